@@ -37,7 +37,7 @@ from decoder.syntactic import Syntactic
 from decoder.weights import Weights
 
 from rerank_adapters import api
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 
 HERE = Path(__file__).parent
 METRIC = "bleu,tokenize=none"

@@ -1,10 +1,12 @@
 """Reranking of n-best lists by plugins: the names that a plugin author imports."""
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.hookspecs import hookimpl
-from rerank_plugins.interfaces import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.hookspecs import hookimpl
+from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
     HasUnigrams,
@@ -24,17 +26,15 @@ from rerank_plugins.interfaces import (
     check_texts,
     option,
 )
-from rerank_plugins.kernel_cache import install
-from rerank_plugins.model_file import read_model, word_array, words_from, write_model
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.sparse_block import SparseBlock
-from rerank_plugins.text_files import open_atomic, open_text
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.kernel_cache import install
 
 install()
 

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.core.errors import ModelError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
     HasUnigrams,
@@ -37,8 +38,7 @@ from rerank_plugins.interfaces import (
     Tuner,
     TuningData,
 )
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.trees.dependency import tree_fault
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 SENTENCES = (
     "the cat sat on the mat .",
@@ -115,8 +115,7 @@ def check_feature_extractor(
             _check_equal(stacked, values, 'scope is "text", but values depend on the list', max(tolerance, 1e-9))
 
 
-def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:
-    """Check that values are equal, to a relative and absolute tolerance; with 0, to the last bit."""
+def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:  # 0: to the last bit
     np.testing.assert_allclose(values, wanted, tolerance, tolerance, err_msg=message)
 
 
@@ -135,28 +134,22 @@ def _check_word_scores(extractor: FeatureExtractor, nbest: NBestList) -> None:
 def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = ()) -> None:
     """Check that a language model keeps its contract; `sentences` are samples of your own, checked beside ours.
 
-    - `totals` are natural logs of probabilities: float64, finite and not above 0 (to 1e-6), also for unknown words and
-      for an empty sentence.
-    - The values of a `LanguageModel` are such logs, n + 1 of them for a sentence of n words, that of `</s>` last, and
-      `totals` are their sums.
-    - Scores do not depend on the order of the sentences, and a pickled copy gives the same ones.
-    - The unigram scores of a model that has them (`HasUnigrams`) have the same shape and range, do not depend on the
-      surrounding words, and give `</s>` the same value in every sentence; or they are a ModelError, as its file has
-      none.
+    - `totals` are natural logs: float64, finite and not above 0 (to 1e-6), also for unknown words and no words.
+    - A `LanguageModel` gives n + 1 such logs for n words, that of `</s>` last, and `totals` are their sums.
+    - Scores do not depend on the order of the sentences; a pickled copy gives the same.
+    - The unigram scores of a model that has them (`HasUnigrams`, without a ModelError) have the same shape and range,
+      do not depend on the surrounding words, and give `</s>` the same value in every sentence.
     """
     texts = [*sentences, *(text.split() for text in SENTENCES)]
     scores = _values(model, texts)
-    has_words = isinstance(model, LanguageModel)
     for sentence, values in zip(texts, scores, strict=True):
-        _check_ln(sentence, values, len(sentence) + 1 if has_words else 1)
+        _check_ln(sentence, values, len(sentence) + 1 if isinstance(model, LanguageModel) else 1)
     sums = [values.sum() for values in scores]
     np.testing.assert_allclose(model.totals(texts), sums, 1e-5, 1e-4, err_msg="totals must be the sums of score")
-    for forward, backward in zip(scores, reversed(_values(model, texts[::-1])), strict=True):
-        np.testing.assert_allclose(backward, forward, 1e-9, err_msg="scores must not depend on the order of sentences")
-    copies = _values(pickle.loads(pickle.dumps(model)), texts)
-    np.testing.assert_allclose(
-        np.concatenate(copies), np.concatenate(scores), 1e-9, err_msg="a pickled copy must agree"
-    )
+    whole, turned = np.concatenate(scores), np.concatenate(_values(model, texts[::-1])[::-1])
+    np.testing.assert_allclose(turned, whole, 1e-9, err_msg="scores must not depend on the order of sentences")
+    copied = _values(pickle.loads(pickle.dumps(model)), texts)
+    np.testing.assert_allclose(np.concatenate(copied), whole, 1e-9, err_msg="a pickled copy must agree")
     if isinstance(model, HasUnigrams):
         _check_unigrams(model, texts)
 
@@ -180,7 +173,6 @@ def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
     except ModelError:  # this model's file has none
         return
     turned = model.unigram_scores([[*text[:1], *text[:0:-1]] for text in texts])  # all words but the first reversed
-    assert len(whole) == len(texts), f"unigram scores of {len(whole)} sentences, wanted {len(texts)}"
     for sentence, values, others in zip(texts, whole, turned, strict=True):
         _check_ln(sentence, values, len(sentence) + 1)
         assert values[-1] == whole[0][-1], "the unigram ln p of </s> must be the same in all sentences"

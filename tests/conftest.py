@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from rerank_plugins.resources import keep_shared
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.kit.files.embedded import keep_shared
 from tests.command_line import BLEU, done
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
@@ -73,7 +73,7 @@ def treebank(treebank_path: Path) -> list[DependencyTree]:
 @pytest.fixture(scope="session")
 def udpipe_model(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A micro UDPipe model, in about a second."""
-    from tests.micro_parsers import train_udpipe
+    from tests.dependency.micro_parsers import train_udpipe
 
     path = tmp_path_factory.mktemp("udpipe") / "micro.udpipe"
     path.write_bytes(train_udpipe(treebank_path))
@@ -83,7 +83,7 @@ def udpipe_model(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="session")
 def stanza_models(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Micro models of Stanza: tagger and dependency parser, in some 20 seconds of CPU."""
-    from tests.micro_parsers import train_stanza
+    from tests.dependency.micro_parsers import train_stanza
 
     return train_stanza(treebank_path, tmp_path_factory.mktemp("stanza"))
 
@@ -91,7 +91,7 @@ def stanza_models(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory)
 @pytest.fixture(scope="session")
 def stanza_constituency(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A micro constituency parser of Stanza and its word vectors."""
-    from tests.micro_parsers import train_stanza_constituency
+    from tests.dependency.micro_parsers import train_stanza_constituency
 
     return train_stanza_constituency(treebank_path, tmp_path_factory.mktemp("constituency"))
 
@@ -99,7 +99,7 @@ def stanza_constituency(treebank_path: Path, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="session")
 def stanza_ner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A micro recogniser of named entities of Stanza."""
-    from tests.micro_parsers import train_stanza_entities
+    from tests.dependency.micro_parsers import train_stanza_entities
 
     return train_stanza_entities(tmp_path_factory.mktemp("ner"))
 

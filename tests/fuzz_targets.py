@@ -22,77 +22,78 @@ from rerank_adapters.applications.speech.systems import read_lists, read_systems
 from rerank_adapters.applications.tables.files import load as load_table
 from rerank_adapters.applications.training.treebanks import read_treebank
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
 from rerank_adapters.formats import minimal_pairs, sentence_pairs
 from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.gold_links import read_gold
 from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.line_lists import read_values
-from rerank_adapters.formats.number_columns import read_columns
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.formats.symbols import read_symbols
-from rerank_adapters.pipeline.reranker import Reranker
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
-from rerank_plugins.features.oov_count import read_words
-from rerank_plugins.models import dependency_lm as dependency
-from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.models.dependency_lm import model_file as dependency_file
-from rerank_plugins.models.esa import model_file as esa_file
-from rerank_plugins.models.esa import training as esa
-from rerank_plugins.models.esa.documents import Document
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
-from rerank_plugins.models.headlex import model as headlex_model
-from rerank_plugins.models.headlex import model_file as headlex_file
-from rerank_plugins.models.headlex import training as headlex
-from rerank_plugins.models.hhmm.model_file import read_hhmm, write_empirical
-from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
-from rerank_plugins.models.joint_lm import model_file as joint_file
-from rerank_plugins.models.joint_lm import training as joint
-from rerank_plugins.models.missing_words import model_file as missing_file
-from rerank_plugins.models.missing_words import training as missing
-from rerank_plugins.models.ngram import training as ngram
-from rerank_plugins.models.ngram.compact_file import read_compact, write_compact
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.pcfg.model_file import read_grammar as read_pcfg
-from rerank_plugins.models.pcfg.model_file import write_grammar
-from rerank_plugins.models.random_indexing import model_file as vectors_file
-from rerank_plugins.models.random_indexing import training as vectors
-from rerank_plugins.models.referential.grammar_file import read_grammar
-from rerank_plugins.models.referential.world_file import read_world
-from rerank_plugins.models.svs import model_file as svs_file
-from rerank_plugins.models.translation_memory import model_file as memory_file
-from rerank_plugins.models.translation_memory import training as memory
-from rerank_plugins.models.treelet import model_file as treelet_file
-from rerank_plugins.models.treelet import training as treelet
-from rerank_plugins.models.treelet.model import Settings as TreeletSettings
-from rerank_plugins.models.vocabulary import unigrams
-from rerank_plugins.models.vocabulary.word_classes import read_classes
-from rerank_plugins.models.word_alignment import model_file as alignment_file
-from rerank_plugins.models.word_alignment import training as alignment
-from rerank_plugins.models.word_lexicon import model_file as lexicon_file
-from rerank_plugins.models.word_lexicon import training as lexicon
-from rerank_plugins.models.wordnet.database import read_database
-from rerank_plugins.parsers.biaffine import model_file as biaffine
-from rerank_plugins.parsers.treebank import TreebankParser
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.sparse_block import SparseBlock
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu
-from rerank_plugins.trees.heads import read_head_rules
-from rerank_plugins.trees.k_best import read_scored
-from tests.small_wordnet import write_wordnet
+from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
+from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.dependency import model as dependency
+from rerank_plugins.dependency import model_file as dependency_file
+from rerank_plugins.dependency.biaffine import parser_file as biaffine
+from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
+from rerank_plugins.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.head_rules import read_head_rules
+from rerank_plugins.kit.trees.k_best_file import read_scored
+from rerank_plugins.kit.vocabulary import unigrams
+from rerank_plugins.lists.number_columns import read_columns
+from rerank_plugins.missing_words import model_file as missing_file
+from rerank_plugins.missing_words import training as missing
+from rerank_plugins.ngram import training as ngram
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.oov_count import read_words
+from rerank_plugins.ngram.word_classes import read_classes
+from rerank_plugins.referential.grammar_file import read_grammar
+from rerank_plugins.referential.world_file import read_world
+from rerank_plugins.similarity.esa import model_file as esa_file
+from rerank_plugins.similarity.esa import training as esa
+from rerank_plugins.similarity.esa.documents import Document
+from rerank_plugins.similarity.random_indexing import model_file as vectors_file
+from rerank_plugins.similarity.random_indexing import training as vectors
+from rerank_plugins.similarity.wordnet.database import read_database
+from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.svs import model_file as svs_file
+from rerank_plugins.translation.alignment import model_file as alignment_file
+from rerank_plugins.translation.alignment import training as alignment
+from rerank_plugins.translation.joint_model import model_file as joint_file
+from rerank_plugins.translation.joint_model import training as joint
+from rerank_plugins.translation.lexicon import model_file as lexicon_file
+from rerank_plugins.translation.lexicon import training as lexicon
+from rerank_plugins.translation.memory import model_file as memory_file
+from rerank_plugins.translation.memory import training as memory
+from rerank_plugins.treelet import headlex_model
+from rerank_plugins.treelet import headlex_model_file as headlex_file
+from rerank_plugins.treelet import headlex_training as headlex
+from rerank_plugins.treelet import model_file as treelet_file
+from rerank_plugins.treelet import training as treelet
+from rerank_plugins.treelet.model import Settings as TreeletSettings
+from tests.dependency.test_parsers_biaffine import random_params
+from tests.similarity.small_wordnet import write_wordnet
 from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST, TREES
-from tests.test_parsers_biaffine import random_params
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "example_nbest"
-HEADS = ROOT / "rerank_plugins" / "trees" / "english_heads.tsv"
+HEADS = ROOT / "rerank_plugins" / "kit" / "trees" / "english_heads.tsv"
 REGISTRY = load_plugins(BUILTIN, installed=False)
 LINES = ["the dog ran home", "a cat ran", "the cat saw the dog", "we saw a dog at home"] * 3
 PAIRS = [("der Hund lief heim", "the dog ran home"), ("eine Katze lief", "a cat ran"), ("wir sahen", "we saw")] * 2
@@ -116,7 +117,7 @@ def text(name: str, content: str | bytes, read: Callable[[Path], object], file: 
 
 
 def model(name: str, write: Callable[[Path], object], read: Callable[[Path], object]) -> Target:
-    """A target whose good file is a container (model_file.py)."""
+    """A target whose good file is a container (kit/files/model_file.py)."""
     return Target(name, "model", write, read, is_container=True)
 
 
@@ -360,7 +361,7 @@ def write_boosted_weights(path: Path) -> None:
 
 def dependency_model(path: Path) -> None:
     """Trees of a few sentences."""
-    collector = dependency.TreeCollector()
+    collector = TreeCollector()
     collector.add([DependencyTree(("a", "dog"), (1, -1), ("det", "root")), DependencyTree(("ran",), (-1,), ("root",))])
     dependency_file.write_model(dependency.train(collector, dependency.Settings(order=2, min_count=1), jobs=1), path)
 
@@ -402,7 +403,7 @@ def similarity_model(path: Path) -> None:
 
 def svs_model(path: Path) -> None:
     """A random model."""
-    from tests.naive_svs_parsing import random_model
+    from tests.svs.naive_svs_parsing import random_model
 
     svs_file.write_model(random_model(1, concepts=3), path)
 

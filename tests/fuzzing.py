@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from rerank_plugins.checksums import add_checksums, checked
-from rerank_plugins.errors import RerankError
-from rerank_plugins.model_file import ALIGNMENT, MAGIC
+from rerank_plugins.core.checksums import add_checksums, checked
+from rerank_plugins.core.errors import RerankError
+from rerank_plugins.kit.files.model_file import ALIGNMENT, MAGIC
 
 SECONDS = 10.0  # of CPU time for one file of some kilobytes; a kernel that is not in the cache is compiled within it
 MEMORY = 1 << 30  # bytes beyond what the process has
@@ -145,7 +145,7 @@ CHANGES = (
 
 
 def forged(content: bytes, rng: np.random.Generator, folder: Path) -> bytes:
-    """A model file (model_file.py) whose header or arrays are changed and whose checksums fit all the same."""
+    """A model file (kit/files/model_file.py) whose header or arrays are changed and whose checksums fit all the same."""
     path = folder / "forged"
     whole = checked(np.frombuffer(content, np.uint8))
     assert whole is not None

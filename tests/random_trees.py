@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.constituency_tree import Tree
 
 WORDS = ["the", "dog", "(", ")", "[x]", "1.5", "1984", "Monday", "was", "—", "a/b", "*", "'s", "ß"]
 TAGS = ["DT", "NN", "VBD", "IN", "CD", "NNP", "-LRB-", ",", ".", "PRP$", "``", "CC"]

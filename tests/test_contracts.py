@@ -6,30 +6,16 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError
-from rerank_plugins.builder import Builder
-from rerank_plugins.models.headlex import model as headlex_model
-from rerank_plugins.models.headlex import training as headlex_training
-from rerank_plugins.models.headlex.model_file import write_model as write_headlex
-from rerank_plugins.models.joint_lm.model_file import write_model as write_joint
-from rerank_plugins.models.joint_lm.training import Settings as JointSettings
-from rerank_plugins.models.joint_lm.training import train as train_joint
-from rerank_plugins.models.random_indexing import training as vector_training
-from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
-from rerank_plugins.models.random_indexing.training import train as train_vectors
-from rerank_plugins.models.svs.model_file import write_model as write_svs
-from rerank_plugins.models.translation_memory.model_file import write_model as write_memory
-from rerank_plugins.models.translation_memory.training import Settings as MemorySettings
-from rerank_plugins.models.translation_memory.training import train as train_memory
-from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
-from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
-from rerank_plugins.models.word_alignment.training import train as train_alignment
-from rerank_plugins.models.word_lexicon.model_file import write_model as write_lexicon
-from rerank_plugins.models.word_lexicon.training import Settings as LexiconSettings
-from rerank_plugins.models.word_lexicon.training import train as train_lexicon
-from rerank_plugins.parsers.biaffine_parser import EMBEDDED
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.registry import KINDS
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import KINDS
+from rerank_plugins.dependency.biaffine_parser import EMBEDDED
+from rerank_plugins.similarity.random_indexing import training as vector_training
+from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing.training import train as train_vectors
+from rerank_plugins.svs.model_file import write_model as write_svs
 from rerank_plugins.testing import (
     SENTENCES,
     check_feature_extractor,
@@ -40,8 +26,21 @@ from rerank_plugins.testing import (
     check_parser,
     check_tuner,
 )
-from rerank_plugins.trees.constituency import read_trees
-from tests.naive_svs_parsing import random_model
+from rerank_plugins.translation.alignment.model_file import write_model as write_alignment
+from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
+from rerank_plugins.translation.alignment.training import train as train_alignment
+from rerank_plugins.translation.joint_model.model_file import write_model as write_joint
+from rerank_plugins.translation.joint_model.training import Settings as JointSettings
+from rerank_plugins.translation.joint_model.training import train as train_joint
+from rerank_plugins.translation.lexicon.model_file import write_model as write_lexicon
+from rerank_plugins.translation.lexicon.training import Settings as LexiconSettings
+from rerank_plugins.translation.lexicon.training import train as train_lexicon
+from rerank_plugins.translation.memory.model_file import write_model as write_memory
+from rerank_plugins.translation.memory.training import Settings as MemorySettings
+from rerank_plugins.translation.memory.training import train as train_memory
+from rerank_plugins.treelet import headlex_model, headlex_training
+from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+from tests.svs.naive_svs_parsing import random_model
 
 ROOT = Path(__file__).resolve().parent.parent
 ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
@@ -292,7 +291,7 @@ def test_incremental_language_models():
         check_incremental_lm(model, [["we", "took", "a", "taxi"]])
 
 
-SLOW = {"stanza"}  # its models are trained first: see test_stanza_parser.py
+SLOW = {"stanza"}  # its models are trained first: see dependency/test_stanza_parser.py
 
 
 @pytest.mark.parametrize(("name", "options"), [case for case in cases("parser") if case.values[0] not in SLOW])

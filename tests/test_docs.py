@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_treelet import BANK
+from tests.treelet.test_treelet import BANK
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))

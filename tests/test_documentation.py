@@ -6,8 +6,8 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.report.plugin_reference import TITLES, plugin_page
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.registry import KINDS
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import KINDS
 from tests.command_line import done
 from tests.conftest import ROOT
 
@@ -106,7 +106,7 @@ def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
     checked = 0
     shown = re.findall(r'register\("([\w-]+)"', (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
     for page, kind, name, options in mentions():
-        if page == "plugins.md" and name in shown:  # test_plugin_page.py runs these commands
+        if page == "plugins.md" and name in shown:  # examples/test_plugin_page.py runs these commands
             continue
         if name not in EXAMPLES.entries[kind]:
             assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model

@@ -15,7 +15,7 @@ from tests import experiments
 from tests.command_line import done
 from tests.conftest import ROOT
 from tests.experiments.experiment import Experiment
-from tests.test_treelet import BANK
+from tests.treelet.test_treelet import BANK
 
 EXAMPLE = ROOT / "example_nbest"
 MODULES = sorted(module.name for module in pkgutil.iter_modules(experiments.__path__))

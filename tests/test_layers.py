@@ -46,7 +46,7 @@ def test_contract_checks_load_neither_kernels_nor_commands():
 def test_listing_plugins_loads_nothing_heavy():
     """What `rerank --help` does: every built-in module is imported, none of the plugins' machinery."""
     names = ["formats", "metrics", "tuners"]
-    loaded = imported(", ".join(f"rerank_adapters.{name}" for name in names) + ", rerank_plugins.plugins")
+    loaded = imported(", ".join(f"rerank_adapters.{name}.plugin" for name in names) + ", rerank_plugins.core.loader")
     assert loaded & HEAVY == set()
 
 

@@ -186,7 +186,7 @@ def test_every_command_is_in_the_tour():
 
 
 def test_every_plugin_kind_is_named():
-    from rerank_plugins.registry import KINDS
+    from rerank_plugins.core.registry import KINDS
 
     named = re.findall(r"^- \*\*([^*]+)\*\*", TEXT, re.M)
     for kind in KINDS:
@@ -206,7 +206,7 @@ def test_the_plugin_documentation_shows_the_example_plugins():
 
 def test_every_hook_and_config_key_is_documented():
     from rerank_adapters.config import Config, Evaluation, Tuning
-    from rerank_plugins import hookspecs
+    from rerank_plugins.core import hookspecs
 
     plugins = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     for name in vars(hookspecs):

@@ -21,23 +21,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.evaluate import compare
+from rerank_adapters.chain.extract import dense_rule, extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.lists import for_lists
+from rerank_adapters.chain.provenance import job_of_table, recorded_job
+from rerank_adapters.chain.reranker import RankedHypothesis, Reranked, Reranker
+from rerank_adapters.chain.tune import learn
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.evaluate import compare
-from rerank_adapters.pipeline.extract import dense_rule, extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.lists import for_lists
-from rerank_adapters.pipeline.provenance import job_of_table, recorded_job
-from rerank_adapters.pipeline.reranker import RankedHypothesis, Reranked, Reranker
-from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import Registry
 
 __all__ = [
     "RankedHypothesis",

@@ -17,15 +17,16 @@ from typing import Any, NoReturn
 
 import click
 
-from rerank_adapters import applications, commands
+from rerank_adapters.applications import plugin as applications
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.commands import plugin as commands
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
-from rerank_adapters.termination import Terminated, ended_by_signals
+from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
-from rerank_plugins.closed_pipes import drop_unread
-from rerank_plugins.plugins import installed_plugins, load_plugins
+from rerank_plugins.core.loader import installed_plugins, load_plugins
+from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 

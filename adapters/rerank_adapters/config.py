@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rerank_plugins.documents import read_toml_table
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.paths import resolve
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.core.paths import resolve
+from rerank_plugins.core.registry import suggestion
 
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
 

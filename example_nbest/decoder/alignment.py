@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.core.arrays import FloatArray, IntArray
 
 Sentence = Sequence[str]
 P_NULL = 0.2

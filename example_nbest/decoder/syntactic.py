@@ -15,7 +15,7 @@ from decoder.phrase_table import Phrase
 class Syntactic:
     """Ln p of phrases by an incremental language model; steps that were taken before in the sentence are remembered.
 
-    `model` has start, advance and finish (see rerank_plugins.interfaces.IncrementalLM); its states have `best`, a
+    `model` has start, advance and finish (see rerank_plugins.core.interfaces.IncrementalLM); its states have `best`, a
     store.
     """
 

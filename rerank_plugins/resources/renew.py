@@ -13,10 +13,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_plugins.checksums import ZIP
-from rerank_plugins.errors import ModelError
-from rerank_plugins.model_file import renew_model
-from rerank_plugins.parsers.biaffine.model_file import read_model
+from rerank_plugins.core.checksums import ZIP
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.dependency.biaffine.parser_file import read_model
+from rerank_plugins.kit.files.model_file import renew_model
 
 LEVEL = 19  # compression level of files that are compressed
 

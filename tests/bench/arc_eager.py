@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 SHIFT, REDUCE, LEFT, RIGHT = 0, 1, 2, 3  # left arcs with relation r: LEFT + 2 r, right arcs: RIGHT + 2 r
 FEATURES = 27

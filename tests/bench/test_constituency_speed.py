@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
-from rerank_plugins.models.pcfg.inside import Chart, inside, sharing_order
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.pcfg.rules import compile_rules
+from rerank_plugins.constituency.compiled_rules import compile_rules
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED
+from rerank_plugins.constituency.inside import Chart, inside, sharing_order
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from tests.bench.timing import seconds
+from tests.constituency.naive_pcfg import derivations, random_grammar
 from tests.experiments.constituency_speed import nbest_lists, of_length, running_text
-from tests.naive_pcfg import derivations, random_grammar
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 

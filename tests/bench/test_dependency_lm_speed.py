@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train
-from rerank_plugins.trees.dependency import DependencyTree
-from tests.naive_dependency_lm import NaiveStupidBackoff
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.model import Settings, train
+from tests.dependency.naive_dependency_lm import NaiveStupidBackoff
 
 WORDS, LABELS = 5000, 40
 

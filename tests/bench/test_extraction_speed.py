@@ -6,13 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction import extract_features
+from rerank_adapters.chain.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.consensus import ConsensusFeature
-from rerank_plugins.features.length import LengthFeature, WordPenaltyFeature
-from rerank_plugins.features.ngram_lm import NgramFeature
-from rerank_plugins.features.unigram import UnigramFeature
-from tests import naive_features as naive
+from rerank_plugins.lists.consensus import ConsensusFeature
+from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.unigram_feature import UnigramFeature
+from tests.ngram import naive_features as naive
 
 SEGMENTS, SIZE = 60, 50
 VOCABULARY = [*sorted({word for sentence in naive.CORPUS for word in sentence}), "zebra", "runs"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.models.hhmm.prefix_trie import prefixes
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.prefix_trie import prefixes
 from tests.bench.timing import seconds
 
 SENTENCE = [

@@ -18,9 +18,9 @@ from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
 from rerank_adapters.metrics.ter import TER
 from rerank_adapters.metrics.wer import CER, WER
-from rerank_plugins.interfaces import Metric
-from tests.metric_texts import tatoeba
-from tests.naive_metrics import levenshtein
+from rerank_plugins.core.interfaces import Metric
+from tests.metrics.metric_texts import tatoeba
+from tests.metrics.naive_metrics import levenshtein
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)
 

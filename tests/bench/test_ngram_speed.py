@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.models.backoff.arpa_writing import arpa_text
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from tests.naive_backoff import NaiveKneserNey, events_of_text
+from rerank_plugins.ngram.arpa_writer import arpa_text
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
+from tests.kit.naive_backoff import NaiveKneserNey, events_of_text
 
 WORDS, TYPES, ORDER = 60_000, 5_000, 5
 

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.parsers.biaffine.model_file import read_model
-from rerank_plugins.parsers.biaffine.parsing import parse_all
-from rerank_plugins.parsers.biaffine.word_inputs import word_inputs
-from rerank_plugins.parsers.biaffine_parser import EMBEDDED, EnglishParser
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.parsers.parse_cache import ParseCache
-from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.dependency import DependencyTree, tree_fault
-from tests import naive_parsing
+from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
+from rerank_plugins.dependency.biaffine.parser_file import read_model
+from rerank_plugins.dependency.biaffine.parsing import parse_all
+from rerank_plugins.dependency.biaffine.word_inputs import word_inputs
+from rerank_plugins.dependency.biaffine_parser import EMBEDDED, EnglishParser
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parse_cache import ParseCache
+from rerank_plugins.kit.trees.attachment import Attachment
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.timing import seconds
+from tests.dependency import naive_parsing
 from tests.experiments.parser_table import without_punctuation
 
 pytestmark = pytest.mark.slow

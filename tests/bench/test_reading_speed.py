@@ -7,8 +7,8 @@ import pytest
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins.text_files import open_atomic, open_text
-from tests import naive_formats
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from tests.formats import naive_formats
 
 SEGMENTS, SIZE = 50, 100
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.similarity import parsed_vectors
+from rerank_plugins.similarity.structured_vectors import parsed_vectors
+from rerank_plugins.svs.model_file import EMBEDDED, read_model
+from rerank_plugins.svs.parsing import SvsParser
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.bench.timing import seconds
-from tests.naive_svs_parsing import WORDS, random_model
+from tests.svs.naive_svs_parsing import WORDS, random_model
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import prepare
 from rerank_adapters.tuners.grid import Axis, grid_scores
-from rerank_adapters.tuning import prepare
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.feature_table import FeatureTable
 from tests.bench.timing import seconds
+from tests.tuners import naive_tuners as naive
 
 LISTS, SIZE, FEATURES, STEPS = 5000, 10, 4, 21
 

@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.models.pcfg.embedded import EMBEDDED as GRAMMAR
-from rerank_plugins.models.pcfg.inside import Chart
-from rerank_plugins.models.treelet import Settings
-from rerank_plugins.models.treelet.sampling import TreeletSampler
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.models.treelet.transforming import ArrayTransformations
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.shared_subtrees import SharedTrees
-from rerank_plugins.trees.treelet_transforms import Transformations, transform
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED as GRAMMAR
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.model import Settings
+from rerank_plugins.treelet.sampling import TreeletSampler
+from rerank_plugins.treelet.training import collect, train
+from rerank_plugins.treelet.transformations import ArrayTransformations
+from rerank_plugins.treelet.tree_transformations import Transformations, transform
 from tests.bench.timing import seconds
 from tests.experiments.constituency_speed import nbest_lists
-from tests.naive_treelet import NaiveTreelet
-from tests.test_tree_transforms import one_after_the_other
-from tests.test_treelet import BANK
+from tests.treelet.naive_treelet import NaiveTreelet
+from tests.treelet.test_tree_transforms import one_after_the_other
+from tests.treelet.test_treelet import BANK
 
 pytestmark = pytest.mark.slow
 

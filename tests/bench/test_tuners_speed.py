@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.line_search import metric_on_line
 from rerank_adapters.tuners.mbr_decision import expected_utilities
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
-from rerank_adapters.tuning import prepare, tune
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.feature_table import FeatureTable
 from tests.bench.timing import seconds
+from tests.tuners import naive_tuners as naive
 
 SEGMENTS, SIZE, FEATURES = 200, 100, 10
 

@@ -36,14 +36,14 @@ from rerank_adapters.applications.acceptability.pairs.scoring import pair_table
 from rerank_adapters.applications.acceptability.sentence_features import matching_columns
 from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
-from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.loader import load_plugins
 from tests.experiments.experiment import FILE, experiment, named_values, say
 
 WORDS, UNIGRAM = "words", "unigram ln p"

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import click
 
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.vocabulary.signatures import closed
-from rerank_plugins.trees.constituency import Tree, write_tree
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.core.constituency_tree import Tree, write_tree
+from rerank_plugins.kit.vocabulary.signatures import closed
 from tests.experiments.experiment import FILE, experiment
 from tests.experiments.texts import cleaned_trees
 

@@ -24,12 +24,12 @@ from unittest import mock
 
 import click
 
-from rerank_adapters.termination import ended_by_signals
+from rerank_adapters.runtime.termination import ended_by_signals
 from rerank_plugins import RerankError
-from rerank_plugins.text_files import open_text
-from tests.dask_cluster import DaskCluster
+from rerank_plugins.kit.files.text import open_text
 from tests.experiments.experiment import FILE, Listed, experiment, say
 from tests.experiments.ngram_speed import RERANK, timed
+from tests.runtime.dask_cluster import DaskCluster
 
 
 @experiment("cluster_speed", __doc__)
@@ -128,7 +128,7 @@ def _cost_of_tasks(address: str, tasks: int) -> tuple[float, float]:
 
 def print_cost(address: str, tasks: int) -> None:
     """Print the milliseconds, and the CPU milliseconds of this process, for each of so many tasks."""
-    from rerank_adapters.cluster import each, using_cluster
+    from rerank_adapters.runtime.cluster import each, using_cluster
 
     with using_cluster(address):
         each(_nothing, range(10), "nothing")

@@ -27,25 +27,26 @@ from rerank_adapters.applications.completion.answering import combined_answers, 
 from rerank_adapters.applications.completion.questions_file import read_questions
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.parsing import ParseCounts
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable, RerankError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.backoff.estimation import estimate
-from rerank_plugins.models.backoff.events import TextEvents
-from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train_on
-from rerank_plugins.models.random_indexing.model_file import read_model as read_vectors
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.model import Settings, train_on
+from rerank_plugins.kit.backoff.estimation import estimate
+from rerank_plugins.kit.backoff.event_sources import TextEvents
+from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)

@@ -21,12 +21,12 @@ import click
 
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
-from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.pcfg.prefix import PrefixChart
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED
+from rerank_plugins.constituency.inside import Chart, sharing_order
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.constituency.prefix import PrefixChart
+from rerank_plugins.core.constituency_tree import read_trees
 from tests.experiments.experiment import FILE, Listed, experiment
 
 Sentences = Sequence[tuple[str, ...]]

@@ -29,14 +29,14 @@ import numpy as np
 
 from rerank_adapters.decoding import BeamScorer
 from rerank_plugins import LanguageModel
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.language_models.batched_steps import advance_all, finish_all
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.mixture import MixtureLanguageModel
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.batched_steps import advance_all, finish_all
+from rerank_plugins.ngram.mixture import MixtureLanguageModel
+from tests.decoding.generated_ctc import labels_of, noisy_log_probs
+from tests.decoding.naive_ctc import Hypothesis, greedy, rescored, search
 from tests.experiments.experiment import FOLDER, counted, experiment, file_of, say
 from tests.experiments.texts import GUM_DEV, GUM_TRAIN, Words, ngram_model, sentences_of_text, sentences_of_trees
-from tests.generated_ctc import labels_of, noisy_log_probs
-from tests.naive_ctc import Hypothesis, greedy, rescored, search
 
 TEXTS = ("text_en/textbooks.txt.xz", "text_en/novels.txt.xz")
 ALPHAS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3)

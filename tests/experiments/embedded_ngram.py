@@ -20,12 +20,12 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_plugins.language_models.ngram import EMBEDDED
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.backoff.vocabulary import UNK
-from rerank_plugins.models.ngram.compact_file import read_compact
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import train
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.vocabulary.word_numbers import UNK
+from rerank_plugins.ngram.compact_file import read_compact
+from rerank_plugins.ngram.language_model import EMBEDDED
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import train
 from rerank_plugins.resources.en.build_ngram import SETTINGS, sentences, texts
 from tests.experiments.experiment import FILE, experiment, say
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import RerankError
 
 PACKAGE = "tests.experiments"

@@ -29,10 +29,10 @@ from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.substitutes.fastsubs import FastSubs
 from tests.experiments.experiment import FILE, Listed, experiment, say
 
 EXHAUSTIVE = 20  # places at which every word is scored

@@ -22,13 +22,13 @@ from typing import Literal
 
 import click
 
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import Decoding
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.trees.cleaning import CRAFT_LABELS
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.parseval import Parseval
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.constituency.parsing import Decoding
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of
 from tests.experiments.texts import cleaned_trees
 

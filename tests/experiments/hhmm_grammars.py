@@ -18,12 +18,12 @@ from pathlib import Path
 import click
 
 from rerank_plugins import RerankError
-from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.model import HhmmModel
-from rerank_plugins.models.hhmm.model_file import read_hhmm
-from rerank_plugins.models.vocabulary.signatures import closed
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.parseval import Parseval
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.hhmm.derivation import best_tree
+from rerank_plugins.hhmm.model import HhmmModel
+from rerank_plugins.hhmm.model_file import read_hhmm
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.vocabulary.signatures import closed
 from tests.experiments.experiment import FILE, FOLDER, counted, experiment
 from tests.experiments.texts import Words, evaluated_texts, short_dev_trees
 

@@ -28,15 +28,15 @@ import click
 import numpy as np
 
 from rerank_plugins import LanguageModel, RerankError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.mixture import fit_weights, mixed
-from rerank_plugins.language_models.pcfg import PcfgLanguageModel
-from rerank_plugins.models.hhmm.embedded import EMBEDDED
-from rerank_plugins.models.hhmm.left_progeny import fitting_mass
-from rerank_plugins.models.hhmm.prefix_trie import prefixes
-from rerank_plugins.models.vocabulary.signatures import UnknownWords, closed
-from rerank_plugins.text_files import open_text
+from rerank_plugins.constituency.language_model import PcfgLanguageModel
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.hhmm.embedded_model import EMBEDDED
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.hhmm.left_progeny import fitting_mass
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.prefix_trie import prefixes
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed
+from rerank_plugins.ngram.mixture import fit_weights, mixed
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
 from tests.experiments.texts import (
     GUM_TRAIN,

@@ -21,7 +21,7 @@ import click
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
 from tests.experiments.experiment import FILE, experiment, say
 from tests.experiments.spoken_text import as_spoken
 

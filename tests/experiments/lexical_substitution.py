@@ -28,11 +28,11 @@ import numpy as np
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS
-from rerank_plugins.models.fastsubs.scoring import score_every_word, step
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.substitutes.window_scores import score_every_word, step
 from tests.experiments.experiment import FILE, FOLDER, counted, experiment, file_of
 
 TREEBANKS = ("treebank_ewt/ewt-train.conllu.xz", "treebank_gum/gum-train.conllu.xz")

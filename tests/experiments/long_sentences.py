@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 
 from rerank_plugins import Parser, RerankError
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.parsers.svs_parser import VectorParser
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.svs.parser import VectorParser
 from tests.experiments.constituency_speed import running_text
 from tests.experiments.experiment import FILE, experiment
 

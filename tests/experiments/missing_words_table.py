@@ -34,26 +34,26 @@ from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
 from rerank_adapters.applications.restoration.locating import Locating
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.proportions import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.arrays import BoolArray, FloatArray
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.missing_words.model import METHODS, Method
-from rerank_plugins.models.missing_words.model_file import write_model
-from rerank_plugins.models.missing_words.training import Settings
-from rerank_plugins.models.missing_words.training import train as train_missing_words
-from rerank_plugins.models.missing_words.tuning import Removed, remove_words
-from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
-from rerank_plugins.models.ngram.training import train as train_ngram
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.missing_words.model import METHODS, Method
+from rerank_plugins.missing_words.model_file import write_model
+from rerank_plugins.missing_words.training import Settings
+from rerank_plugins.missing_words.training import train as train_missing_words
+from rerank_plugins.missing_words.tuning import Removed, remove_words
+from rerank_plugins.ngram.training import NgramSettings, parse_prune
+from rerank_plugins.ngram.training import train as train_ngram
 from tests.experiments.experiment import FILE, experiment, named_values, say
 
 EVERY = 50  # one sentence of the training text in so many is kept out for tuning

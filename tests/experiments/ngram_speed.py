@@ -27,9 +27,9 @@ import click
 import numpy as np
 
 from rerank_plugins import LanguageModel, RerankError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")

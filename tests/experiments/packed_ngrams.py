@@ -17,14 +17,14 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.packing import pack
-from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arrays
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.kit.backoff.packed_levels import pack
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.table_arrays import packed_arrays, table_arrays
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.ngram.model import NgramModel
 from tests.experiments.experiment import FILE, Listed, experiment, say
 
 

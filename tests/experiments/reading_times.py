@@ -26,9 +26,9 @@ import click
 import numpy as np
 
 from rerank_plugins import LanguageModel
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.text_files import open_text
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
 from tests.experiments.texts import ngram_model, sentences_of_text
 

@@ -43,9 +43,9 @@ from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
-from rerank_plugins.language_models.referential import ReferentialLanguageModel
-from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.trigrams import TrigramModel
+from rerank_plugins.referential.language_model import ReferentialLanguageModel
+from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.trigrams import TrigramModel
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 PARTS = ("worlds", "search", "lists", "times")

@@ -19,11 +19,11 @@ import click
 
 from rerank_adapters.decoding import BeamScorer
 from rerank_plugins import RerankError
-from rerank_plugins.interfaces import IncrementalLM
-from rerank_plugins.language_models.batched_steps import advance_all
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.batched_steps import advance_all
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment
 
 Stepping = Callable[[Sequence[Any], Sequence[str]], Sequence[Any]]  # states and words -> the states after them

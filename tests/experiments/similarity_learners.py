@@ -23,7 +23,7 @@ from rerank_adapters.applications.similarity.scoring import family_of
 from rerank_adapters.applications.similarity.selection import select, select_as_paper
 from rerank_adapters.applications.similarity.shrinkage import shrunk_weights
 from rerank_adapters.applications.similarity.training import SimilaritySettings, Training
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import TESTS, Sets, read_sets, with_measures
 

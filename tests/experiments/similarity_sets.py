@@ -20,8 +20,8 @@ from rerank_adapters.applications.similarity.pairs_file import SentencePairs, re
 from rerank_adapters.applications.similarity.scoring import measure
 from rerank_adapters.applications.similarity.training import Training
 from rerank_adapters.text import TextPipeline
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import FormatError
 from tests.experiments.experiment import FILE, FOLDER, file_of, say
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")

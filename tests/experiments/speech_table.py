@@ -35,23 +35,23 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import tuning_data
+from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
+from rerank_adapters.chain.tuning.choices import chosen_rows
+from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tuning import cross_validate, prepare, start_vector
-from rerank_adapters.tuning.choosing import chosen_rows
-from rerank_adapters.tuning.data import take_segments
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.ngram.training import NgramSettings, parse_prune
 from tests.experiments.experiment import FILE, Listed, experiment, named_values, say
 from tests.experiments.spoken_text import train_on_spoken, write_frequencies
 

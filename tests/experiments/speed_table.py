@@ -17,6 +17,7 @@ from typing import TypeVar
 import click
 import numpy as np
 
+from rerank_adapters.chain.tuning import prepare, start_vector
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.dialects import MosesFormat
@@ -29,9 +30,8 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning import prepare, start_vector
 from rerank_plugins import FeatureTable, Tuner, TuningData, TuningResult
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 from tests.experiments.experiment import FOLDER, Listed, experiment, file_of, say
 
 Rows = list[tuple[str, ...]]

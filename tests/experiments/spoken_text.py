@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from rerank_adapters.text.transcripts import characters
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.training import NgramSettings, train
 
 CLITIC = re.compile(r"(?<=[a-z]) (n't|'(?:s|m|d|ll|re|ve))\b")
 NAMED_BRACKET = re.compile(r"-[lr][rscb]b-")

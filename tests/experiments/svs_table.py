@@ -33,28 +33,28 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.training.treebanks import read_tagged
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.pcfg.embedded import read_or_embedded
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words, with_unknown
-from rerank_plugins.models.pcfg.training import KEPT
-from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
-from rerank_plugins.models.svs import lexicalised
-from rerank_plugins.models.svs.annotation import named
-from rerank_plugins.models.svs.clustering import Clustering, cluster
-from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
-from rerank_plugins.models.svs.observed import Observed, observe
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import StateForest, state_forest
-from rerank_plugins.models.svs.training import SvsSettings
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.cleaning import CRAFT_LABELS
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.parseval import Parseval
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.embedded_grammar import read_or_embedded
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.constituency.tagged_words import Tagged, tagged_words, with_unknown
+from rerank_plugins.constituency.training import KEPT
+from rerank_plugins.constituency.treebank_grammar import grammar_of_counts, productions
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.svs import headword_concepts
+from rerank_plugins.svs.clustering import Clustering, cluster
+from rerank_plugins.svs.estimation import categories, clustered_lexicon, model_of
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.model_file import EMBEDDED, read_model
+from rerank_plugins.svs.observed_trees import Observed, observe
+from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.states import StateForest, state_forest
+from rerank_plugins.svs.subcategorisation import named
+from rerank_plugins.svs.training import SvsSettings
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.experiments.closed_trees import with_words
 from tests.experiments.experiment import FOLDER, Listed, counted, experiment, file_of, say, weighted_files
@@ -146,8 +146,8 @@ class Treebank:
             self.observed[headwords] = observe(self.forest, headwords)
         seen = self.observed[headwords]
         if clustering is None:
-            parameters, expected = lexicalised.count(seen)
-            words = lexicalised.headword_lexicon(seen, self.grammar.lexicon)
+            parameters, expected = headword_concepts.count(seen)
+            words = headword_concepts.headword_lexicon(seen, self.grammar.lexicon)
         else:
             parameters, expected = cluster(seen, clustering)
             words = clustered_lexicon(seen, parameters, self.grammar.lexicon)

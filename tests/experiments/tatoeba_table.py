@@ -23,22 +23,22 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.evaluate import compare
+from rerank_adapters.chain.extract import dense_rule, extract_with
+from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning import chosen_rows, cross_validate
 from rerank_adapters.config import DataSet, read_config
 from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.holm import holm
 from rerank_adapters.evaluation.result import MetricResult
-from rerank_adapters.extraction import feature_names
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.evaluate import compare
-from rerank_adapters.pipeline.extract import dense_rule, extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mbr import Mbr
-from rerank_adapters.tuning import chosen_rows, cross_validate
 from rerank_plugins import FeatureTable, RerankError, TuningData
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from tests.experiments.experiment import FILE, experiment, say
 
 LISTS = "length and consensus"

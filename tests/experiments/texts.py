@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.training import NgramSettings, train
 from tests.experiments.experiment import file_of
 
 Words = tuple[str, ...]

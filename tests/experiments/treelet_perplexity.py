@@ -29,24 +29,24 @@ import numpy as np
 
 from rerank_adapters.applications.training.tree_source import BLOCK, CONSTITUENTS
 from rerank_plugins import RerankError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.headlex import training as headlex
-from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-from rerank_plugins.models.ngram.training import NgramSettings
-from rerank_plugins.models.ngram.training import train as train_ngrams
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.models.treelet.training import train_on
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import normal_text
-from rerank_plugins.trees.treelet_transforms import transform
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.ngram.training import NgramSettings
+from rerank_plugins.ngram.training import train as train_ngrams
+from rerank_plugins.treelet import headlex_training as headlex
+from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
+from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+from rerank_plugins.treelet.model import ORDERS, Settings
+from rerank_plugins.treelet.training import train_on
+from rerank_plugins.treelet.tree_transformations import transform
+from tests.constituency.pcfg_sentences import inside_all
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
-from tests.pcfg_sentences import inside_all
 
 NAMES = {"pcfg": "PCFG", "treelet-trans": "TREELET-TRANS", "treelet-rule": "TREELET-RULE", "treelet": "TREELET"}
 Words = tuple[str, ...]

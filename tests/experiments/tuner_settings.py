@@ -22,21 +22,21 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.families import DECODER, families
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.provenance import job_of_table
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.held_out import tuned_folds
+from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.pipeline.families import DECODER, families
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.provenance import job_of_table
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.runtime.workers import Workers
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.held_out import tuned_folds
-from rerank_adapters.tuning.selection import Selecting, Selection, standard_error
-from rerank_adapters.workers import Workers
 from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
 
 METRICS = {"bleu": {"use": "bleu", "tokenize": "none"}, "chrf": {"use": "chrf"}}

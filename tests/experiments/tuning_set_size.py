@@ -17,10 +17,10 @@ from pathlib import Path
 import click
 import numpy as np
 
+from rerank_adapters.chain.tuning import held_out_score
+from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tuning import held_out_score
-from rerank_adapters.tuning.data import take_segments
 from rerank_plugins import RerankError
 from tests.experiments.experiment import FILE, Listed, experiment, say
 from tests.experiments.tatoeba_table import EVERYTHING, WITHOUT_SYNTAX, Lists, job_of, start_of, systems_of

@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     set_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
@@ -95,16 +95,16 @@ def command(
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
         --nbest-out test.reranked.gz
     """  # noqa: D301
+    from rerank_adapters.chain.apply import apply_weights, once, table_pairs
+    from rerank_adapters.chain.extract import stream_tables
+    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.chain.table_columns import chosen_columns
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
-    from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
-    from rerank_adapters.pipeline.extract import stream_tables
-    from rerank_adapters.pipeline.provenance import recorded_job
-    from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
-    from rerank_plugins.text_files import arrives, open_atomic
+    from rerank_plugins.kit.files.text import arrives, open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)

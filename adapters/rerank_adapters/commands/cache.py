@@ -45,11 +45,11 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     rerank cache --prune 2GB
     rerank cache --clear
     """  # noqa: D301
-    from rerank_adapters.extraction.value_cache import FEATURES, ValueCache
-    from rerank_plugins import kernel_cache
-    from rerank_plugins.models.fastsubs import queue_files
-    from rerank_plugins.parsers.parse_cache import ParseCache
-    from rerank_plugins.paths import cache_folder, cache_limit, size_in_bytes
+    from rerank_adapters.chain.extraction.value_cache import FEATURES, ValueCache
+    from rerank_plugins.core.paths import cache_folder, cache_limit, size_in_bytes
+    from rerank_plugins.kit import kernel_cache
+    from rerank_plugins.kit.files.parse_cache import ParseCache
+    from rerank_plugins.substitutes import queue_files
 
     folder = folder or cache_folder()
     if folder is None:
@@ -108,7 +108,7 @@ def _list(unit: str, holdings: Sequence[tuple[str, int, int]]) -> None:
 
 
 def _name(description: dict[str, Any]) -> str:
-    """The class of a described parser or feature (identity.py), and those of its options that are set."""
+    """The class of a described parser or feature (core/identity.py), and those of its options that are set."""
     set_options = {name: value for name, value in description.get("options", {}).items() if value not in (None, "")}
     options = ",".join(f"{name}={_name(v) if isinstance(v, dict) else v}" for name, v in set_options.items())
     name = str(description.get("class", "?")).rpartition(".")[2]

@@ -15,7 +15,7 @@ from rerank_adapters.commands.options import (
     reference_form_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -77,10 +77,10 @@ def command(
     rerank check configs/mt.toml
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import DataSet
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
     closing = Closing()

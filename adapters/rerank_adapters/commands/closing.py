@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.progress import Stopwatch, counted
+from rerank_adapters.runtime.progress import Stopwatch, counted
 
 __all__ = ["Closing", "counted", "size_text"]
 

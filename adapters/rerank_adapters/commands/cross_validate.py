@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -71,16 +71,16 @@ def command(
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
+    from rerank_adapters.chain.cross_validate import compare_tuners
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.mismatch import style_mismatch
+    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.tuning.tables import cross_validation_table
+    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.pipeline.cross_validate import compare_tuners
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.mismatch import style_mismatch
-    from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.progress import CountingBar
     from rerank_adapters.report.output import report_console
-    from rerank_adapters.report.tables import cross_validation_table
     from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins import FeatureTable
 
     closing = Closing()

@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,16 +106,16 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
+    from rerank_adapters.chain.alignments import write_alignments
+    from rerank_adapters.chain.evaluate import compare, with_first_best
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.mismatch import style_mismatch
     from rerank_adapters.formats.groups import read_groups
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references, settled
     from rerank_adapters.metrics.wer import LevenshteinRate
-    from rerank_adapters.pipeline.alignments import write_alignments
-    from rerank_adapters.pipeline.evaluate import compare, with_first_best
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.mismatch import style_mismatch
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.output import write_report
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     if not flags.metrics and not flags.config:

@@ -16,7 +16,7 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("extract")
@@ -53,11 +53,11 @@ def command(
     rerank extract tune.nbest.gz --source tune.de -f length \\
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
+    from rerank_adapters.chain.extract import feature_table
+    from rerank_adapters.chain.job import Job, lists_size
+    from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.pipeline.extract import feature_table
-    from rerank_adapters.pipeline.job import Job, lists_size
-    from rerank_adapters.pipeline.lists import for_lists
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     if str(output) == "-":

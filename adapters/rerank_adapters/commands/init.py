@@ -12,11 +12,11 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import format_option, output_file
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.starting.draft import Draft
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.first_config.draft import Draft
 
 SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 
@@ -68,15 +68,15 @@ def command(
     rerank init dev test
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
-    from rerank_adapters.pipeline.starting.assignment import assign, lines_of, sets_of
-    from rerank_adapters.pipeline.starting.columns import assign_scores, columns_of
-    from rerank_adapters.pipeline.starting.draft import Draft
-    from rerank_adapters.pipeline.starting.languages import language_of
-    from rerank_adapters.pipeline.starting.recognition import recognise
-    from rerank_adapters.pipeline.starting.texts import look_of, whole_words
-    from rerank_adapters.progress import StatusLine, duration
+    from rerank_adapters.chain.first_config.assignment import assign, lines_of, sets_of
+    from rerank_adapters.chain.first_config.draft import Draft
+    from rerank_adapters.chain.first_config.languages import language_of
+    from rerank_adapters.chain.first_config.recognition import recognise
+    from rerank_adapters.chain.first_config.score_columns import assign_scores, columns_of
+    from rerank_adapters.chain.first_config.texts import look_of, whole_words
+    from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if output.exists() and not force and str(output) != "-":
@@ -162,9 +162,9 @@ def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
     """The check of a draft, with an estimate of its costs."""
     import tomllib
 
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.job import Job
 
     config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
     check = Check(Job.create(config, registry), costs=True)

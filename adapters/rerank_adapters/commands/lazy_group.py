@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 class GroupOfPlugins(click.Group):

@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import JobFlags, format_option, output_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("merge")
@@ -32,12 +32,12 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
     rerank merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
     """  # noqa: D301
+    from rerank_adapters.chain.job import Job, lists_size
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.merging import without_lines
     from rerank_adapters.formats.reading import merge_files
-    from rerank_adapters.pipeline.job import Job, lists_size
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)

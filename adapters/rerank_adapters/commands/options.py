@@ -148,7 +148,7 @@ def scheduler_option(command: Command) -> Command:
 
     def choose(context: click.Context, _: click.Parameter, address: str | None) -> None:
         if address:
-            from rerank_adapters.cluster import using_cluster
+            from rerank_adapters.runtime.cluster import using_cluster
 
             context.with_resource(using_cluster(address))
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.registry import KINDS, Entry, Option, Registry, suggestion
+from rerank_plugins.core.registry import KINDS, Entry, Option, Registry, suggestion
 
 
 @click.command("plugins")

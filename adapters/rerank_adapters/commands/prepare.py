@@ -9,7 +9,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.config import Config, Model
@@ -32,9 +32,9 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank prepare configs/tatoeba-de-en.toml
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
+    from rerank_adapters.chain.models import chosen_models, inputs_of_model
+    from rerank_adapters.chain.steps import Steps
     from rerank_adapters.config import read_config
-    from rerank_adapters.pipeline.models import chosen_models, inputs_of_model
-    from rerank_adapters.pipeline.steps import Steps
 
     closing = Closing()
     settings = read_config(config)
@@ -59,7 +59,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
 
 def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Command, click.Context]:
     """The command that trains the model, and its context with the parsed options. Raises ConfigError."""
-    from rerank_adapters.pipeline.models import arguments_of
+    from rerank_adapters.chain.models import arguments_of
 
     where = f"[[model]] {model.output.name}"
     root = ctx.find_root()

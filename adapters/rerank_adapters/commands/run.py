@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import jobs_option, seed_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("run")
@@ -51,10 +51,10 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.models import check_trained
+    from rerank_adapters.chain.run import RERANKED, plan, run
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.models import check_trained
-    from rerank_adapters.pipeline.run import RERANKED, plan, run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation

@@ -14,7 +14,7 @@ from click.shell_completion import (
     add_completion_class,
 )
 
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 VARIABLE = "_RERANK_COMPLETE"  # set by the shell's completion function, which click writes
 

@@ -29,7 +29,7 @@ def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     rerank text undo-bpe detokenize:en < system.bpe > system.txt
     """  # noqa: D301
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.text_files import open_atomic, open_text
+    from rerank_plugins.kit.files.text import open_atomic, open_text
 
     pipeline = TextPipeline(steps)
     with open_text(source) as lines, open_atomic(output) as out:

@@ -16,7 +16,7 @@ from rerank_adapters.commands.options import (
     references_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -70,16 +70,16 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
+    from rerank_adapters.chain.extract import dense_rule, extract_with, parts_of
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.mismatch import style_mismatch
+    from rerank_adapters.chain.preflight import rehearse
+    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.table_columns import chosen_columns
+    from rerank_adapters.chain.tune import learn
+    from rerank_adapters.chain.tuning.tables import selection_table
+    from rerank_adapters.chain.tuning_set import read_tuning_set
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.mismatch import style_mismatch
-    from rerank_adapters.pipeline.preflight import rehearse
-    from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.table_columns import chosen_columns
-    from rerank_adapters.pipeline.tune import learn
-    from rerank_adapters.pipeline.tuning_set import read_tuning_set
-    from rerank_adapters.report.tables import selection_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable

@@ -34,7 +34,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
     from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)

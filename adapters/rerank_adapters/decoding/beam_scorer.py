@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import IncrementalLM
-from rerank_plugins.language_models.batched_steps import advance_all, finish_all
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.batched_steps import advance_all, finish_all
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import IncrementalLM
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import IncrementalLM
 
 
 class FlashlightModel:

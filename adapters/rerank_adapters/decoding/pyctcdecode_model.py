@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
-from rerank_plugins.interfaces import IncrementalLM
-from rerank_plugins.language_models.mixture import MixtureLanguageModel
+from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
 LN10 = 2.302585092994046
 TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:

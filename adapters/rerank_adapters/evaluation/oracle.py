@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
 PASSES = 100

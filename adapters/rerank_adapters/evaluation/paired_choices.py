@@ -17,8 +17,8 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Metric
 
 
 class Gain(NamedTuple):

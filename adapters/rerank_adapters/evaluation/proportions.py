@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.evaluation.result import Bucket, Evaluation, Group, MetricResult, Segment
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 BUCKETS = 5
 

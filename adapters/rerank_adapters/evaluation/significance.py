@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
 TIE = 1e-9  # sums of the same numbers in another order differ by less

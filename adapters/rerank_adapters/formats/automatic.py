@@ -14,9 +14,9 @@ import click
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.guessing import LINES, MOSES, Guess, guess, guess_folder
-from rerank_plugins.errors import PluginError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.nbest import NBestList
 
 
 class AutoFormat(NBestFormat):
@@ -67,7 +67,7 @@ class AutoFormat(NBestFormat):
         return self._format
 
     def _choose(self, guess: Guess, path: str) -> None:
-        from rerank_adapters.formats import register_nbest_formats
+        from rerank_adapters.formats.plugin import register_nbest_formats
 
         factories: dict[str, Callable[..., Any]] = {}
         register_nbest_formats(factories.__setitem__)

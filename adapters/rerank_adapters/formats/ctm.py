@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rerank_adapters.formats.line_lists import value
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 
 class TimedWord(NamedTuple):

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
-from rerank_adapters.formats.numbers import finite, shortest
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored, option
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import finite, shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)

@@ -21,10 +21,10 @@ from math import fsum, log
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.numbers import finite, shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import finite, shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")

@@ -20,9 +20,9 @@ from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 
-from rerank_adapters.formats.numbers import finite, shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import NO_SPARSE
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.kit.files.numbers import finite, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.links_text import GoldLinks
+    from rerank_plugins.translation.alignment.links_text import GoldLinks
 
 
 def read_gold(path: str) -> list[GoldLinks]:
     """The sure (`-`) and possible (`?` or `p`) links of each line. Raises FormatError with the path and the line."""
-    from rerank_plugins.models.word_alignment.links_text import parse_gold
+    from rerank_plugins.translation.alignment.links_text import parse_gold
 
     with open_text(path) as lines:
         gold = []

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.formats.delimited import BAR
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
 
 LINES = 40  # the lines that are examined
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from rerank_adapters.formats.delimited import with_end
-from rerank_adapters.formats.numbers import finite
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.text_files import STANDARD
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import finite
+from rerank_plugins.kit.files.text import STANDARD
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")

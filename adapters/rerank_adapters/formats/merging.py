@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 
 def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:

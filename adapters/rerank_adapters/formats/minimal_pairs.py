@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import display_name, open_text
 
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
 PLAIN = ("good", "bad", "phenomenon")

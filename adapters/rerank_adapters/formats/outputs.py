@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 
 from rerank_adapters.formats.line_lists import value
 from rerank_adapters.formats.merging import is_number
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.kit.files.text import open_text
 
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 OUTPUT_FORMS: tuple[OutputForm, ...] = ("lines", "kaldi", "trn", "ctm")

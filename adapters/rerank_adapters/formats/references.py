@@ -27,8 +27,8 @@ import click
 from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.transcripts import AGGREGATED, json_texts, shown_form
 from rerank_adapters.formats.utterance_ids import ID_FORMS, WITH_IDS, TextFile, doubtful, shared_forms
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
 FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")

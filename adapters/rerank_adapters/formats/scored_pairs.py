@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_adapters.formats.numbers import finite
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.numbers import finite
+from rerank_plugins.kit.files.text import display_name, open_text
 
 Pairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
 

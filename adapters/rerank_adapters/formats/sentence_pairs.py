@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 BAR = "|||"
 

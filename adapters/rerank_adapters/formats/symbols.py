@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import open_text
 
 
 def read_symbols(path: Path) -> dict[str, str]:

@@ -20,8 +20,8 @@ from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
 from rerank_adapters.formats.speech.icefall import LINE as ICEFALL
 from rerank_adapters.formats.speech.icefall import words_of
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
 
 TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
 IGNORED = "ignore_time_segment_in_scoring"

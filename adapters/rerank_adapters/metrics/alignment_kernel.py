@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.core.arrays import IntArray
 
 
 @njit(cache=True, nogil=True)

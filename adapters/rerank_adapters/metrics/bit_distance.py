@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import allocating_part, part
+from rerank_plugins.kit.kernels import allocating_part, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -20,8 +20,8 @@ from rerank_adapters.metrics.layout import Layout, lay_out
 from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
 from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer, sacrebleu_version, tokenizer_signature
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric, option
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric, option
 
 ORDER = 4
 LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0

@@ -22,8 +22,8 @@ from rerank_adapters.metrics.layout import lay_out
 from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
 from rerank_adapters.metrics.preprocessing import sacrebleu_version
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric, option
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric, option
 
 EPSILON = 1e-16
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

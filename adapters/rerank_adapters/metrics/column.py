@@ -19,11 +19,11 @@ import numpy as np
 from rerank_adapters.formats.scored_pairs import Pairs, plain_text, read_pairs
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Metric, check_texts, option
-from rerank_plugins.paths import content_hash
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Metric, check_texts, option
+from rerank_plugins.core.paths import content_hash
+from rerank_plugins.core.pickling import PickledFields
 
 
 @dataclass

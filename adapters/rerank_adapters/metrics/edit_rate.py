@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_adapters.metrics.layout import Layout, lay_out
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 
 class EditRate(Metric):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import IntArray, LongArray
 
 TokenArray = IntArray
 

@@ -8,8 +8,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.interfaces import check_texts
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.interfaces import check_texts
 
 
 @dataclass(frozen=True, eq=False)

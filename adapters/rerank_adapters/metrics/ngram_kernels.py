@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kernels import part
+from rerank_plugins.kit.kernels import part
 
 EMPTY = -1
 MULTIPLIER = 0x1E3779B97F4A7C15  # odd, near 2**61 / golden ratio, so that consecutive keys differ in the high bits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_adapters.metrics.encoding import Sequences
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.threads import over_ranges
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import over_ranges
 
 LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 

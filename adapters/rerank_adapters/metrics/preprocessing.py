@@ -10,7 +10,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
 
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 
 Tokenizer = Callable[[str], str]
 

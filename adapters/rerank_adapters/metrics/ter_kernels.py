@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from rerank_adapters.metrics.bit_distance import compare_words, continue_distance, start_distance
-from rerank_plugins.kernels import allocating_part, part
+from rerank_plugins.kit.kernels import allocating_part, part
 
 MOST_WORDS = 10  # of a block
 FARTHEST = 50  # positions between a block and its copy in the reference

@@ -17,8 +17,8 @@ from rerank_adapters.metrics.edit_rate import EditRate
 from rerank_adapters.metrics.layout import Layout
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.interfaces import option
 
 
 class LevenshteinRate(EditRate):

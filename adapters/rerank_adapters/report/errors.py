@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rerank_adapters.evaluation.matched_pairs import FEW
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
-from rerank_adapters.progress import counted
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
+from rerank_adapters.runtime.progress import counted
 
 
 def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:

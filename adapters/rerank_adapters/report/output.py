@@ -12,7 +12,7 @@ from rich.console import Console
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.report import html, text
 from rerank_adapters.report.terminal import print_evaluation
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.kit.files.text import open_atomic
 
 WRITERS = {
     "tsv": text.tsv,

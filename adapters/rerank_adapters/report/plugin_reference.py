@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rerank_plugins.registry import Entry, Option
+from rerank_plugins.core.registry import Entry, Option
 
 HEAD = """# Plugins and their options
 

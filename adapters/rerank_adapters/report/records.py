@@ -12,7 +12,7 @@ from rerank_adapters.report.output import drawn, report_console
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_table
 from rerank_adapters.report.text import markdown_table
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.kit.files.text import open_atomic
 
 Record = Mapping[str, Any]
 STYLES = ("table", "tsv", "json", "markdown")

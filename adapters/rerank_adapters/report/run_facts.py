@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rerank_adapters.evaluation.contributions import Contributions
 from rerank_adapters.evaluation.significance import Interval
-from rerank_adapters.tuning.contributions import Contributions
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RunFacts:
     `system`        the name of the system with all features in the evaluation
     `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
     `curve`         the score on the tuning set after each iteration, by restart
-    `explanations`  by segment, a record of why the new 1-best beats the decoder's (pipeline.explanation_record)
+    `explanations`  by segment, a record of why the new 1-best beats the decoder's (chain/explanation_record.py)
     """
 
     job: str = ""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rerank_adapters.evaluation.contributions import Contributions
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
 from rerank_adapters.report import numbers
-from rerank_adapters.tuning import CrossValidation
-from rerank_adapters.tuning.contributions import Contributions
-from rerank_adapters.tuning.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -59,26 +57,6 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
     return Table(f"{metric.name} by length", header, tuple(rows), (f"Words per word of the reference: {ratios}.",))
 
 
-def cross_validation_table(result: CrossValidation, metric: str) -> Table:
-    """A row per tuner or baseline: held-out score with its spread over seeds, training score, lowest, highest fold."""
-    keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
-    keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
-    seeds = len(result.seeds)
-    if seeds == 1:
-        del keys["spread"]
-    rows = []
-    for row in result.table():
-        mark = " *" if row["name"] == result.best.name else ""
-        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in keys)))
-    notes = (
-        "* marks the best held-out score.",
-        f"The held-out choices of the {result.folds} folds are pooled into one corpus score"
-        + (f"; scores are means over {seeds} seeds." if seeds > 1 else "."),
-    )
-    better = "↑" if result.higher_is_better else "↓"
-    return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)
-
-
 def contribution_table(result: Contributions, metric: str) -> Table:
     """A row per family of features, and per families together: their spread, and the held-out score without them."""
     rows = []
@@ -104,23 +82,6 @@ def noise(result: Contributions) -> str:
     unsure = sum(not row.certain for row in result.rows)
     counts = f"With {result.segments} segments, {unsure} of {len(result.rows)} intervals include zero"
     return f"{counts}: such a loss, and its sign, may be noise."
-
-
-def selection_table(result: Selection, metric: str) -> Table:
-    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
-    rows = []
-    for number, step in enumerate(result.steps):
-        added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"
-        behind = "best" if step.behind == step.error == 0 else f"{step.behind:.2f} ± {step.error:.2f}"
-        rows.append((added, numbers.score(step.held_out), behind, "kept" if number < result.kept else "left out"))
-    notes = (
-        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
-        f"others. The smallest set is kept that is at most {result.margin:g} standard errors behind the best.",
-        *((f"Nothing was gained, so these were not added: {', '.join(result.untried)}.",) if result.untried else ()),
-    )
-    return Table(
-        f"Selection of features: {metric}", ("features", "held out", "behind the best", ""), tuple(rows), notes
-    )
 
 
 def gain_table(evaluation: Evaluation) -> Table:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rerank_adapters.text.pipeline import TextPipeline
-from rerank_plugins.trees.penn import Words
+from rerank_plugins.core.brackets_and_quotes import Words
 
 REMEDIES = (
     "undo-bpe",

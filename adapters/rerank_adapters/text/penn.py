@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
 
 RULES = tuple(
     (re.compile(pattern), replacement)

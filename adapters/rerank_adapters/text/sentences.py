@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rerank_plugins.models.vocabulary.unigrams import read_embedded
+from rerank_plugins.kit.vocabulary.unigrams import read_embedded
 
 MARKS = ".?!…:;"
 

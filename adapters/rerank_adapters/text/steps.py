@@ -13,8 +13,8 @@ from pathlib import Path
 from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
 from rerank_adapters.text.sentences import restore_sentence
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.registry import suggestion
 
 Step = Callable[[str], str]
 
@@ -119,7 +119,7 @@ def _truecase(path: str) -> Step:
 
 
 def _classes(path: str) -> Step:
-    from rerank_plugins.models.vocabulary.word_classes import read_classes
+    from rerank_plugins.ngram.word_classes import read_classes
 
     try:
         with open(path, encoding="utf-8") as lines:

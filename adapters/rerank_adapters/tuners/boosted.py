@@ -23,9 +23,9 @@ from rerank_adapters.tuners.gains import gains_of, metric_slope
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import PluginError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
 
 
 @dataclass

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import part
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.kernels import part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.
 ROUNDING = 1e-9

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.sparse_block import SparseBlock
 
 
 @dataclass(frozen=True, eq=False)

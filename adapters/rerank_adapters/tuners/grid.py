@@ -14,10 +14,10 @@ from itertools import product
 import numpy as np
 
 from rerank_adapters.tuners.one_best import one_best
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.registry import suggestion
 
 CELLS = 1 << 21  # scores of a block of points: 16 MB of float64
 AXES = 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 @partial(filling_kernel, error_model="numpy")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Pairs = deque[tuple[FloatArray, FloatArray]]

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.tuners.envelopes import upper_envelopes
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 NARROW = 1e-9
 

@@ -25,9 +25,9 @@ import numpy as np
 from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.mbr_decision import evidence_of, expected_utilities, utilities
 from rerank_adapters.tuners.mira import Mira
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
 
 
 @dataclass

@@ -24,8 +24,8 @@ import numpy as np
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
 
 if TYPE_CHECKING:
     from rerank_adapters.tuners.line_search import Line

@@ -33,8 +33,8 @@ from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
 
 BLOCK = 50  # lists visited with the same slope of the metric
 PULL = 5  # lists visited between two steps towards the prior; a divisor of BLOCK

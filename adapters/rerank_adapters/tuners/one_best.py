@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 
 def one_best(scores: FloatArray, offsets: LongArray) -> LongArray:

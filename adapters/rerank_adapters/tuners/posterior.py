@@ -15,7 +15,7 @@ import numpy as np
 from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 WIDTH = 0.01  # of the differences, in multiples of 1 / segments; it can be small because expected statistics are smooth
 

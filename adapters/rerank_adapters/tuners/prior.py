@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,8 @@ from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.pairs import Pairs, PairSampler
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
 
 
 @dataclass

@@ -18,8 +18,8 @@ from math import comb
 import numpy as np
 
 from rerank_adapters.tuners.trees import Trees
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.feature_table import FeatureTable
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.feature_table import FeatureTable
 
 
 def tree_lead(trees: Trees, table: FeatureTable, first: int, second: int) -> dict[str, float]:

@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import DAMAGE, ConfigError, ModelError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Scorer
-from rerank_plugins.model_file import read_model, write_model
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Scorer
+from rerank_plugins.kit.files.model_file import read_model, write_model
 
 KIND = "boosted-trees"
 CONSTANT = 1e-10  # a spread below this fraction of a feature's magnitude is the rounding error of a constant

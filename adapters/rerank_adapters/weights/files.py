@@ -33,8 +33,8 @@ from rerank_adapters.weights.moses_files import read_moses_weights
 from rerank_adapters.weights.moses_ini import read_moses_ini
 from rerank_adapters.weights.toml_files import TomlFile, plain_values, read_toml, write_toml
 from rerank_adapters.weights.values import Weights, grouped
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.registry import suggestion
 
 KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_adapters.formats.numbers import finite, shortest
 from rerank_adapters.weights.values import Weights, grouped, ungrouped
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_atomic, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 
 def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import tomli_w
 
-from rerank_plugins.documents import read_toml_table
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_atomic, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
-from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.transitions import Stack
-from rerank_plugins.models.referential.trigrams import END, START, TrigramModel
+from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.transitions import Stack
+from rerank_plugins.referential.trigrams import END, START, TrigramModel
 
 from .recogniser import Arc
 

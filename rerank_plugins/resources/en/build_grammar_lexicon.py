@@ -3,8 +3,8 @@
     python -m rerank_plugins.resources.en.build_grammar_lexicon ewt-train.conllu gum-train.conllu novels.conllu …
 
 The files are CoNLL-U, with UPOS tags and Universal Dependencies. They are read twice: for the forms of words, then for
-what verbs and nouns do (models/grammar/counting.py). Nouns and names that occur fewer than three times are left out.
-The same files give the same table.
+what verbs and nouns do (english/lexicon/frame_counts.py). Nouns and names that occur fewer than three times are left
+out. The same files give the same table.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_plugins.models.grammar.counting import NOUN_COUNTS, VERB_COUNTS, Counts
-from rerank_plugins.models.grammar.paradigms import noun_numbers, verb_paradigms
-from rerank_plugins.trees.dependency import read_conllu
+from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.english.lexicon.frame_counts import NOUN_COUNTS, VERB_COUNTS, Counts
+from rerank_plugins.english.lexicon.paradigms import noun_numbers, verb_paradigms
 
 RARE = 3
 

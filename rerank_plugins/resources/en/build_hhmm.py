@@ -17,7 +17,7 @@ import lzma
 import sys
 from collections.abc import Iterator
 
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
 
 LONGEST = 60  # words
 TAGS = {"NFP": ":", "ADD": "NN", "GW": "NN", "AFX": "JJ", "XX": "FW"}  # tags of EWT that GUM's trees do not have

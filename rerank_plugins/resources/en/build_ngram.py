@@ -4,10 +4,10 @@
         textbooks.txt.xz presidential.txt.xz tatoeba-more.txt.xz gum-train.ptb ewt-train.conllu.xz
 
 Texts have one sentence per line, with tokens separated by spaces; of treebanks, bracketed (.ptb) or in CoNLL-U, the
-words are read. Words are in their case, with brackets in their normal form (trees/penn.py). Of the file novels-more,
-every third sentence is read; texts other than the novels are read three times, as they are nearer to the English of
-today. The model is of order 4. Rare n-grams are left out, then those that the model can best do without (Stolcke 1998),
-until it is small enough, and the values are numbers of 6 bits. The same texts give the same file.
+words are read. Words are in their case, with brackets in their normal form (core/brackets_and_quotes.py). Of the file
+novels-more, every third sentence is read; texts other than the novels are read three times, as they are nearer to the
+English of today. The model is of order 4. Rare n-grams are left out, then those that the model can best do without
+(Stolcke 1998), until it is small enough, and the values are numbers of 6 bits. The same texts give the same file.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from rerank_plugins.models.backoff.entropy_pruning import prune
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.compact_file import write_compact
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.dependency import read_conllu
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.compact_file import write_compact
+from rerank_plugins.ngram.entropy_pruning import prune
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
 
 SETTINGS = NgramSettings(order=4, prune=(0, 1, 1, 1), most_words=60_000, prune_entropy=1e-8)
 STEP = 1.5  # the factor between a threshold of pruning and the next

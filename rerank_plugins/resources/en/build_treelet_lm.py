@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.model_file import compress_model
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.model_file import write_model
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import compress_model
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.model_file import write_model
+from rerank_plugins.treelet.training import collect, train
 
 SETTINGS = Settings(
     min_count=2,

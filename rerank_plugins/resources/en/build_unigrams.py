@@ -3,9 +3,9 @@
     python -m rerank_plugins.resources.en.build_unigrams novels.txt.xz presidential.txt.xz textbooks.txt.xz
 
 The texts have one sentence per line, with tokens separated by spaces. Brackets are counted in their normal form
-(trees/penn.py). Words that occur once are left out (see models/vocabulary/unigrams.py). The count of `</s>` is the
-number of sentences; neither it nor another mark of the model may be a word of the text. The same texts give the same
-file.
+(core/brackets_and_quotes.py). Words that occur once are left out (see kit/vocabulary/unigrams.py). The count of `</s>`
+is the number of sentences; neither it nor another mark of the model may be a word of the text. The same texts give the
+same file.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.vocabulary.unigrams import MARKS
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.vocabulary.unigrams import MARKS
 
 
 def count_words(paths: Sequence[Path]) -> Counter[str]:

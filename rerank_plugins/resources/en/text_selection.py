@@ -15,7 +15,7 @@ import lzma
 import random
 from collections.abc import Iterator
 
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.brackets_and_quotes import normal_text
 
 
 def sentences(name: str, longest: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 ITERATIONS = 1000
 

@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Job
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 
 def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     style_option,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -81,16 +81,16 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.analysis.ablation import Part, ablate, families_of_features, trials_needed
     from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables, plot_ablation
-    from rerank_adapters.pipeline.families import families
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.lists import for_lists
-    from rerank_adapters.pipeline.provenance import check_same_lists, job_of_table
-    from rerank_adapters.pipeline.table_columns import records_extraction
-    from rerank_adapters.pipeline.tune import start_weights, tuning_data
-    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.progress import CountingBar, StatusLine
+    from rerank_adapters.chain.families import families
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.lists import for_lists
+    from rerank_adapters.chain.provenance import check_same_lists, job_of_table
+    from rerank_adapters.chain.table_columns import records_extraction
+    from rerank_adapters.chain.tune import start_weights, tuning_data
+    from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
     from rerank_adapters.report.records import write_records
-    from rerank_adapters.tuning.family_trials import FamilyTrials
+    from rerank_adapters.runtime.progress import CountingBar, StatusLine
     from rerank_plugins import FeatureTable
 
     closing = Closing()

@@ -10,7 +10,7 @@ import click
 from rerank_adapters.commands.options import PLUGIN_HELP, config_option, output_option, reference_form_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -73,11 +73,11 @@ def command(
 
     from rerank_adapters.applications.analysis.explanation_report import explanation_lines
     from rerank_adapters.applications.analysis.segment import Segment
-    from rerank_adapters.pipeline.explanation import explain
-    from rerank_adapters.pipeline.explanation_record import explanation_record
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.chain.explanation import explain
+    from rerank_adapters.chain.explanation_record import explanation_record
     from rerank_adapters.report.output import report_console
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     if (config is None) == (weights is None):
         raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")

@@ -7,11 +7,11 @@ from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 from textwrap import wrap
 
-from rerank_adapters.pipeline.explanation import Contribution, Explanation, Parses, Side, WordScores
+from rerank_adapters.chain.explanation import Contribution, Explanation, Parses, Side, WordScores
 from rerank_adapters.report.words import marked
 from rerank_plugins import Parse
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 NAME = 26  # columns of the name of a feature
 NUMBER = 10  # columns of a weight, a value, or what a feature adds

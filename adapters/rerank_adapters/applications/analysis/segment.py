@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rerank_adapters.chain.extract import stream_tables
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.provenance import check_same_lists, recorded_job
+from rerank_adapters.chain.run import RERANKED, weights_file
 from rerank_adapters.commands.options import JobFlags
 from rerank_adapters.config import Config, DataSet
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.pipeline.extract import stream_tables
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.provenance import check_same_lists, recorded_job
-from rerank_adapters.pipeline.run import RERANKED, weights_file
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @dataclass(frozen=True)

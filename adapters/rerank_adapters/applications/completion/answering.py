@@ -14,19 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.applications.completion.questions_file import Question, read_answers, with_answers
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.held_out import held_out_choices
 from rerank_adapters.config import Config
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
-from rerank_adapters.tuning.held_out import held_out_choices
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.kit.files.text import open_atomic
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @click.command("complete")
@@ -75,13 +75,13 @@ def command(
     from rerank_adapters.applications.completion import answering as completion
     from rerank_adapters.applications.completion.questions_file import answer_lines, read_questions
     from rerank_adapters.applications.completion.report import accuracy_tables
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = Job.create(completion.completion_config(flags.settings), registry)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import display_name, open_text
 
 BLANK = re.compile(r"_{3,}")
 Row = tuple[int, list[str]]  # line number, cells

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rerank_adapters.pipeline.scoring import LN10, ZERO, Scored, Total, Totals
+from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:

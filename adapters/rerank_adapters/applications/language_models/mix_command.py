@@ -9,7 +9,7 @@ import click
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("mix")
@@ -36,8 +36,8 @@ def command(
     rerank score test.en -c mixture.toml --lm mixture
     """  # noqa: D301
     from rerank_adapters.applications.language_models.mixing import mix, mixture_config, name_models
-    from rerank_adapters.pipeline.job import Job
-    from rerank_plugins.text_files import open_atomic, open_text
+    from rerank_adapters.chain.job import Job
+    from rerank_plugins.kit.files.text import open_atomic, open_text
 
     closing = Closing()
     job, models = name_models(Job.create(flags.settings, registry), files, specs)

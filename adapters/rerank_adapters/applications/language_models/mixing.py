@@ -9,11 +9,11 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.scoring import Totals, score_lines
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.scoring import Totals, score_lines
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
-from rerank_plugins.language_models.mixture import fit_weights, mixed
+from rerank_plugins.ngram.mixture import fit_weights, mixed
 
 Table = dict[str, Any]
 

@@ -11,7 +11,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 def length_range(text: str) -> tuple[int, int]:
@@ -53,10 +53,10 @@ def command(
     """  # noqa: D301
     import numpy as np
 
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.interfaces import GenerativeLM
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.core.interfaces import GenerativeLM
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     shortest, longest = length_range(length)

@@ -10,7 +10,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option, text_option, text_steps
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("score")
@@ -49,11 +49,11 @@ def command(
         srilm_layout,
         word_table,
     )
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.scoring import score_lines, total_lines
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.scoring import score_lines, total_lines
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.text_files import display_name, open_atomic, open_text
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
     closing = Closing()
     if (model is None) == (lm is None):

@@ -18,7 +18,7 @@ from rerank_adapters.commands.options import (
 )
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("surprisal")
@@ -64,10 +64,10 @@ def command(
     from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
     from rerank_adapters.applications.language_models.surprisal_page import surprisal_page
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.text_files import open_atomic, open_text
+    from rerank_plugins.kit.files.text import open_atomic, open_text
 
     closing = Closing()
     if model is not None and lm is not None:

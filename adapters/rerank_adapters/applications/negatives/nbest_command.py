@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("nbest")
@@ -25,12 +25,12 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
     from rerank_adapters.applications.negatives.pairs import decoder_pairs
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.pipeline.job import Job
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

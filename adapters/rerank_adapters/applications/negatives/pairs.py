@@ -16,10 +16,11 @@ import numpy as np
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import ConfigError, NBestList
-from rerank_plugins.models.grammar.lexicon import english
-from rerank_plugins.models.noise import ErrorInserter, WordForms
-from rerank_plugins.models.noise.phenomena import KINDS, PairMaker
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.errors.inserted_errors import ErrorInserter
+from rerank_plugins.english.lexicon.english_lexicon import english
+from rerank_plugins.english.lexicon.word_forms import WordForms
+from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 PHENOMENON_COLUMNS = ("phenomenon", "rule")
@@ -108,8 +109,8 @@ def samples_of_lengths(
     wanted: Mapping[int, int], model: Path, rng: np.random.Generator
 ) -> defaultdict[int, list[tuple[str, ...]]]:
     """Draw the wanted number of sentences of each length, fewer if sentences of that length are too rare; by length."""
-    from rerank_plugins.models.ngram.model import NgramModel
-    from rerank_plugins.models.ngram.sampling import NgramSampler
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.sampling import NgramSampler
 
     samples: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)
     if not wanted:

@@ -10,7 +10,7 @@ import click
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("phenomena")
@@ -48,10 +48,10 @@ def command(
 
     from rerank_adapters.applications.negatives.pairs import PHENOMENON_COLUMNS, pair_maker, phenomenon_pairs
     from rerank_adapters.applications.negatives.sentences import with_trees, write_pairs
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import Pair
     from rerank_adapters.formats.references import read_lines
-    from rerank_adapters.pipeline.job import Job
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("samples")
@@ -31,12 +31,12 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import sampled_pairs
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
-from rerank_adapters.progress import CountingBar
-from rerank_plugins.text_files import open_atomic
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.kit.files.text import open_atomic
 
 
 def with_trees(

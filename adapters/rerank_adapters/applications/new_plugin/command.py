@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("new-plugin")

@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
 )
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("parse")
@@ -77,7 +77,7 @@ def command(
     from rerank_adapters.applications.parsing.evaluation import evaluate_parser
     from rerank_adapters.applications.parsing.scores_report import print_scores
     from rerank_adapters.applications.parsing.writing import write_parses
-    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.text import TextPipeline
 
     closing = Closing()

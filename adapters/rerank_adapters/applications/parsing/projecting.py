@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
 
+from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.formats.sentence_pairs import read_pairs
-from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
-from rerank_plugins.models.tree_projection.projecting import Projected, project
-from rerank_plugins.models.word_alignment.model import WordAlignmentModel
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.text_files import display_name, open_atomic, open_text
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu, write_conllu
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.translation.alignment.model import WordAlignmentModel
+from rerank_plugins.translation.projection.direct_projection import Projected, project
 
 Words = tuple[str, ...]
 Wanted = tuple[Words, bool]  # a sentence of the target side, and whether its tree is wanted

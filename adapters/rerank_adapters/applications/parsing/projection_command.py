@@ -9,7 +9,7 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("project-trees")
@@ -46,8 +46,8 @@ def command(
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_adapters.applications.parsing.projecting import parsed_trees, project_trees, read_trees
-    from rerank_adapters.pipeline.job import Job
-    from rerank_plugins.models.word_alignment.model_file import read_model
+    from rerank_adapters.chain.job import Job
+    from rerank_plugins.translation.alignment.model_file import read_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

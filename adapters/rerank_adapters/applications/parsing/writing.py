@@ -7,16 +7,16 @@ from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
 
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
 from rerank_adapters.formats.reading import stream_nbest
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.parsing import ParseCounts, Words, parse_in_order
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, NBestList, Parse
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.text_files import open_atomic, open_text
-from rerank_plugins.trees.dependency import write_conllu
-from rerank_plugins.trees.k_best import write_scored
+from rerank_plugins.core.dependency_tree import write_conllu
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.trees.k_best_file import write_scored
 
 KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 

@@ -48,9 +48,9 @@ def command(
     rerank ground said.txt -w people.ttl -g talk.grammar --context ann
     """  # noqa: D301
     from rerank_adapters.applications.referential.grounding import as_json, as_table, as_trees, ground_lines
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.language_models.referential import ReferentialLanguageModel
-    from rerank_plugins.text_files import open_atomic, open_text
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic, open_text
+    from rerank_plugins.referential.language_model import ReferentialLanguageModel
 
     closing = Closing()
     if tree and layout == "json":

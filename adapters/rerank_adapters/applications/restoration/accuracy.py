@@ -9,7 +9,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.report.tables import Table
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 TOPS = (1, 2, 3, 5, 10)
 

@@ -15,9 +15,9 @@ import numpy as np
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
 from rerank_adapters.evaluation.proportions import Z
 from rerank_adapters.report.tables import Table
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 
 class Sentences(NamedTuple):

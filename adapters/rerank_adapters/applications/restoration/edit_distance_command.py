@@ -32,7 +32,7 @@ def command(complete: str, restored: tuple[str, ...], style: str, output: Path) 
     )
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.report.records import write_records
-    from rerank_plugins.errors import FormatError
+    from rerank_plugins.core.errors import FormatError
 
     closing = Closing()
     whole = read_sentences(complete)

@@ -50,8 +50,8 @@ def command(
     from rerank_adapters.applications.restoration.incomplete import parse_incomplete
     from rerank_adapters.applications.restoration.sharing import in_batches
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.text_files import display_name, open_atomic, open_text
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
     closing = Closing()
     if (model is None) == (ngram is None):

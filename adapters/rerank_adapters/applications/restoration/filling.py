@@ -17,11 +17,11 @@ import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_plugins import ConfigError
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.fastsubs.substitutes import FastSubs
-    from rerank_plugins.models.missing_words.model import MissingWordsModel
+    from rerank_plugins.missing_words.model import MissingWordsModel
+    from rerank_plugins.substitutes.fastsubs import FastSubs
 
 COLUMNS = ("sentence", "rank", "position", "word", "ln_p")
 PLACEHOLDER = "____"
@@ -64,7 +64,7 @@ class ContextFilling(PickledFields):
     @cached_property
     def model(self) -> MissingWordsModel:
         """The model, mapped into memory. Raises ConfigError for more candidates than it has words."""
-        from rerank_plugins.models.missing_words.model_file import read_model
+        from rerank_plugins.missing_words.model_file import read_model
 
         model = read_model(self.path)
         model.checked_candidates(self.candidates)
@@ -73,7 +73,7 @@ class ContextFilling(PickledFields):
     @property
     def parts(self) -> tuple[str, ...]:
         """The five contexts and 1-grams."""
-        from rerank_plugins.models.missing_words.filling import COMPONENTS
+        from rerank_plugins.missing_words.gap_words import COMPONENTS
 
         return COMPONENTS
 
@@ -104,8 +104,8 @@ class SubstituteFilling(PickledFields):
     @cached_property
     def substitutes(self) -> FastSubs:
         """The n-gram model with its queues."""
-        from rerank_plugins.models.fastsubs.substitutes import FastSubs
-        from rerank_plugins.models.ngram.model import NgramModel
+        from rerank_plugins.ngram.model import NgramModel
+        from rerank_plugins.substitutes.fastsubs import FastSubs
 
         return FastSubs(NgramModel.load(self.path))
 
@@ -117,7 +117,7 @@ class SubstituteFilling(PickledFields):
     @property
     def size(self) -> int:
         """The number of words of the n-gram model."""
-        from rerank_plugins.models.missing_words.filling import FIRST
+        from rerank_plugins.missing_words.gap_words import FIRST
 
         return len(self.substitutes.ngrams.vocabulary) - FIRST
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 HEADER = ("id", "sentence")
 HEADER_LINE = '"id","sentence"\n'

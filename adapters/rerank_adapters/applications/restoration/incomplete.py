@@ -4,8 +4,8 @@
     "id","sentence"                      CSV of the billion-word imputation task (imputation_file.py)
     he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
 
-A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in models/
-missing_words: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
+A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in
+`missing_words`: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 COLUMNS = ("incomplete", "position", "word")
 BLANK = re.compile(r"_{3,}")

@@ -16,7 +16,7 @@ from rerank_adapters.applications.restoration.filling import Filling
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating import Locating
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.pickling import PickledFields
 
 DIGITS = 6  # of a feature after the point
 
@@ -37,14 +37,14 @@ class Inserting(PickledFields):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the features."""
-        from rerank_plugins.models.missing_words.model import METHODS
+        from rerank_plugins.missing_words.model import METHODS
 
         methods = [self.locating.method, *(method for method in METHODS if method != self.locating.method)]
         return (*(f"location-{method}" for method in methods), "filling", *self.filling.parts)
 
     def __call__(self, batch: list[Incomplete]) -> list[NBestList]:
         """The list of each sentence; its id is that of the sentence."""
-        from rerank_plugins.models.missing_words.model import METHODS
+        from rerank_plugins.missing_words.model import METHODS
 
         model, method = self.locating.model, self.locating.method
         sentences = [sentence.words for sentence in batch]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 def least_edits(incomplete: str, restored: Sequence[str], scores: FloatArray, rest: float) -> int:

@@ -16,7 +16,7 @@ from rerank_adapters.applications.restoration.options import (
 from rerank_adapters.commands.options import output_option, style_option
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.missing_words.model import Method
+    from rerank_plugins.missing_words.model import Method
 
 
 @click.command("locate")
@@ -49,8 +49,8 @@ def command(
     from rerank_adapters.applications.restoration.locating import Locating, as_json, as_table
     from rerank_adapters.applications.restoration.sharing import in_batches
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.text_files import display_name, open_atomic, open_text
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
     closing = Closing()
     with open_text(text) as lines:

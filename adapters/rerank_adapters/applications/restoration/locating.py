@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.missing_words.model import Method, MissingWordsModel
+    from rerank_plugins.missing_words.model import Method, MissingWordsModel
 
 COLUMNS = ("sentence", "rank", "position", "before", "after", "ln_p")
 
@@ -38,7 +38,7 @@ class Locating(PickledFields):
     @cached_property
     def model(self) -> MissingWordsModel:
         """The model, mapped into memory."""
-        from rerank_plugins.models.missing_words.model_file import read_model
+        from rerank_plugins.missing_words.model_file import read_model
 
         return read_model(self.path)
 

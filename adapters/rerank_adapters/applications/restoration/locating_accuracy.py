@@ -15,9 +15,9 @@ from rerank_adapters.applications.restoration.accuracy import (
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating import Locating
 from rerank_adapters.applications.restoration.sharing import in_batches
-from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.records import write_records
-from rerank_plugins.errors import FormatError
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins.core.errors import FormatError
 
 
 def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
@@ -37,7 +37,7 @@ def report_accuracies(
     sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, style: str, output: Path
 ) -> int:
     """Write the accuracies of each method and those of chance; returns the number of sentences."""
-    from rerank_plugins.models.missing_words.model import METHODS
+    from rerank_plugins.missing_words.model import METHODS
 
     known = list(answered(sentences, name))
     shares = {"chance": chance([len(sentence.words) - 1 for sentence in known])}

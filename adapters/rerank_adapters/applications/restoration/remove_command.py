@@ -40,9 +40,9 @@ def command(text: str, layout: str, complete: Path | None, output: Path, seed: i
     from rerank_adapters.applications.restoration.imputation_file import row_lines
     from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_lines
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.models.missing_words.tuning import remove_inner_word
-    from rerank_plugins.text_files import open_atomic, open_text
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic, open_text
+    from rerank_plugins.missing_words.tuning import remove_inner_word
 
     closing = Closing()
     rng = np.random.default_rng(1 if seed is None else seed)

@@ -15,10 +15,10 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
 )
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, output_option, style_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.missing_words.model import Method
+    from rerank_plugins.missing_words.model import Method
 
 
 @click.command("restore")
@@ -72,7 +72,7 @@ def command(
     from rerank_adapters.applications.restoration.locating import Locating
     from rerank_adapters.applications.restoration.restoring import Restoring
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_plugins.text_files import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     closing = Closing()
     filling = filling_source(model, ngram, candidates, words)

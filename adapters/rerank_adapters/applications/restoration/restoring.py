@@ -19,18 +19,18 @@ from rerank_adapters.applications.restoration.insertions import Inserting
 from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
+from rerank_adapters.chain.apply import apply_weights
+from rerank_adapters.chain.extract import stream_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.config import Config
-from rerank_adapters.pipeline.apply import apply_weights
-from rerank_adapters.pipeline.extract import stream_tables
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import recorded_job
-from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.records import write_records
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import NBestList, Rescored
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.registry import Registry
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import open_atomic
 
 COLUMNS = ("sentence", "position", "word", "score", "restored")
 

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from itertools import count, islice
 from typing import TypeVar
 
-from rerank_adapters.workers import Workers, in_order
+from rerank_adapters.runtime.workers import Workers, in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

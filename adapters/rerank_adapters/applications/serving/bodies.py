@@ -20,9 +20,9 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from rerank_adapters.applications.serving.limits import Limits
+from rerank_adapters.chain.reranker import Reranked, Reranker
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
-from rerank_adapters.pipeline.reranker import Reranked, Reranker
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others

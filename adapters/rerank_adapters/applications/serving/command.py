@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 TOKEN = "RERANK_TOKEN"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from rerank_adapters.applications.serving.bodies import Request
 from rerank_adapters.applications.serving.work import Answer, Serving
-from rerank_adapters.workers import Workers
+from rerank_adapters.runtime.workers import Workers
 
 Worker = Workers[Request | None, Answer]
 PAUSE = 1.0  # seconds between two attempts to start a worker

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from rerank_adapters.applications.serving.bodies import Request, answer, read_request
 from rerank_adapters.applications.serving.limits import Limits
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.pipeline.reranker import Reranker
+from rerank_adapters.chain.reranker import Reranker
 from rerank_plugins import ConfigError, FormatError, RerankError
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 
 WRONG, FAULT = 422, 500
 

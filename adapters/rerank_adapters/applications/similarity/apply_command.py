@@ -32,8 +32,8 @@ def command(
     from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
     from rerank_adapters.applications.similarity.scoring import score_pairs
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     sentences = read_sentence_pairs(pairs)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import Z
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 @dataclass(frozen=True)

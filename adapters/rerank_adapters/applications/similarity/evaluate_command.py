@@ -29,8 +29,8 @@ def command(
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import write_records
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     system, measures = similarity_of(model, measure, data, steps)

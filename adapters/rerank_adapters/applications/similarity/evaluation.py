@@ -11,7 +11,7 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.similarity.scoring import score_pairs
 from rerank_adapters.applications.similarity.system import SimilarityModel
 from rerank_plugins import FormatError
-from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.similarity.measures.table import Measures
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rerank_adapters.config import plugin_table
 from rerank_plugins import ConfigError
-from rerank_plugins.models.similarity.measures import Measures, Recogniser
-from rerank_plugins.models.similarity.svs import THRESHOLD
-from rerank_plugins.models.similarity.text import Lexicon
-from rerank_plugins.models.svs.parsing import SvsParser
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+from rerank_plugins.similarity.measures.structured_measures import THRESHOLD
+from rerank_plugins.similarity.measures.table import Measures, Recogniser
+from rerank_plugins.svs.parsing import SvsParser
 
 
 def measures_of(
@@ -25,10 +25,10 @@ def measures_of(
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.models.esa.model_file import read_model as read_esa
-    from rerank_plugins.models.random_indexing.model_file import read_model as read_vectors
-    from rerank_plugins.models.wordnet.database import wordnet_folder
-    from rerank_plugins.models.wordnet.model import WordNet
+    from rerank_plugins.similarity.esa.model_file import read_model as read_esa
+    from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+    from rerank_plugins.similarity.wordnet.database import wordnet_folder
+    from rerank_plugins.similarity.wordnet.model import WordNet
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
     return Measures(
@@ -42,14 +42,14 @@ def measures_of(
 
 
 def _svs_parser(model: Path) -> SvsParser:
-    from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+    from rerank_plugins.svs.model_file import EMBEDDED, read_model
 
     return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)
 
 
 def recogniser_of(text: str) -> Recogniser | None:
     """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
-    from rerank_plugins.parsers.stanza_entities import StanzaEntities
+    from rerank_plugins.dependency.stanza_entities import StanzaEntities
 
     table = plugin_table(text)
     kind = table.pop("use")

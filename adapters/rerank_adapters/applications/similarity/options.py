@@ -14,7 +14,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.similarity.system import SimilarityModel
-    from rerank_plugins.models.similarity.measures import Measures
+    from rerank_plugins.similarity.measures.table import Measures
 
 DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
 BENCHMARK = 7  # the STS benchmark's own files have at least this many columns

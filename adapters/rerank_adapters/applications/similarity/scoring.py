@@ -11,9 +11,9 @@ from rerank_adapters.applications.similarity.pairs_file import SentencePairs
 from rerank_adapters.applications.similarity.system import Regression, SimilarityModel
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.similarity.measures.table import Measures
 
 OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
 

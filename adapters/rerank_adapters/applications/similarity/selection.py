@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.applications.similarity.system import Regression
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 FOLDS = 10
 TOLERANCE = 0.005

@@ -23,7 +23,7 @@ import numpy as np
 from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.applications.similarity.selection import CONSTANT, centred, folds_of
 from rerank_adapters.applications.similarity.system import Regression
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 
 def shrink(

@@ -19,11 +19,12 @@ from typing import Any, Literal
 import numpy as np
 
 from rerank_adapters.applications.similarity.random_forest import RandomForest
-from rerank_plugins import __version__, model_file
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.random_indexing import model_file as vector_file
-from rerank_plugins.models.random_indexing.model import RandomIndexModel
+from rerank_plugins import __version__
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.similarity.random_indexing import model_file as vector_file
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]

@@ -51,7 +51,7 @@ def command(
     from rerank_adapters.applications.similarity.report import plot_curve, training_lines
     from rerank_adapters.applications.similarity.system import write_similarity
     from rerank_adapters.applications.similarity.training import SimilaritySettings, by_source, train_similarity
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
     if plot is not None and learner == "shrunk":

@@ -17,11 +17,11 @@ from rerank_adapters.applications.similarity.shrinkage import shrink
 from rerank_adapters.applications.similarity.system import Learner, Mode, SimilarityModel
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.models.similarity.pools import PAPER, POOLS
-from rerank_plugins.registry import suggestion
-from rerank_plugins.text_files import display_name
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.text import display_name
+from rerank_plugins.similarity.measures.pools import PAPER, POOLS
+from rerank_plugins.similarity.measures.table import Measures
 
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
@@ -32,7 +32,7 @@ class SimilaritySettings:
 
     The learner is `shrunk`, on all measures (shrinkage.py), or `selected`, on at most `most` measures (selection.py),
     both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
-    Wu et al. 2013 (models/similarity/pools.py).
+    Wu et al. 2013 (similarity/measures/pools.py).
     """
 
     mode: Mode = "one"

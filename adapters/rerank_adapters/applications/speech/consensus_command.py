@@ -9,11 +9,11 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, output_file, output_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
-    from rerank_plugins.features.posteriors import Posterior
+    from rerank_plugins.kit.posteriors import Posterior
 
 
 @click.command("consensus")
@@ -51,14 +51,14 @@ def command(
     from contextlib import ExitStack
 
     from rerank_adapters.applications.speech.meshes import mesh_lines
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.features.posteriors import posteriors
-    from rerank_plugins.models.confusion_networks import ConfusionNetwork
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic
+    from rerank_plugins.kit.posteriors import posteriors
+    from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)

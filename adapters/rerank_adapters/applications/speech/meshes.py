@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rerank_plugins.models.confusion_networks import ConfusionNetwork
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 EMPTY = "*DELETE*"
 

@@ -10,13 +10,13 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, output_option, reference_form_option
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.features.posteriors import Posterior
-    from rerank_plugins.models.confusion_networks import ConfidenceKind
+    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.lists.rover import ConfidenceKind
 
 SHARE = click.FloatRange(0, 1)
 
@@ -74,13 +74,13 @@ def command(
 
     from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_systems, utterances
     from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.metrics.wer import WER
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if weights and len(weights) != len(systems):

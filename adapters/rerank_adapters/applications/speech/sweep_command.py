@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     source_option,
     style_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -68,9 +68,9 @@ def command(
         -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.applications.speech.sweeping import Sweep, plot_sweep, sweep_records, sweep_table
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
     from rerank_adapters.report.records import write_records
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import Learnt, learn
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import Learnt, learn
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.grid import Axis, best_point
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 
 @dataclass(frozen=True)

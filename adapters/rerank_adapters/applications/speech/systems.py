@@ -14,9 +14,9 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
 from rerank_adapters.formats.transcripts import shown_form
 from rerank_plugins import ConfigError, FloatArray, NBestFormat
-from rerank_plugins.features.posteriors import Posterior, posteriors
-from rerank_plugins.models.confusion_networks import ConfusionNetwork
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 
 @dataclass(frozen=True, eq=False)

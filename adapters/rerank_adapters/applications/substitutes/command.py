@@ -15,7 +15,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.substitutes.substituting import Place
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
 
 
 @click.command("substitutes")
@@ -52,12 +52,12 @@ def command(
     rerank substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
     """  # noqa: D301
     from rerank_adapters.applications.substitutes.substituting import as_json, as_table, substitute
-    from rerank_adapters.progress import CountingBar, StatusLine
-    from rerank_plugins.models.backoff.tables import LOG_ZERO
-    from rerank_plugins.models.backoff.vocabulary import UNK
-    from rerank_plugins.models.fastsubs.substitutes import FastSubs
-    from rerank_plugins.text_files import display_name, open_atomic, open_text
-    from rerank_plugins.threads import cores
+    from rerank_adapters.runtime.progress import CountingBar, StatusLine
+    from rerank_plugins.core.threads import cores
+    from rerank_plugins.kit.backoff.tables import LOG_ZERO
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+    from rerank_plugins.kit.vocabulary.word_numbers import UNK
+    from rerank_plugins.substitutes.fastsubs import FastSubs
 
     closing = Closing()
     with StatusLine(f"sorting the n-grams of {model}"):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.applications.substitutes.places import positions
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.substitutes.fastsubs import FastSubs
 
 FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
 COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")

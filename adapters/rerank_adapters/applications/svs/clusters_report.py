@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rerank_adapters.report.tables import Table
-from rerank_plugins.models.svs.clusters import Cluster
+from rerank_plugins.svs.clusters import Cluster
 
 
 def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str, Any]]:

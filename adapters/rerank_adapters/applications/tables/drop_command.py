@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.applications.tables.options import table_output
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("drop")

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from rerank_adapters.applications.tables.families import families, with_columns
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 
 def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[FeatureTable, list[str]]:

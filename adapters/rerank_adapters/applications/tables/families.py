@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.pipeline.provenance import RECORDED
-from rerank_adapters.pipeline.table_columns import FEATURES
+from rerank_adapters.chain.provenance import RECORDED
+from rerank_adapters.chain.table_columns import FEATURES
 from rerank_plugins import FeatureTable
 
 

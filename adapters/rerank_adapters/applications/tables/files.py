@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
 from rerank_plugins import FeatureTable
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:

@@ -10,7 +10,7 @@ from rerank_adapters.applications.tables.options import table_output
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("from-text")
@@ -36,10 +36,10 @@ def command(
         --name forward --name backward -o nmt.npz
     """  # noqa: D301
     from rerank_adapters.applications.tables.scores import score_table
+    from rerank_adapters.chain.job import Job, lists_size
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.pipeline.job import Job, lists_size
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     if not names and str(scores) == "-":

@@ -9,7 +9,7 @@ import click
 from rerank_adapters.applications.tables.options import table_output
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("join")
@@ -29,7 +29,7 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     """  # noqa: D301
     from rerank_adapters.applications.tables.files import load
     from rerank_adapters.applications.tables.joining import join, prefixed
-    from rerank_adapters.pipeline.job import lists_size
+    from rerank_adapters.chain.job import lists_size
     from rerank_plugins import FeatureTable
 
     closing = Closing()

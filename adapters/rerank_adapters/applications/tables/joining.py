@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.tables.families import families, label_of, with_columns
-from rerank_adapters.pipeline.provenance import RECORDED
-from rerank_adapters.pipeline.table_columns import FEATURES
+from rerank_adapters.chain.provenance import RECORDED
+from rerank_adapters.chain.table_columns import FEATURES
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 
 PREFIX = "."  # between a prefix and the name of a column

@@ -10,7 +10,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, output_option, reference_form_option, source_option
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("pairs")
@@ -42,12 +42,12 @@ def command(
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
     from rerank_adapters.applications.tables.pairs import pair_lines
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if not references and not mbr:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.extraction import of_lists
-from rerank_adapters.features.column import ColumnFeature
+from rerank_adapters.chain.extraction import of_lists
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
+from rerank_plugins.lists.column import ColumnFeature
 
 
 def score_table(nbests: Sequence[NBestList], path: Path, names: Sequence[str]) -> FeatureTable:

@@ -29,7 +29,7 @@ def command(table: Path, segment: str | None, columns: tuple[str, ...], output: 
     from rerank_adapters.applications.tables.showing import feature_records, overview, segment_records, segment_rows
     from rerank_adapters.report.records import write_records
     from rerank_plugins import FeatureTable
-    from rerank_plugins.registry import suggestion
+    from rerank_plugins.core.registry import suggestion
 
     whole = FeatureTable.load(table)
     if segment is None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.tables.families import families
-from rerank_adapters.pipeline.job import lists_size
+from rerank_adapters.chain.job import lists_size
 from rerank_adapters.report.tables import Table
 from rerank_plugins import FeatureTable, FloatArray
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
 

@@ -28,10 +28,10 @@ from rerank_adapters.commands.shell_completion import plugin_names
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.dependency_lm import DependencyModel, Settings
-    from rerank_plugins.registry import Registry
-    from rerank_plugins.trees.dependency import DependencyTree
+    from rerank_plugins.core.dependency_tree import DependencyTree
+    from rerank_plugins.core.registry import Registry
+    from rerank_plugins.dependency.model import DependencyModel, Settings
+    from rerank_plugins.kit.workspace import Workspace
 
 
 @click.command("dependency-lm")
@@ -92,12 +92,13 @@ def command(
         -o novels.deplm
     """  # noqa: D301
     from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.parse_pool import ParseCounts
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.dependency_lm import Settings, write_model
-    from rerank_plugins.models.ngram.training import parse_prune
+    from rerank_plugins.dependency.model import Settings
+    from rerank_plugins.dependency.model_file import write_model
+    from rerank_plugins.ngram.training import parse_prune
 
     closing = Closing()
     settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
@@ -126,7 +127,8 @@ def train_dependency_lm(
     Raises ModelError where there are no trees.
     """
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.dependency_lm import TreeCollector, train
+    from rerank_plugins.dependency.corpus import TreeCollector
+    from rerank_plugins.dependency.model import train
 
     collector = TreeCollector(workspace)
     collector.add(source.trees(paths))

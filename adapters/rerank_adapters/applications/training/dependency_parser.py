@@ -14,8 +14,8 @@ from rerank_adapters.commands.options import model_output
 from rerank_plugins import FormatError
 
 if TYPE_CHECKING:
-    from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-    from rerank_plugins.trees.dependency import DependencyTree
+    from rerank_plugins.core.dependency_tree import DependencyTree
+    from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 
 TREEBANK = ".conllu"  # the ending of a treebank's name, before that of a compression
 LINES = 10  # losses are printed for at most this many epochs
@@ -43,7 +43,7 @@ def command(inputs: tuple[Path, ...], output: Path, language: str, epochs: int |
         -o german.npz
     rerank parse --evaluate dev.conllu.xz -p biaffine,model=german.npz
     """  # noqa: D301
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     with StatusLine() as stages:
@@ -68,12 +68,12 @@ def train_parser(
     """
     import numpy as np
 
-    from rerank_plugins.parsers.biaffine.network import Sizes
-    from rerank_plugins.parsers.biaffine.training import Schedule, train
-    from rerank_plugins.parsers.biaffine.vectors import word_vectors
-    from rerank_plugins.text_files import open_text
-    from rerank_plugins.threads import one_blas_thread
-    from rerank_plugins.trees.dependency import read_conllu
+    from rerank_plugins.core.dependency_tree import read_conllu
+    from rerank_plugins.core.threads import one_blas_thread
+    from rerank_plugins.dependency.biaffine.network import Sizes
+    from rerank_plugins.dependency.biaffine.training import Schedule, train
+    from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
+    from rerank_plugins.kit.files.text import open_text
 
     treebanks = [path for path in paths if TREEBANK in path.suffixes]
     trees: list[DependencyTree] = []
@@ -104,7 +104,7 @@ def train_parser(
 
 
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:
-    from rerank_plugins.text_files import open_text
+    from rerank_plugins.kit.files.text import open_text
 
     for path in texts:
         with open_text(path) as lines:

@@ -15,9 +15,9 @@ from rerank_adapters.commands.options import model_output
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.esa.documents import Document
-    from rerank_plugins.models.esa.model import EsaModel
-    from rerank_plugins.models.esa.training import Settings
+    from rerank_plugins.similarity.esa.documents import Document
+    from rerank_plugins.similarity.esa.model import EsaModel
+    from rerank_plugins.similarity.esa.training import Settings
 
 
 @click.command("esa")
@@ -48,7 +48,7 @@ def command(
     rerank train esa encyclopaedia.tsv.xz -o wiki.esa
     rerank similarity evaluate pairs.tsv --measure esa.cosine --esa wiki.esa
     """  # noqa: D301
-    from rerank_plugins.models.esa.training import Settings
+    from rerank_plugins.similarity.esa.training import Settings
 
     closing = Closing()
     if form not in ("lines", "blocks") and not (form.isdecimal() and int(form)):
@@ -64,10 +64,10 @@ def command(
 
 def train_esa(texts: Sequence[str], output: Path, form: str, settings: Settings) -> tuple[EsaModel, int]:
     """Index files and write the model; return it with the size of its file in bytes. Raises FormatError, ModelError."""
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.esa.model_file import write_model
-    from rerank_plugins.models.esa.training import train
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.similarity.esa.model_file import write_model
+    from rerank_plugins.similarity.esa.training import train
 
     with StatusLine() as stages:
         model = train(_documents(texts, form), settings, progress=stages)
@@ -78,8 +78,8 @@ def train_esa(texts: Sequence[str], output: Path, form: str, settings: Settings)
 
 
 def _documents(texts: Sequence[str], form: str) -> Iterator[Document]:
-    from rerank_plugins.models.esa.documents import documents
-    from rerank_plugins.text_files import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
+    from rerank_plugins.similarity.esa.documents import documents
 
     for text in texts:
         with open_text(text) as lines:

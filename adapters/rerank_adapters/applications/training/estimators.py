@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rerank_adapters.cluster import each, on_cluster, present_workers
+from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.backoff.estimation import Estimator
-    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.kit.backoff.estimation import Estimator
+    from rerank_plugins.kit.workspace import Workspace
 
 PARTS = 2  # parts of the events for each worker of a cluster
 ARRAYS = 0.5  # share of the memory of a worker for the arrays of a task
@@ -26,10 +26,10 @@ def sharing_in_use(workspace: Workspace) -> tuple[int, int]:
 def estimator_in_use(workspace: Workspace | None) -> Estimator:
     """The estimator of models of tuples; all give the same model."""
     if on_cluster():
-        from rerank_plugins.models.backoff.shards.tuples import sharded_estimator
-        from rerank_plugins.models.backoff.workspace import Workspace
+        from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+        from rerank_plugins.kit.workspace import Workspace
 
         return sharded_estimator(each, *sharing_in_use(workspace or Workspace()))
-    from rerank_plugins.models.backoff.estimation import estimate
+    from rerank_plugins.kit.backoff.estimation import estimate
 
     return estimate

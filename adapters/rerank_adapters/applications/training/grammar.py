@@ -47,8 +47,8 @@ def command(
         --annotations klein-manning --language en -o km.pcfg
     """  # noqa: D301
     from rerank_adapters.applications.training import treebanks
-    from rerank_plugins.models.pcfg.annotation import named
-    from rerank_plugins.models.pcfg.training import GrammarSettings
+    from rerank_plugins.constituency.annotation import named
+    from rerank_plugins.constituency.training import GrammarSettings
 
     closing = Closing()
     names = tuple(name.strip() for name in annotations.split(",") if name.strip())

@@ -16,7 +16,7 @@ import click
 from rerank_adapters.commands.options import model_output, spoken_option
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.split_merge import Schedule
+    from rerank_plugins.constituency.split_merge import Schedule
 
 INPUTS = click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
 LANGUAGE = click.option("--language", required=True, metavar="CODE", help="Code of the language, such as en.")
@@ -67,7 +67,7 @@ class GrammarFlags:
     @property
     def schedule(self) -> Schedule:
         """The rounds of latent splitting."""
-        from rerank_plugins.models.pcfg.split_merge import Schedule
+        from rerank_plugins.constituency.split_merge import Schedule
 
         return Schedule(rounds=self.splits, seed=self.seed, learn_on=self.split_on)
 

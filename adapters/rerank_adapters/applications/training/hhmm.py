@@ -13,7 +13,7 @@ from rerank_adapters.commands.closing import Closing, size_text
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.grammar import Grammar
+    from rerank_plugins.constituency.grammar import Grammar
 
 
 @click.command("hhmm")
@@ -47,10 +47,10 @@ def command(
     rerank score dev.txt --lm hhmm,model=english.pcfg
     """  # noqa: D301
     from rerank_adapters.applications.training import treebanks
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-    from rerank_plugins.models.hhmm.left_progeny import fitting_mass
-    from rerank_plugins.models.pcfg.training import GrammarSettings
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.constituency.training import GrammarSettings
+    from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+    from rerank_plugins.hhmm.left_progeny import fitting_mass
 
     closing = Closing()
     if estimation == "events":
@@ -78,9 +78,9 @@ def train_events(flags: GrammarFlags, depth: int, smoothing: float) -> tuple[Gra
     Raises ConfigError, FormatError, OSError.
     """
     from rerank_adapters.applications.training import treebanks
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.hhmm.model_file import write_empirical
-    from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.hhmm.model_file import write_empirical
+    from rerank_plugins.hhmm.training import counting_settings, train_empirical
 
     weights, tagged = treebanks.weigh_files(flags.inputs, flags.tagged, flags.weights, say, spoken=flags.spoken)
     trees = treebanks.read_treebanks(weights, say, spoken=flags.spoken)

@@ -14,8 +14,8 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.joint_lm.model import JointModel
-    from rerank_plugins.models.joint_lm.training import Epoch, Settings
+    from rerank_plugins.translation.joint_model.model import JointModel
+    from rerank_plugins.translation.joint_model.training import Epoch, Settings
 
 
 @click.command("joint-lm")
@@ -54,7 +54,7 @@ def command(
     rerank train word-alignment train.de-en.xz -o de-en.align
     rerank train joint-lm train.de-en.xz -a de-en.align -o de-en.joint
     """  # noqa: D301
-    from rerank_plugins.models.joint_lm.training import Settings
+    from rerank_plugins.translation.joint_model.training import Settings
 
     closing = Closing()
     settings = Settings(
@@ -76,11 +76,11 @@ def train_joint_lm(texts: Sequence[str], alignment: Path, output: Path, settings
     and where too few pairs are left.
     """
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.joint_lm.model_file import write_model
-    from rerank_plugins.models.joint_lm.training import train
-    from rerank_plugins.models.word_alignment.model_file import read_model
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.joint_model.model_file import write_model
+    from rerank_plugins.translation.joint_model.training import train
 
     aligner = read_model(alignment)
     with StatusLine() as stages:

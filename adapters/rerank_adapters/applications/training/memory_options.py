@@ -12,7 +12,7 @@ from rerank_adapters.commands.closing import size_text
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.kit.workspace import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
@@ -47,7 +47,7 @@ def memory_options(command: Command) -> Command:
 
 def workspace_for(memory: int, temporary: Path | None, output: Path) -> Workspace:
     """The workspace of a training whose model goes to `output`."""
-    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.kit.workspace import Workspace
 
     return Workspace(memory, temporary or output.parent)
 

@@ -17,9 +17,9 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.missing_words.model import MissingWordsModel
-    from rerank_plugins.models.missing_words.training import Settings
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.missing_words.model import MissingWordsModel
+    from rerank_plugins.missing_words.training import Settings
 
 
 @click.command("missing-words")
@@ -55,7 +55,7 @@ def command(
     rerank train missing-words news.en.gz -o news.mw
     echo 'he went the house' | rerank restore -m news.mw
     """  # noqa: D301
-    from rerank_plugins.models.missing_words.training import Settings
+    from rerank_plugins.missing_words.training import Settings
 
     closing = Closing()
     settings = Settings(min_count, words, window, seed=seed)
@@ -83,11 +83,11 @@ def train_missing_words(
 
     Raises FormatError for a file that cannot be read, ModelError for too little text.
     """
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import __version__
-    from rerank_plugins.models.missing_words.model_file import write_model
-    from rerank_plugins.models.missing_words.training import train
-    from rerank_plugins.text_files import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
+    from rerank_plugins.missing_words.model_file import write_model
+    from rerank_plugins.missing_words.training import train
 
     sentences = None
     if held_out is not None:
@@ -102,7 +102,7 @@ def train_missing_words(
 
 
 def _lines(model: MissingWordsModel) -> Iterator[str]:
-    from rerank_plugins.models.missing_words.filling import COMPONENTS
+    from rerank_plugins.missing_words.gap_words import COMPONENTS
 
     trained: Any = model.settings
     yield (

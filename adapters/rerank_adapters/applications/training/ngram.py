@@ -28,9 +28,9 @@ from rerank_plugins import __version__
 if TYPE_CHECKING:
     from rerank_adapters.formats.text_pieces import TextPiece
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.ngram.model import NgramModel
-    from rerank_plugins.models.ngram.training import NgramSettings, Trained
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.training import NgramSettings, Trained
 
 BLOCK = 1000  # lines that go through the text steps at a time
 
@@ -79,8 +79,8 @@ def command(
     rerank score dev.en -m lm.ngram
     """  # noqa: D301
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.language_models.ngram import NgramLanguageModel
-    from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
+    from rerank_plugins.ngram.language_model import NgramLanguageModel
+    from rerank_plugins.ngram.training import NgramSettings, parse_prune
 
     closing = Closing()
     cutoffs = parse_prune(prune)
@@ -116,11 +116,11 @@ def train_ngram(
     Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
     cannot hold.
     """
-    from rerank_adapters.cluster import on_cluster
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.ngram.training import train
-    from rerank_plugins.text_files import display_name
-    from rerank_plugins.trained_on import TrainedOn
+    from rerank_adapters.runtime.cluster import on_cluster
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.core.trained_on import TrainedOn
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.ngram.training import train
 
     with StatusLine() as stages:
         if on_cluster():
@@ -145,9 +145,9 @@ def _train_on_cluster(
 ) -> Trained:
     """The same model, trained by the workers of the cluster in use."""
     from rerank_adapters.applications.training.estimators import sharing_in_use
-    from rerank_adapters.cluster import each
     from rerank_adapters.formats.text_pieces import text_pieces
-    from rerank_plugins.models.ngram.shards import train_shards
+    from rerank_adapters.runtime.cluster import each
+    from rerank_plugins.ngram.shards import train_shards
 
     pieces, (parts, memory) = text_pieces(texts), sharing_in_use(workspace)
     return train_shards(
@@ -171,7 +171,7 @@ class _Opened:
 
 def opened(texts: Iterable[str], text: TextPipeline | None = None) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the name of each file and its lines after the steps. Raises FormatError for a file that cannot be read."""
-    from rerank_plugins.text_files import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     for path in texts:
         with open_text(path) as lines:
@@ -186,8 +186,8 @@ def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
 
 def write_arpa(ngrams: NgramModel, path: Path) -> None:
     """Write the model as ARPA text, compressed according to the ending of the name. Raises ModelError, OSError."""
-    from rerank_plugins.models.backoff.arpa_writing import arpa_text
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
+    from rerank_plugins.ngram.arpa_writer import arpa_text
 
     with open_atomic(path) as out:
         for piece in arpa_text(ngrams.tables, ngrams.vocabulary.words):

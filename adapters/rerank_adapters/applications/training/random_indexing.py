@@ -14,8 +14,8 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.random_indexing.model import RandomIndexModel
-    from rerank_plugins.models.random_indexing.training import Settings
+    from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+    from rerank_plugins.similarity.random_indexing.training import Settings
 
 SPACES = ("document", "window", "directional", "positional")
 
@@ -59,7 +59,7 @@ def command(
     rerank train random-indexing news.en.gz -o news.ri
     rerank extract lists.nbest -f random-indexing,model=news.ri -o table.npz
     """  # noqa: D301
-    from rerank_plugins.models.random_indexing.training import Settings
+    from rerank_plugins.similarity.random_indexing.training import Settings
 
     closing = Closing()
     settings = Settings(
@@ -79,10 +79,10 @@ def train_vectors(texts: Sequence[str], output: Path, settings: Settings, jobs: 
 
     Raises FormatError for a file that cannot be read, ModelError where there are no words.
     """
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.random_indexing.model_file import write_model
-    from rerank_plugins.models.random_indexing.training import train
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.similarity.random_indexing.model_file import write_model
+    from rerank_plugins.similarity.random_indexing.training import train
 
     with StatusLine() as stages:
         model = train(_opened(texts), settings, jobs=jobs, progress=stages)
@@ -92,7 +92,7 @@ def train_vectors(texts: Sequence[str], output: Path, settings: Settings, jobs: 
 
 
 def _opened(texts: Sequence[str]) -> Iterator[tuple[str, Iterator[str]]]:
-    from rerank_plugins.text_files import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     for text in texts:
         with open_text(text) as lines:

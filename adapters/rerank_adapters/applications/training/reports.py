@@ -13,7 +13,7 @@ from rerank_adapters.commands.closing import counted
 
 if TYPE_CHECKING:
     from rerank_plugins import LanguageModel
-    from rerank_plugins.trees.parseval import Parseval
+    from rerank_plugins.kit.trees.parseval import Parseval
 
 
 def say(line: str) -> None:
@@ -32,8 +32,8 @@ def echo_parseval(path: Path, scores: Parseval) -> None:
 
 def echo_perplexity(model: LanguageModel, text: str) -> None:
     """Print how well a language model predicts a held-out text. Raises FormatError for a text that cannot be read."""
-    from rerank_adapters.pipeline.scoring import perplexity
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.chain.scoring import perplexity
+    from rerank_plugins.kit.files.text import display_name
 
     with _lines_with_bar(text) as lines:
         totals = perplexity(model, lines)
@@ -42,8 +42,8 @@ def echo_perplexity(model: LanguageModel, text: str) -> None:
 
 @contextmanager
 def _lines_with_bar(text: str) -> Iterator[Iterator[str]]:
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.text_files import open_text
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_text
 
     with open_text(text) as lines, CountingBar("held-out sentences") as bar:
         yield bar.over(lines)

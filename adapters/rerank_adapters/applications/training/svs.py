@@ -14,12 +14,12 @@ from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.tagged_words import Tagged
-    from rerank_plugins.models.svs.clustering import EmStep
-    from rerank_plugins.models.svs.model import SvsModel
-    from rerank_plugins.models.svs.training import SvsSettings
-    from rerank_plugins.trees.constituency import Tree
-    from rerank_plugins.trees.parseval import Parseval
+    from rerank_plugins.constituency.tagged_words import Tagged
+    from rerank_plugins.core.constituency_tree import Tree
+    from rerank_plugins.kit.trees.parseval import Parseval
+    from rerank_plugins.svs.clustering import EmStep
+    from rerank_plugins.svs.model import SvsModel
+    from rerank_plugins.svs.training import SvsSettings
 
 COUNT = click.IntRange(1)
 PRIOR = click.FloatRange(0)
@@ -72,11 +72,11 @@ def command(
         -o lexicalised.svs
     """  # noqa: D301
     from rerank_adapters.applications.training.treebanks import weigh_files
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.svs.annotation import named
-    from rerank_plugins.models.svs.clustering import Clustering
-    from rerank_plugins.models.svs.model_file import read_model, write_model
-    from rerank_plugins.models.svs.training import SvsSettings
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.svs.clustering import Clustering
+    from rerank_plugins.svs.model_file import read_model, write_model
+    from rerank_plugins.svs.subcategorisation import named
+    from rerank_plugins.svs.training import SvsSettings
 
     closing = Closing()
     names = tuple(name.strip() for name in annotations.split(",") if name.strip())
@@ -110,7 +110,7 @@ def train(
     also for a file without trees.
     """
     from rerank_adapters.applications.training.treebanks import treebank
-    from rerank_plugins.models.svs.training import train_svs
+    from rerank_plugins.svs.training import train_svs
 
     treebanks = [treebank(path, report) for path in weights]
     runs, iterations = settings.clustering.runs, settings.clustering.iterations
@@ -133,7 +133,7 @@ def train(
 def parse_held_out(model: SvsModel, path: Path) -> Parseval:
     """How well a model parses the words of held-out trees. Raises FormatError."""
     from rerank_adapters.applications.training.treebanks import evaluate_on_treebank
-    from rerank_plugins.models.svs.parsing import SvsParser
+    from rerank_plugins.svs.parsing import SvsParser
 
     parser = SvsParser(model)
 

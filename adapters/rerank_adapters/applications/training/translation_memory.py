@@ -14,8 +14,8 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.translation_memory.memory import TranslationMemory
-    from rerank_plugins.models.translation_memory.training import Settings
+    from rerank_plugins.translation.memory.stored_pairs import TranslationMemory
+    from rerank_plugins.translation.memory.training import Settings
 
 
 @click.command("translation-memory")
@@ -38,7 +38,7 @@ def command(texts: tuple[str, ...], output: Path, keep_case: bool, k1: float, b:
     rerank extract tune.nbest --source tune.src \\
         -f translation-memory,model=de-en.memory -o table.npz
     """  # noqa: D301
-    from rerank_plugins.models.translation_memory.training import Settings
+    from rerank_plugins.translation.memory.training import Settings
 
     closing = Closing()
     memory, size = train_memory(texts, output, Settings(not keep_case, k1, b))
@@ -54,10 +54,10 @@ def train_memory(texts: Sequence[str], output: Path, settings: Settings) -> tupl
     Raises ConfigError, FormatError, ModelError.
     """
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.translation_memory.model_file import write_model
-    from rerank_plugins.models.translation_memory.training import train
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.translation.memory.model_file import write_model
+    from rerank_plugins.translation.memory.training import train
 
     with StatusLine() as stages:
         memory = train(read_pairs(texts), settings, progress=stages)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rerank_adapters.applications.training.memory_options import memory_line
 from rerank_adapters.applications.training.reports import say
 from rerank_adapters.commands.closing import counted
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import AnyTree, TreeSource
-    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.kit.workspace import Workspace
 
 
 def say_corpus(source: TreeSource[AnyTree], provenance: Mapping[str, Any], sizes: str, workspace: Workspace) -> None:

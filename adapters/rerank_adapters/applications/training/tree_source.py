@@ -14,18 +14,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.text import TextPipeline, unknown_share
 from rerank_plugins import ConfigError, Parse
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.parsers.of_models import record_parser
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trained_on import UNDETERMINED, TrainedOn
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu
-from rerank_plugins.trees.spoken import spoken_dependencies, spoken_tree
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parser_of_model import record_parser
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.spoken_trees import spoken_dependencies, spoken_tree
+from rerank_plugins.kit.trees.treebank_cleaning import clean
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 class TreeKind(Generic[AnyTree]):
     """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
 
-    `spoken` removes case and punctuation from a tree (trees/spoken.py).
+    `spoken` removes case and punctuation from a tree (kit/trees/spoken_trees.py).
     """
 
     endings: tuple[str, ...]

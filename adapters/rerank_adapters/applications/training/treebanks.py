@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rerank_adapters.applications.training.grammar_options import GrammarFlags
-from rerank_adapters.progress import CountingBar, StatusLine
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.model_file import write_grammar
-from rerank_plugins.models.pcfg.split_merge import EmStep
-from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
-from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.text_files import open_text
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean, remove_empty
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.parseval import Parseval
-from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.spoken import spoken_tree, spoken_word
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.constituency.split_merge import EmStep
+from rerank_plugins.constituency.tagged_words import Tagged, tagged_words
+from rerank_plugins.constituency.training import GrammarSettings, train_grammar
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.spoken_trees import spoken_tree, spoken_word
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty
 
 Words = tuple[str, ...]
 Report = Callable[[str], None]
@@ -36,7 +36,7 @@ def read_treebank(path: Path) -> list[Tree]:
 def treebank(path: Path, report: Report, *, spoken: bool = False) -> Iterator[Tree]:
     """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
 
-    With `spoken`, the trees have no case and no punctuation (trees/spoken.py).
+    With `spoken`, the trees have no case and no punctuation (kit/trees/spoken_trees.py).
     """
     number = 0
     with open_text(path) as lines:
@@ -57,7 +57,7 @@ def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = Fals
 
 
 def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-    """Words of CoNLL-U in normal form (trees/penn.py), each with the treebank's own tag (XPOS, column 5).
+    """Words of CoNLL-U in normal form (core/brackets_and_quotes.py), each with the treebank's own tag (XPOS, column 5).
 
     Raises FormatError for a line of fewer than 5 columns.
     """

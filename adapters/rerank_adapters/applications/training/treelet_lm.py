@@ -29,12 +29,12 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.headlex.model import HeadlexModel
-    from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-    from rerank_plugins.models.treelet.model import Settings, TreeletModel
-    from rerank_plugins.registry import Registry
-    from rerank_plugins.trees.constituency import Tree
+    from rerank_plugins.core.constituency_tree import Tree
+    from rerank_plugins.core.registry import Registry
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.treelet.headlex_model import HeadlexModel
+    from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+    from rerank_plugins.treelet.model import Settings, TreeletModel
 
 VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 
@@ -90,15 +90,15 @@ def command(
     rerank score dev.txt --lm treelet-lm,model=news.treelet
     """  # noqa: D301
     from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TreeSource
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.parse_pool import ParseCounts
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.headlex import model as headlex
-    from rerank_plugins.models.headlex.model_file import write_model as write_headlex
-    from rerank_plugins.models.ngram.training import parse_prune
-    from rerank_plugins.models.treelet.model import Settings, TreeletModel
-    from rerank_plugins.models.treelet.model_file import write_model
+    from rerank_plugins.ngram.training import parse_prune
+    from rerank_plugins.treelet import headlex_model as headlex
+    from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+    from rerank_plugins.treelet.model import Settings, TreeletModel
+    from rerank_plugins.treelet.model_file import write_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)
@@ -146,7 +146,7 @@ def train_treelet_lm(
     Raises ModelError where there are no trees.
     """
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.treelet.training import collect, train
+    from rerank_plugins.treelet.training import collect, train
 
     collector = collect(source.trees(paths), settings, workspace)
     model = train(
@@ -165,7 +165,7 @@ def train_headlex(
 ) -> HeadlexModel:
     """The head-lexicalised baseline, trained in the same way."""
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.headlex.training import collect, train
+    from rerank_plugins.treelet.headlex_training import collect, train
 
     collector = collect(source.trees(paths), workspace)
     jobs, estimator = source.job.config.jobs, estimator_in_use(workspace)

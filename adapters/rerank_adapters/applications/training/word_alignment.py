@@ -16,9 +16,9 @@ from rerank_adapters.commands.options import model_output
 from rerank_plugins import FormatError
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.links_text import GoldLinks
-    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
-    from rerank_plugins.models.word_alignment.training import Iteration, Settings
+    from rerank_plugins.translation.alignment.links_text import GoldLinks
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
+    from rerank_plugins.translation.alignment.training import Iteration, Settings
 
 
 @click.command("word-alignment")
@@ -61,8 +61,8 @@ def command(
     rerank train word-alignment train.de-en.xz --model diagonal -o de-en.align
     """  # noqa: D301
     from rerank_adapters.formats.gold_links import read_gold
-    from rerank_plugins.models.word_alignment.training import Settings
-    from rerank_plugins.threads import cores
+    from rerank_plugins.core.threads import cores
+    from rerank_plugins.translation.alignment.training import Settings
 
     closing = Closing()
     right = [] if gold is None else read_gold(gold)
@@ -90,11 +90,11 @@ def train_word_alignment(
     Raises FormatError for files that cannot be read or do not fit together, ModelError if no pair is left.
     """
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import __version__
-    from rerank_plugins.models.word_alignment.model_file import write_model
-    from rerank_plugins.models.word_alignment.training import train
-    from rerank_plugins.text_files import display_name
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.translation.alignment.model_file import write_model
+    from rerank_plugins.translation.alignment.training import train
 
     with StatusLine() as stages:
         model, _ = train(read_pairs(texts), settings, jobs=jobs, report=_say_iteration, progress=stages)
@@ -123,7 +123,7 @@ def held_out_line(model: WordAlignmentModel, texts: Sequence[str]) -> str:
 def error_lines(model: WordAlignmentModel, texts: Sequence[str], gold: Sequence[GoldLinks]) -> Iterator[str]:
     """Yield a line for each kind of links of the first pairs, as many as `gold` has. Raises FormatError for fewer."""
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_plugins.models.word_alignment.error_rate import alignment_errors
+    from rerank_plugins.translation.alignment.error_rate import alignment_errors
 
     if not gold:
         return

@@ -15,8 +15,8 @@ from rerank_adapters.commands.options import output_option
 from rerank_plugins import FormatError
 
 if TYPE_CHECKING:
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.models.vocabulary.word_classes import Tagged, WordClasses
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.ngram.word_classes import Tagged, WordClasses
 
 CONLLU, WORD, TAG = ".conllu", 1, 4  # columns of CoNLL-U, from 0: form and XPOS
 
@@ -40,8 +40,8 @@ def command(treebanks: tuple[Path, ...], texts: tuple[str, ...], words: int, out
     rerank text classes:classes.tsv < news.txt > news.classes
     rerank train ngram news.classes -o classes.ngram
     """  # noqa: D301
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.text_files import open_atomic
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     with CountingBar("sentences read") as bar:
@@ -57,7 +57,7 @@ def train_classes(treebanks: Sequence[Path], texts: Sequence[str], words: int, b
 
     Raises FormatError.
     """
-    from rerank_plugins.models.vocabulary.word_classes import WordClasses
+    from rerank_plugins.ngram.word_classes import WordClasses
 
     frequent = frequent_words(texts, words, bar)
 
@@ -72,7 +72,7 @@ def train_classes(treebanks: Sequence[Path], texts: Sequence[str], words: int, b
 
 def frequent_words(texts: Sequence[str], number: int, bar: CountingBar) -> list[str]:
     """The most frequent words of tokenised texts, in lower case; ties are in alphabetical order."""
-    from rerank_plugins.text_files import open_text
+    from rerank_plugins.kit.files.text import open_text
 
     counts: Counter[str] = Counter()
     for path in texts:
@@ -88,8 +88,8 @@ def tagged_sentences(path: Path) -> Iterator[Tagged]:
 
     Raises FormatError, with path and line.
     """
-    from rerank_plugins.text_files import display_name, open_text
-    from rerank_plugins.trees.constituency import read_trees
+    from rerank_plugins.core.constituency_tree import read_trees
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     with open_text(path) as lines:
         if CONLLU in path.suffixes:

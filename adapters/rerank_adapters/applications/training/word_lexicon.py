@@ -14,8 +14,8 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_lexicon.model import WordLexicon
-    from rerank_plugins.models.word_lexicon.training import Settings
+    from rerank_plugins.translation.lexicon.model import WordLexicon
+    from rerank_plugins.translation.lexicon.training import Settings
 
 
 @click.command("word-lexicon")
@@ -47,8 +47,8 @@ def command(
     \b
     rerank train word-lexicon train.de-en.xz -o de-en.lexicon
     """  # noqa: D301
-    from rerank_plugins.models.word_lexicon.training import Settings
-    from rerank_plugins.threads import cores
+    from rerank_plugins.core.threads import cores
+    from rerank_plugins.translation.lexicon.training import Settings
 
     closing = Closing()
     settings = Settings(epochs, rate, decay, source_count, target_count, not keep_case)
@@ -68,10 +68,10 @@ def train_word_lexicon(
     Raises FormatError for files that cannot be read or do not fit together, ModelError where no words are left.
     """
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.word_lexicon.model_file import write_model
-    from rerank_plugins.models.word_lexicon.training import train
-    from rerank_plugins.text_files import display_name
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.translation.lexicon.model_file import write_model
+    from rerank_plugins.translation.lexicon.training import train
 
     def report(epoch: int, likelihood: float) -> None:
         say(f"epoch {epoch}: ln p {likelihood:.4f} per sentence pair")

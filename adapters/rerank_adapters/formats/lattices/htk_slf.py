@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales
 from rerank_adapters.formats.lattices.lattice_format import LatticeFormat
 from rerank_adapters.formats.line_lists import files_in, stem, value
-from rerank_adapters.formats.numbers import shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import open_text
 
 FIELD = re.compile(r"""([A-Za-z_][\w-]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S*)""")
 NAMES = {  # the long names of fields that have a short one

@@ -20,11 +20,11 @@ from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales
 from rerank_adapters.formats.lattices.lattice_format import LatticeFormat
 from rerank_adapters.formats.line_lists import value
 from rerank_adapters.formats.merging import is_number
-from rerank_adapters.formats.numbers import shortest
 from rerank_adapters.formats.symbols import read_symbols, spelt
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.files.numbers import shortest
 
 WANTED = "from, to, word and costs, as `0 1 so 4.21,120.5,12_13`, or a final node and its costs"
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rerank_adapters.formats.lattices.lattice import Lattice, Scales, best_sequences
-from rerank_plugins.interfaces import NBestFormat, Rescored, option
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 
 FEATURES = ("acoustic", "lm")
 EPSILONS = ("<eps>", "!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT", "<s>", "</s>")

@@ -19,9 +19,9 @@ from itertools import count
 from pathlib import Path
 
 from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end, value
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.text import open_text
 
 RANKED = re.compile(r"[1-9][0-9]*best_recog")
 TENSOR = re.compile(r"tensor\(([^,()]+).*\)")

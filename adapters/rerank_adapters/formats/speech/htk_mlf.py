@@ -23,10 +23,10 @@ from math import fsum
 from pathlib import PurePosixPath
 
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, without
-from rerank_adapters.formats.numbers import finite, shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import option
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import finite, shortest
 
 HEADER = "#!MLF!#"
 SILENCES = (

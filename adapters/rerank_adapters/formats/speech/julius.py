@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, without
-from rerank_adapters.formats.numbers import shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored, option
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import shortest
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)
 TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]{0,8}):\s?(.*)")

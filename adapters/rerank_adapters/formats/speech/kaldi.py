@@ -19,10 +19,10 @@ from pathlib import Path
 
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
 from rerank_adapters.formats.symbols import read_symbols, spelt
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import option
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.text_files import STANDARD, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.text import STANDARD, open_text
 
 COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rerank_adapters.formats.line_lists import line_end, unchanged, value
-from rerank_adapters.formats.numbers import shortest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import shortest
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @click.command("pairs")
@@ -61,13 +61,13 @@ def command(
         weighted_preferences,
     )
     from rerank_adapters.applications.acceptability.sentence_features import with_models
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import read_pairs
-    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)

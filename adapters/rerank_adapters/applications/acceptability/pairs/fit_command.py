@@ -16,7 +16,7 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("fit")
@@ -53,10 +53,10 @@ def command(
     )
     from rerank_adapters.applications.acceptability.pairs.scoring import pair_table, single_preferences
     from rerank_adapters.applications.acceptability.sentence_features import with_models
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import read_pairs
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import write_weights
 

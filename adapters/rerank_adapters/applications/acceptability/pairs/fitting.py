@@ -15,8 +15,8 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.logistic import fit_logistic
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__

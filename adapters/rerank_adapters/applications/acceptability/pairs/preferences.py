@@ -12,7 +12,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.arrays import BoolArray, FloatArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9
 

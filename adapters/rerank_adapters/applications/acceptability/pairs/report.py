@@ -10,7 +10,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_adapters.report.tables import Table
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
 COMPARISON = ("system", "difference", "better", "worse", "p")

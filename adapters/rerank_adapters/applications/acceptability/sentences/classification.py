@@ -19,11 +19,11 @@ from rerank_adapters.applications.acceptability.sentence_features import sentenc
 from rerank_adapters.applications.acceptability.sentences.classifier import Classifier
 from rerank_adapters.applications.acceptability.sentences.judgements_file import Judgement
 from rerank_adapters.applications.acceptability.sentences.measures import Criterion, best_threshold
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, __version__
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 ALL = "all, logistic"  # the name of the classifier that has all columns
 

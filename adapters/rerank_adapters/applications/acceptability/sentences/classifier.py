@@ -20,10 +20,10 @@ from typing import Any, Literal
 import numpy as np
 
 from rerank_adapters.weights.toml_files import plain_values, read_toml, write_toml
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.registry import suggestion
 
 KEYS = ("kind", "threshold", "weights", "provenance")
 KINDS = ("threshold", "logistic")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.options import jobs_option, output_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("classify")
@@ -29,11 +29,11 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     """  # noqa: D301
     from rerank_adapters.applications.acceptability.sentences.classification import recorded_text, sentence_margins
     from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.references import read_lines
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.provenance import recorded_job
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     learnt = read_classifier(classifier)

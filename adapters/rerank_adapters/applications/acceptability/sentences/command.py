@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @click.command("sentences")
@@ -69,8 +69,8 @@ def command(
         classification_tables,
         plot_classification,
     )
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
     from rerank_adapters.text import TextPipeline
 

@@ -17,9 +17,9 @@ from itertools import chain
 from pathlib import Path
 
 from rerank_adapters.formats.minimal_pairs import is_header, parse_pairs
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import display_name, open_text
 
 LABELS = {"1": True, "0": False}
 HEADER = ["label", "sentence"]

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 
 Criterion = Literal["accuracy", "mcc"]
 

@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("suites")
@@ -47,12 +47,12 @@ def command(
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.text_files import open_atomic
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if not models:

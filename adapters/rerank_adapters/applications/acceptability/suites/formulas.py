@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 Region = tuple[int | None, str]  # number (None: all), condition
 Values = Mapping[Region, float]  # surprisal of each region of an item

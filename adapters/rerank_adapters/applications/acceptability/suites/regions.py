@@ -17,7 +17,7 @@ from rerank_adapters.applications.acceptability.suites.formulas import Region
 from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, Item, Suite
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel
-from rerank_plugins.arrays import BoolArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, LongArray
 
 LN2 = float(np.log(2))
 Regions = tuple[tuple[str, ...], ...]  # the tokens of each region

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.acceptability.suites.formulas import Formula, parse_formula
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.kit.files.text import display_name, open_text
 
 # The functions that compute a region's surprisal from those of its words, by `metric`; that of an empty region is 0.
 METRICS: dict[str, Callable[[FloatArray], float]] = {

@@ -1,0 +1,144 @@
+"""Builds objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
+
+The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name (that of a config table,
+`[parser.ud]`, or of a registered plugin that needs no options) or a table itself. Each of these objects is built once,
+and every parser is wrapped in a cache. A parser that is left out is the one that the plugin's `model` was trained with.
+A field typed `LanguageModel` takes models that give probabilities to words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.core.identity import plain_hash
+from rerank_plugins.core.interfaces import LanguageModel, Metric, Parser, SentenceModel
+from rerank_plugins.core.paths import resolve
+from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parser_of_model import recorded_parser
+from rerank_plugins.kit.model_abilities import with_words
+
+INJECTED: dict[type, str] = {
+    Parser: "parser",
+    LanguageModel: "language_model",
+    SentenceModel: "language_model",
+    Metric: "metric",
+}
+
+
+@dataclass
+class Builder:
+    """Builds the objects of a config.
+
+    `registry`  the plugins
+    `base`      the folder to which relative paths are relative
+    `named`     the config's named tables, by kind and name
+    """
+
+    registry: Registry
+    base: Path = Path()
+    named: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _built: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
+        """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
+
+        Raises ConfigError for a missing `use` and for an unknown, missing or ill-typed option, PluginError for an
+        unknown name, ModelError for a parser of another language than the model's.
+        """
+        where = where or f"[{kind}]"
+        if "use" not in table:
+            raise ConfigError(f"{where}: missing key 'use' (one of: {', '.join(self.registry.entries[kind])})")
+        try:
+            entry = self.registry.get(kind, table["use"])
+        except PluginError as error:
+            raise PluginError(f"{where}: {error}") from None
+        options = {option.name: option for option in entry.options()}
+        settings = {key: value for key, value in table.items() if key != "use"}
+        for key in settings.keys() - options.keys():
+            raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
+        for name, option in options.items():
+            if option.required and name not in settings:
+                raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({option.doc})")
+        values = {key: self._value(options[key], value, where) for key, value in settings.items()}
+        if "parser" not in options or _injected_type(options["parser"].type) is not Parser:
+            return self._make(entry, values, where)
+        if values.get("parser") is None and isinstance(values.get("model"), Path):
+            k = values.get("k", options["k"].default) if "k" in options else None
+            values["parser"] = self._recorded_parser(values["model"], k, where)
+        made = self._make(entry, values, where)
+        made.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
+        return made
+
+    def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
+        """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""
+        table = recorded_parser(model)
+        if not table:
+            return None
+        entry = self.registry.entries["parser"].get(table["use"])
+        if k is not None and entry and any(option.name == "k" for option in entry.options()):
+            table["k"] = k
+        return cast(CachedParser, self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}"))
+
+    def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
+        try:
+            return entry.factory(**values)
+        except RerankError:
+            raise
+        except ValueError as error:  # from __post_init__: the values contradict each other
+            raise ConfigError(f"{where}: {entry.name}: {error}") from error
+
+    def _value(self, option: Option, value: Any, where: str) -> Any:
+        injected = _injected_type(option.type)
+        if injected and isinstance(value, list | tuple):
+            return tuple(self._injected(injected, option, named, where) for named in value)
+        if injected and value is not None:
+            return self._injected(injected, option, value, where)
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            checked = TypeAdapter(option.type).validate_python(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
+            raise ConfigError(message) from None
+        return resolve(checked, self.base) if isinstance(checked, Path) else checked
+
+    def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:
+        kind, here = INJECTED[type_], f"{where}: option {option.name!r}"
+        if isinstance(value, Mapping):
+            plugin = self._once(kind, plain_hash(value), value, f"{where}: {option.name}")
+        elif isinstance(value, str):
+            plugin = self.named_object(kind, value, here)
+        else:
+            raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
+        return with_words(plugin, f"{here} is {value!r}") if type_ is LanguageModel else plugin
+
+    def named_object(self, kind: str, name: str, where: str) -> Any:
+        """The parser, language model or metric of that name, built once."""
+        table = self.named.get(kind, {}).get(name)
+        if table is None and name not in self.registry.entries[kind]:
+            available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
+            message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
+            raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
+        return self._once(kind, name, {"use": name} if table is None else table, f"[{kind}.{name}]")
+
+    def _once(self, kind: str, key: str, table: Mapping[str, Any], where: str) -> Any:
+        if (kind, key) not in self._built:
+            plugin = self.build(kind, table, where)
+            self._built[kind, key] = CachedParser(plugin) if kind == "parser" else plugin
+        return self._built[kind, key]
+
+
+def injected_kind(type_: Any) -> str | None:
+    """The kind of a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
+    injected = _injected_type(type_)
+    return INJECTED[injected] if injected else None
+
+
+def _injected_type(type_: Any) -> type | None:
+    return next((part for part in (type_, *get_args(type_)) if part in INJECTED), None)

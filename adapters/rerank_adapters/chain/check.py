@@ -1,0 +1,253 @@
+"""Checks a config and its data before any long work: what is missing, does not fit together, or looks odd.
+
+All findings are reported, not only the first. An error would stop a run; a warning may spoil its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
+from rerank_adapters.chain.extract import dense_rule
+from rerank_adapters.chain.job import Data, Job, lists_size
+from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
+from rerank_adapters.chain.mismatch import SAMPLE, measured_mismatch
+from rerank_adapters.chain.preflight import rehearse
+from rerank_adapters.config import DataSet
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.runtime.progress import counted, duration
+from rerank_adapters.text import HIGH, vocabulary_warnings
+from rerank_plugins import FeatureExtractor, RerankError
+from rerank_plugins.core.paths import without_cache
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a check: how serious the finding is, where it was made, and what it is."""
+
+    level: Literal["ok", "warning", "error"]
+    where: str
+    text: str
+
+
+@dataclass
+class Check:
+    """The checks of a job; each adds what it finds to `findings`. With `costs`, what a run costs is estimated too."""
+
+    job: Job
+    costs: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    estimated: Estimate | None = None
+    _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
+
+    def run(self) -> list[Finding]:
+        """Check everything in the order of a run; return the findings."""
+        config = self.job.config
+        sets = [("tune", config.tune)] if config.tune else []
+        named = [*sets, *((test.name, test) for test in config.test)]
+        readable = self._plugins(self.job.for_set(named[0][0]) if named else self.job)
+        read = [(name, self._data(name, data)) for name, data in named if readable]
+        present = [(name, data) for name, data in read if data is not None]
+        if not sets and not config.test:
+            self._say("error", "config", "neither [tune] nor [[test]] names any n-best lists")
+        elif not sets and config.test[0].name != "lists":
+            self._say("warning", "config", "there is no [tune] table, so `rerank run` has nothing to tune on")
+        self._same_features(present)
+        if config.tune and present and not self._failed(""):
+            tuning = present[0][1]
+            decoder = decoder_table(tuning.nbests, dense_rule(self.job))
+            job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
+            self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
+            for name, system in job.systems.items():
+                self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
+        for name, data in present:
+            self._texts(name, data)
+            of_set = self.job.for_set(name)
+            for label in self._extractors:
+                extractor = of_set.extractor(label)
+                self._try(f"{name}: {label}", lambda check=extractor.check_lists, lists=data.nbests: check(lists))  # type: ignore[misc]
+        if self.costs and self._extractors and present and not self._failed(""):
+            self._estimate([data for _, data in present])
+        return self.findings
+
+    def _plugins(self, job: Job) -> bool:
+        """Build each plugin that the config names, by itself; return whether the lists can be read.
+
+        `job` is the one for the first set, on which the features are measured.
+        """
+        format_ = self._try("[nbest]", lambda: self.job.format)
+        labels = self._try("[[feature]]", lambda: job.labels) or ()
+        for label in labels:
+            with without_cache():  # a measurement must not find what an earlier run has kept
+                extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
+            if extractor is not None:
+                self._extractors[label] = extractor
+        for key in ("text", "source_text"):
+            self._try("[[feature]]", lambda key=key: job.pipelines(key))  # type: ignore[misc]
+        for position in range(len(job.config.metric)):
+            self._try(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
+        if not self._failed("[[metric]]"):
+            self._try("[[metric]]", lambda: job.measures)
+        self._try("[tuner]", lambda: job.tuner)
+        if not self._failed(""):
+            self._try("[[system]]", lambda: job.systems)
+        if not self.findings:
+            uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
+            self._say("ok", "plugins", ", ".join(uses))
+        return format_ is not None
+
+    def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
+        self.findings.append(Finding(level, where, text))
+
+    def _try(self, where: str, action: Callable[[], Result]) -> Result | None:
+        """The result of the action; None where it raises an error, which becomes a finding."""
+        try:
+            return action()
+        except RerankError as error:
+            self._say("error", where, str(error).removeprefix(f"{where}: "))
+            return None
+
+    def _data(self, name: str, data: DataSet) -> Data | None:
+        """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
+        read = self._try(name, lambda: self.job.read(data, references=False))
+        if read is None:
+            return None
+        sizes = [len(nbest) for nbest in read.nbests]
+        distinct = sum(len(set(nbest.texts)) for nbest in read.nbests)
+        table = self._try(name, lambda: decoder_table(read.nbests, dense_rule(self.job)))
+        if table is not None:
+            features = counted(len(table.names), "feature")
+            features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
+            texts = counted(distinct, "distinct text")
+            self._say("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
+        if needs_ranks(self.job, read.nbests):
+            self._say("ok", name, NO_SCORES)
+        for warning in self._oddities(read):
+            self._say("warning", name, warning)
+        ids = [nbest.segment_id for nbest in read.nbests]
+        paths = [self.job.config.path(path) for path in data.references]
+        references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
+        if references is None:
+            if not paths:
+                self._say(
+                    "error" if name == "tune" else "warning",
+                    name,
+                    "there are no references, so nothing can be tuned or evaluated",
+                )
+            return read
+        aligned = self._try(name, lambda: references.for_segments(ids))
+        if aligned is not None and len(references) > len(ids):
+            self._say(
+                "warning",
+                name,
+                f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used",
+            )
+        return Data(name, read.nbests, aligned) if aligned is not None else read
+
+    @staticmethod
+    def _oddities(data: Data) -> Iterator[str]:
+        """Warnings about lists that can be read but look wrong."""
+        empty = sum(not h.text.strip() for nbest in data.nbests for h in nbest)
+        if empty:
+            yield f"{counted(empty, 'hypothesis is', 'hypotheses are')} empty"
+        single = sum(len(nbest) == 1 for nbest in data.nbests)
+        if single:
+            yield f"{counted(single, 'list has', 'lists have')} a single hypothesis: nothing to choose"
+        scores = [[h.score for h in nbest if h.score is not None] for nbest in data.nbests]
+        unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
+        if unsorted:
+            lists = counted(unsorted, "list is", "lists are")
+            yield f"{lists} not sorted by the totals: the first hypothesis counts as the 1-best"
+
+    def _same_features(self, sets: list[tuple[str, Data]]) -> None:
+        """An error for each set whose decoder features differ from those of the first set."""
+        if len(sets) < 2:
+            return
+        (first, data), *others = sets
+        wanted = set(data.nbests[0].feature_names)
+        for name, other in others:
+            has = set(other.nbests[0].feature_names)
+            if has != wanted:
+                missing, extra = sorted(wanted - has), sorted(has - wanted)
+                differences = f"without {missing or 'none'}, also {extra or 'none'}"
+                self._say("error", name, f"other features than {first}: {differences}")
+
+    def _texts(self, name: str, data: Data) -> None:
+        """Warnings about words that models do not know, and about styles that differ from the references'."""
+        texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]
+        pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
+        for label, extractor in self._extractors.items():
+            pipeline = pipelines.get(label)
+            vocabularies = [("model", extractor.vocabulary, 0.0)]
+            vocabularies += [("parser", parser.vocabulary, HIGH) for parser in extractor.parsers]
+            processed = pipeline.apply(texts) if pipeline else texts
+            for kind, vocabulary, least in vocabularies:
+                if vocabulary is not None:
+                    model = f"the {kind} of {label!r}"
+                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
+                        self._say("warning", name, warning)
+        if not any(data.references) or self._failed("[[metric]]"):
+            return
+        for measure in self.job.measures:
+            mismatch = measured_mismatch(self.job, measure, "hypotheses", texts, data.references)
+            if mismatch:
+                self._say("warning", name, mismatch)
+
+    def _estimate(self, sets: list[Data]) -> None:
+        """Lines about the time, memory and disk that a run takes."""
+        before = peak()
+        costs = self._try("[[feature]]", lambda: feature_costs(self._extractors, self.job, sets[0].nbests))
+        if costs is not None:
+            nbests = [data.nbests for data in sets]
+            self.estimated = estimate(self.job, costs, nbests, peak() - before)
+            for what, text in estimate_lines(self.estimated):
+                self._say("ok", what, text)
+
+    def _failed(self, where: str) -> bool:
+        return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
+
+
+def estimate_lines(estimated: Estimate) -> Iterator[tuple[str, str]]:
+    """What an estimate says of time, memory, disk and kernels: pairs of subject and text."""
+    total, distinct = estimated.cpu_seconds, counted(estimated.hypotheses, "distinct text")
+    wall = duration(estimated.seconds)
+    yield (
+        "time",
+        f"about {wall} to extract all features on {counted(estimated.processes, 'core')} ({duration(total)} of CPU)"
+        f" if no value of the {distinct} is in the cache; tuning and evaluation come on top",
+    )
+    by_cost = sorted(estimated.costs, key=lambda cost: -cost.seconds)
+    per_text = (f"{cost.label} {1000 * cost.seconds:.2g}" for cost in by_cost)
+    sizes = [cost.measured for cost in estimated.costs]
+    sample = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    yield "time", f"CPU milliseconds a text: {', '.join(per_text)} (measured on {sample} texts)"
+    if estimated.memory:
+        yield "memory", f"at most about {_megabytes(estimated.memory)}, models and lists included"
+    kept = f", {_megabytes(estimated.kept)} of values in the cache" if estimated.kept else ""
+    yield "disk", f"about {_megabytes(estimated.tables)} of feature tables{kept}"
+    compiled = {kernel for cost in estimated.costs for kernel in cost.kernels}
+    if compiled:
+        spent = duration(sum(cost.loading for cost in estimated.costs if cost.kernels))
+        few = ", ".join(sorted(compiled)[:4]) + (", …" if len(compiled) > 4 else "")
+        yield "kernels", f"{counted(len(compiled), 'kernel')} compiled now, in {spent} of CPU time, and kept ({few})"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.2g} MB" if size < 1e7 else f"{size / 1e6:.0f} MB"
+
+
+def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:
+    """The extractor with its model, if it has one, loaded: a missing or damaged file is noticed now.
+
+    Raises RerankError for such a file.
+    """
+    vocabulary = extractor.vocabulary
+    if vocabulary is not None:
+        vocabulary.__contains__("")
+    return extractor

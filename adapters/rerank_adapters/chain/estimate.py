@@ -1,0 +1,143 @@
+"""Estimates the costs of a run: measures each feature on a sample of the lists, and scales the costs to all of them.
+
+The sample of a feature is lists of evenly spaced costs (by the lengths of their texts), until `BUDGET` seconds are
+used. Before them the feature extracts one short list, which loads its models. The time of a list during which kernels
+are compiled does not count: they are compiled once, and kept. Of a long list, features of scope "text" are measured on
+the first `LONGEST` hypotheses.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rerank_adapters.chain.extraction.chunk import extract_lists
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.job import Job
+from rerank_plugins import FeatureExtractor, NBestList
+from rerank_plugins.core.paths import cache_folder, without_cache
+from rerank_plugins.core.threads import cores
+from rerank_plugins.kit.kernel_compilation import told
+
+BUDGET = 0.3  # CPU seconds after which no further list of the sample is extracted
+LISTS = 5  # lists of a sample
+LONGEST = 100  # hypotheses of a list that are measured
+VALUE, KEY = 8, 16  # bytes of a value, and of a key in the cache of values
+
+
+@dataclass(frozen=True)
+class FeatureCost:
+    """What a feature costs: CPU seconds for each distinct hypothesis, and for its models and kernels at the start.
+
+    `kernels` are the names of those that were compiled for the measurement, and `measured` is the size of the sample.
+    """
+
+    label: str
+    seconds: float
+    loading: float
+    kernels: tuple[str, ...]
+    measured: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the extraction of all features of a job costs.
+
+    `hypotheses`  the number of distinct texts, list by list, which are extracted once each
+    `processes`   those that can work at the same time
+    `memory`      bytes: the peak so far, models included, the table of the largest set, and what the workers may add
+    `tables`      bytes of the feature tables in the work folder
+    `kept`        bytes of the values in the cache of values; 0 where there is no cache
+    """
+
+    costs: tuple[FeatureCost, ...]
+    hypotheses: int
+    processes: int
+    memory: int
+    tables: int
+    kept: int
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds of all processes together, for values of which none is in the cache."""
+        return sum(cost.loading + cost.seconds * self.hypotheses for cost in self.costs)
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds, if each process has a core to itself; models are loaded once."""
+        extraction = sum(cost.seconds for cost in self.costs) * self.hypotheses / self.processes
+        return sum(cost.loading for cost in self.costs) + extraction
+
+
+def feature_costs(
+    extractors: Mapping[str, FeatureExtractor], job: Job, nbests: Sequence[NBestList]
+) -> list[FeatureCost]:
+    """The cost of each feature. Extractors must have been built in `without_cache`. Raises what extractors raise."""
+    texts, sources = job.pipelines("text"), job.pipelines("source_text")
+    with without_cache():
+        return [_cost(Plan({label: e}, texts, sources), label, nbests) for label, e in extractors.items()]
+
+
+def estimate(job: Job, costs: Sequence[FeatureCost], sets: Sequence[Sequence[NBestList]], grown: int) -> Estimate:
+    """The estimate of a job on its sets of lists; `grown` is by how many bytes the measurement raised the peak."""
+    widths = [len(extractor.components) for extractor in job.extractors.values()]
+    tables = [
+        VALUE * sum(map(len, lists)) * (len(lists[0].feature_names) + sum(widths))
+        + (VALUE + 4) * sum(len(hypothesis.sparse) for nbest in lists for hypothesis in nbest)
+        for lists in sets
+    ]
+    hypotheses = sum(len(set(nbest.texts)) for lists in sets for nbest in lists)
+    processes = min(job.config.jobs, cores())
+    kept = hypotheses * sum(KEY + VALUE * width for width in widths) if cache_folder() is not None else 0
+    workers = grown * job.config.jobs if job.config.jobs > 1 else 0
+    return Estimate(tuple(costs), hypotheses, processes, peak() + max(tables, default=0) + workers, sum(tables), kept)
+
+
+def peak() -> int:
+    """The most memory, in bytes, that this process has had so far; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _cost(plan: Plan, label: str, nbests: Sequence[NBestList]) -> FeatureCost:
+    compiled: list[str] = []
+    loading = seconds = 0.0
+    measured = 0
+    with told(compiled.append):
+        shortest = min(nbests, key=_length)
+        loading += _seconds(plan, shortest.select(range(min(2, len(shortest)))))
+        for nbest in _sample(nbests, whole=plan.extractors[label].scope == "list"):
+            kernels = len(compiled)
+            spent = _seconds(plan, nbest)
+            if len(compiled) > kernels:  # do it again without the compiler
+                again = _seconds(plan, nbest)
+                loading, spent = loading + spent - again, again
+            seconds += spent
+            measured += len(set(nbest.texts))
+            if seconds > BUDGET:
+                break
+    return FeatureCost(label, seconds / max(1, measured), max(0.0, loading), tuple(dict.fromkeys(compiled)), measured)
+
+
+def _sample(nbests: Sequence[NBestList], *, whole: bool) -> list[NBestList]:
+    """Lists at evenly spaced places in the order of their lengths: that in the middle first, then those around it."""
+    ordered = sorted((nbest for nbest in nbests if len(nbest)), key=_length)
+    places = dict.fromkeys(len(ordered) * (2 * number + 1) // (2 * LISTS) for number in range(LISTS))
+    chosen = [ordered[place] for place in sorted(places, key=lambda place: abs(2 * place - len(ordered)))]
+    return chosen if whole else [nbest.select(range(min(LONGEST, len(nbest)))) for nbest in chosen]
+
+
+def _length(nbest: NBestList) -> float:
+    return sum(map(len, nbest.texts)) / max(1, len(nbest))
+
+
+def _seconds(plan: Plan, nbest: NBestList) -> float:
+    begin = time.process_time()
+    extract_lists(plan, [nbest])
+    return time.process_time() - begin

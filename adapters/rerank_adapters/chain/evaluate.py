@@ -1,0 +1,73 @@
+"""Evaluates systems by all metrics of a config, each on text that has gone through its own pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rerank_adapters.chain.job import Job, Measure, through
+from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import NBestList
+
+
+def compare(
+    job: Job,
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    *,
+    baseline: str | None = None,
+    nbests: Sequence[NBestList] | None = None,
+    sources: Sequence[str | None] | None = None,
+    segment_ids: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> Evaluation:
+    """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
+
+    `groups` has the group of each segment, such as its speaker; `pairs` are compared besides each system with the
+    baseline. With `nbests`, the result has the oracle and the
+    anti-oracle of these lists too. The texts of its segments are those that the first metric saw.
+    """
+    settings = job.config.evaluation
+    parts = []
+    lengths = reference_lengths(through(job.measures[0].text, references))  # one set of buckets for all metrics
+    for text, measures in _by_pipeline(job.measures):
+        lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
+        parts.append(
+            evaluate(
+                {name: text.apply(outputs) for name, outputs in systems.items()},
+                through(text, references),
+                {measure.name: measure.metric for measure in measures},
+                baseline=baseline,
+                seed=job.config.seed,
+                bootstrap=settings.bootstrap,
+                randomisation=settings.randomisation,
+                nbests=lists,
+                sources=sources,
+                segment_ids=segment_ids,
+                lengths=lengths,
+                groups=groups,
+                resample_groups=settings.resample_groups,
+                pairs=pairs,
+                text=text.describe() if text.steps else "",
+            )
+        )
+    results = {result.name: result for part in parts for result in part.metrics}
+    return replace(parts[0], metrics=tuple(results[measure.name] for measure in job.measures))
+
+
+def with_first_best(systems: Mapping[str, Sequence[str]], first: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The systems with the decoder's 1-bests before them, unless one of them is these very outputs."""
+    if any(list(outputs) == list(first) for outputs in systems.values()):
+        return dict(systems)
+    name = "decoder's 1-best" if "1-best" in systems else "1-best"
+    return {name: first, **systems}
+
+
+def _by_pipeline(measures: Sequence[Measure]) -> list[tuple[TextPipeline, list[Measure]]]:
+    """The metrics in groups that share a text pipeline."""
+    groups: dict[str, tuple[TextPipeline, list[Measure]]] = {}
+    for measure in measures:
+        groups.setdefault(measure.text.describe(), (measure.text, []))[1].append(measure)
+    return list(groups.values())

@@ -1,0 +1,272 @@
+"""Explains why one hypothesis of a segment beats another: contributions of features, scores of words, trees.
+
+    score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
+
+for a weighted sum; t_f is what boosted trees add by the feature (tuners/tree_contributions.py), 0 without them. Under
+MBR the choice goes by expected utilities, of which this sum is the model score alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_adapters.chain.apply import aligned, apply_weights
+from rerank_adapters.chain.extraction.chunk import as_read
+from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.job import Job, through
+from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuners.tree_contributions import tree_lead
+from rerank_adapters.tuners.trees import Trees
+from rerank_adapters.weights import Weights
+from rerank_plugins import ConfigError, FloatArray, NBestList, Parse, Parser, Rescored
+from rerank_plugins.core.feature_table import FeatureTable
+
+NAMES = {
+    "best": "new 1-best",
+    "first": "decoder's 1-best",
+    "second": "new second",
+    "oracle": "oracle",
+    "worst": "worst",
+}
+CHOICES = "best, first, second, oracle, worst, a rank in the decoder's order, or the text of a hypothesis"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two hypotheses that are compared.
+
+    `name` says how it was chosen; `rank` is its place in the decoder's list, `new_rank` that after reranking, both from
+    1. `score` is the total by which lists are reranked. `metrics` has its sentence score by each metric, where there
+    are references.
+    """
+
+    name: str
+    rank: int
+    new_rank: int
+    text: str
+    score: float
+    metrics: dict[str, float]
+
+
+class Contribution(NamedTuple):
+    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead.
+
+    `trees` is the part of the lead that boosted trees add; the rest is the weight times the difference of the values.
+    """
+
+    feature: str
+    family: str
+    weight: float
+    first: float
+    second: float
+    trees: float
+    lead: float
+
+
+@dataclass(frozen=True)
+class WordScores:
+    """The scores of the words of both sentences by what the labels name; `</s>` is a word where it has a score."""
+
+    labels: tuple[str, ...]
+    first: list[tuple[str, float]]
+    second: list[tuple[str, float]]
+
+
+class Parses(NamedTuple):
+    """The parses of both sentences by the parser of the features that `label` names."""
+
+    label: str
+    first: Parse
+    second: Parse
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known of a segment and two of its hypotheses; contributions come in order of their size."""
+
+    segment_id: str
+    source: str | None
+    references: tuple[str, ...]
+    decision: str
+    hypotheses: int
+    first: Side
+    second: Side
+    contributions: tuple[Contribution, ...]
+    words: tuple[WordScores, ...]
+    parses: tuple[Parses, ...]
+
+
+def choose(
+    choice: str, nbest: NBestList, rescored: Rescored, sentence_scores: FloatArray | None, higher_is_better: bool
+) -> int:
+    """The position in the list of the hypothesis that is chosen by CHOICES.
+
+    `sentence_scores` (n) are those of the first metric, None without references. Raises ConfigError for a choice that
+    the list does not have.
+    """
+    where = f"segment {nbest.segment_id}"
+    if choice == "best":
+        return int(rescored.order[0])
+    if choice == "first":
+        return 0
+    if choice == "second":
+        return int(rescored.order[min(1, len(nbest) - 1)])
+    if choice in ("oracle", "worst"):
+        if sentence_scores is None:
+            raise ConfigError(f"{where}: there is no reference, by which the {choice} hypothesis would be chosen")
+        merits = sentence_scores if higher_is_better == (choice == "oracle") else -sentence_scores
+        return int(np.argmax(merits))
+    if choice.isdecimal() and choice not in nbest.texts:
+        if not 1 <= int(choice) <= len(nbest):
+            raise ConfigError(f"{where}: no rank {choice}; the list has the ranks 1 to {len(nbest)}")
+        return int(choice) - 1
+    wanted = choice.split()
+    for position, hypothesis in enumerate(nbest):
+        if hypothesis.words == wanted:
+            return position
+    raise ConfigError(f"{where}: no hypothesis {choice!r}; wanted {CHOICES}")
+
+
+def contributions(
+    job: Job, table: FeatureTable, weights: FloatArray, trees: Trees | None, first: int, second: int
+) -> tuple[Contribution, ...]:
+    """What each feature adds to the lead of row `first` of the table over row `second`; the largest comes first.
+
+    Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
+    """
+    family = {name: label for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
+    values = np.stack([_row(table, first), _row(table, second)])
+    by_trees = tree_lead(trees, table, first, second) if trees is not None else {}
+    added = np.array([by_trees.get(name, 0.0) for name in table.all_names])
+    weighted = (weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0))
+    used = np.flatnonzero(weighted | (added != 0))
+    rows = [
+        Contribution(
+            table.all_names[i],
+            family.get(table.all_names[i], "decoder"),
+            float(weights[i]),
+            float(values[0, i]),
+            float(values[1, i]),
+            float(added[i]),
+            float(weights[i] * (values[0, i] - values[1, i]) + added[i]),
+        )
+        for i in used.tolist()
+    ]
+    return tuple(sorted(rows, key=lambda row: -abs(row.lead)))
+
+
+def _row(table: FeatureTable, row: int) -> FloatArray:
+    """(features) the values of a row, the sparse ones among them."""
+    sparse = np.zeros(len(table.sparse.names))
+    entries = slice(int(table.sparse.indptr[row]), int(table.sparse.indptr[row + 1]))
+    sparse[table.sparse.indices[entries]] = table.sparse.data[entries]
+    return np.concatenate([table.values[row], sparse])
+
+
+def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
+    """The word scores of two hypotheses by each feature of the job that has some, then by its other language models.
+
+    Features that give the same scores to the same words share a row.
+    """
+    rows: list[WordScores] = []
+    pipelines, of_source = job.pipelines("text"), job.pipelines("source_text")
+    for label, extractor in job.extractors.items():
+        texts, source = pipelines.get(label, TextPipeline()), of_source.get(label, TextPipeline())
+        (seen,) = as_read([both], texts, source)
+        _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
+    for name in job.config.language_model:
+        sentences = [hypothesis.words for hypothesis in both]
+        _add(rows, name, sentences, job.language_model(name).word_scores(sentences))
+    return tuple(rows)
+
+
+def _sentences(pipeline: TextPipeline, texts: tuple[str, str]) -> list[list[str]]:
+    return [text.split() for text in pipeline.apply(texts)]
+
+
+def _add(
+    rows: list[WordScores], label: str, sentences: Sequence[Sequence[str]], scores: list[FloatArray] | None
+) -> None:
+    """Add a row, or the label to a row that is the same."""
+    if scores is None:
+        return
+    first, second = (
+        list(zip((*words, "</s>"), values.tolist(), strict=False))
+        for words, values in zip(sentences, scores, strict=True)
+    )
+    for number, row in enumerate(rows):
+        if (row.first, row.second) == (first, second):
+            rows[number] = WordScores((*row.labels, label), first, second)
+            return
+    rows.append(WordScores((label,), first, second))
+
+
+def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[Parses, ...]:
+    """The parses of both texts by the parsers `named`, or else by those that the job's features use."""
+    pipelines = job.pipelines("text")
+    parsers: list[tuple[list[str], TextPipeline, Parser]] = []
+    if named:
+        parsers = [([spec], TextPipeline(), job.parser(spec)) for spec in named if spec != "none"]
+    else:
+        for label, extractor in job.extractors.items():
+            pipeline = pipelines.get(label, TextPipeline())
+            for parser in extractor.parsers:
+                known = next((labels for labels, text, other in parsers if (text, other) == (pipeline, parser)), None)
+                if known is None:
+                    parsers.append(([label], pipeline, parser))
+                else:
+                    known.append(label)
+    return tuple(
+        Parses(", ".join(labels), *parser.parse(_sentences(pipeline, texts))) for labels, pipeline, parser in parsers
+    )
+
+
+def explain(
+    job: Job,
+    weights: Weights,
+    nbest: NBestList,
+    references: tuple[str, ...],
+    table: FeatureTable,
+    choices: tuple[str, str],
+    parsers: Sequence[str] = (),
+) -> Explanation:
+    """Explain why the first choice beats the second, or what it lacks.
+
+    `job` is the one that the weights record, `table` the features of this list alone, and `choices` are among CHOICES.
+    Raises ConfigError for a choice that the list does not have, and where weights and table have different features.
+    """
+    ((_, rescored),) = apply_weights(job, weights, [(nbest, table)])
+    in_order, vector = aligned(job, weights, nbest, table)
+    scores = {}
+    if references:
+        for measure in job.measures:
+            texts = through(measure.text, [nbest.texts]), through(measure.text, [references])
+            scores[measure.name] = measure.metric.sentence_scores(measure.metric.statistics(*texts))
+    measure = job.measures[0]
+    merits, higher = scores.get(measure.name), measure.metric.higher_is_better
+    first, second = (choose(choice, nbest, rescored, merits, higher) for choice in choices)
+    new_rank = {int(position): rank for rank, position in enumerate(rescored.order, 1)}
+
+    def side(choice: str, position: int) -> Side:
+        by_metric = {name: float(values[position]) for name, values in scores.items()}
+        name = NAMES.get(choice, "hypothesis")
+        total = float(rescored.scores[position])
+        return Side(name, position + 1, new_rank[position], nbest[position].text, total, by_metric)
+
+    texts_of = nbest[first].text, nbest[second].text
+    return Explanation(
+        nbest.segment_id,
+        nbest.source,
+        references,
+        weights.decision,
+        len(nbest),
+        side(choices[0], first),
+        side(choices[1], second),
+        contributions(job, in_order, vector, weights.trees, first, second),
+        word_scores(job, nbest.select([first, second])),
+        parses_of(job, texts_of, parsers),
+    )

@@ -1,0 +1,105 @@
+"""Extracts features from n-best lists, into a table or as a stream.
+
+Extractors of scope "text" see each distinct text of a list once. Tables are the same byte for byte, whatever the number
+of processes and the chunks, whether or not the extraction was interrupted, and whatever is taken from a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from rerank_adapters.chain.extraction.arriving_lists import as_they_come
+from rerank_adapters.chain.extraction.chunk import chunks, chunks_by_cost
+from rerank_adapters.chain.extraction.fingerprint import of_lists
+from rerank_adapters.chain.extraction.known_values import KnownValues
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.pool import extract_groups
+from rerank_adapters.chain.extraction.value_cache import ValueCache
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    FeatureTable,
+    FloatArray,
+    NBestList,
+    SparseBlock,
+    __version__,
+)
+
+Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
+
+
+def extract_features(
+    nbests: Sequence[NBestList],
+    extractors: Mapping[str, FeatureExtractor],
+    *,
+    texts: Mapping[str, TextPipeline] | None = None,
+    sources: Mapping[str, TextPipeline] | None = None,
+    decoder: FeatureTable | None = None,
+    jobs: int = 2,
+    progress: Report = lambda rows, seconds: None,
+    cache: ValueCache | None = None,
+    work: ValueCache | None = None,
+) -> FeatureTable:
+    """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
+
+    `texts` and `sources` hold, by label, the pipelines that hypotheses and sources go through before an extractor sees
+    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values
+    are taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
+    so that an interrupted extraction can be continued: clear it when the table has been saved.
+    Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
+    """
+    plan = Plan(extractors, texts or {}, sources or {})
+    offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
+    ids = tuple(nbest.segment_id for nbest in nbests)
+    if decoder is None:
+        rows = int(offsets[-1])
+        decoder = FeatureTable((), np.empty((rows, 0)), offsets, ids, SparseBlock.empty(rows))
+    if decoder.segment_ids != ids or not np.array_equal(decoder.offsets, offsets):
+        raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
+    plan.check(decoder.all_names)
+    described = plan.describe()
+    known = KnownValues(plan, cache, work)
+    numbers = list(chunks_by_cost(nbests, jobs))
+    groups = ([nbests[number] for number in group] for group in numbers)
+    values = np.empty((int(offsets[-1]), decoder.values.shape[1] + len(plan.names)))
+    values[:, : decoder.values.shape[1]] = decoder.values
+    for finished in extract_groups(plan, groups, known, jobs=jobs, rows=int(offsets[-1]), ordered=False):
+        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
+        for number, part in zip(numbers[finished.number], np.split(finished.values, cuts), strict=True):
+            values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part
+        progress(len(finished.values), finished.seconds)
+    provenance = {
+        **decoder.provenance,
+        "version": __version__,
+        "lists": of_lists(nbests, around=False),
+        "features": described,
+    }
+    return FeatureTable(decoder.names + plan.names, values, offsets, ids, decoder.sparse, provenance)
+
+
+def stream_features(
+    nbests: Iterable[NBestList],
+    extractors: Mapping[str, FeatureExtractor],
+    *,
+    texts: Mapping[str, TextPipeline] | None = None,
+    sources: Mapping[str, TextPipeline] | None = None,
+    jobs: int = 2,
+    progress: Report = lambda rows, seconds: None,
+    cache: ValueCache | None = None,
+    at_once: bool = False,
+) -> Iterator[tuple[NBestList, FloatArray]]:
+    """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held.
+
+    Values are taken from `cache` and kept there. With `at_once`, each list is yielded as soon as it has come, however
+    long the next one takes; this process alone works then.
+    """
+    plan = Plan(extractors, texts or {}, sources or {})
+    plan.check()
+    groups = as_they_come(nbests) if at_once else chunks(nbests)
+    for finished in extract_groups(plan, groups, KnownValues(plan, cache, None), jobs=1 if at_once else jobs):
+        progress(len(finished.values), finished.seconds)
+        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
+        yield from zip(finished.nbests, np.split(finished.values, cuts), strict=True)

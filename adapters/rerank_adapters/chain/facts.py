@@ -1,0 +1,85 @@
+"""Collects the facts of a run for the page of a test set: from its weights, and from the lists of the set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.explanation import explain
+from rerank_adapters.chain.explanation_record import explanation_record
+from rerank_adapters.chain.families import columns_of
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.list_lengths import list_lengths
+from rerank_adapters.evaluation.result import Evaluation
+from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.weights import Weights
+from rerank_plugins import FeatureTable
+
+
+def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
+    """What a weights file records of its tuning; `job` and `tuner` are the names that the page shows."""
+    recorded = weights.provenance
+    score = recorded.get("score")
+    trace = zip(recorded.get("trace_restarts", []), recorded.get("trace", []), strict=True)
+    return RunFacts(
+        job=job,
+        tuner=tuner,
+        tuning_score=None if score is None else float(score),
+        tuned_at=str(recorded.get("made", ""))[:16].replace("T", " "),
+        curve=tuple(tuple(value for _, value in steps) for _, steps in groupby(trace, lambda step: step[0])),
+    )
+
+
+def with_lists(
+    facts: RunFacts, job: Job, weights: Weights, data: Data, table: FeatureTable, evaluation: Evaluation
+) -> RunFacts:
+    """The facts with scores by length of the lists, and explanations of the segments that changed most.
+
+    `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
+    """
+    table = columns_of(job, weights, table)
+    kept = [label for label in job.labels if set(_columns(job, label)) <= set(table.all_names)]
+    if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
+        job = job.with_only(kept)
+    orders = []
+    if weights.decision == "map":
+        orders = [rescored.order for _, rescored in apply_weights(job, weights, table_pairs(data.nbests, table))]
+    with StatusLine("scoring lists of each length"):
+        lists = list_lengths(job, data, orders)
+    return replace(facts, lists=lists, explanations=_explanations(facts.system, job, weights, data, table, evaluation))
+
+
+def _columns(job: Job, label: str) -> list[str]:
+    from rerank_adapters.chain.extraction.plan import column_names
+
+    return column_names(label, job.extractors[label])
+
+
+def _explanations(
+    system: str, job: Job, weights: Weights, data: Data, table: FeatureTable, evaluation: Evaluation
+) -> dict[str, object]:
+    """By segment, why the new 1-best beats the decoder's, for the segments whose sentence scores changed most."""
+    first = evaluation.metrics[0]
+    old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
+    changes = np.subtract(first.of(system).sentence_scores, first.of(evaluation.baseline).sentence_scores)
+    changed = [
+        place
+        for place in np.argsort(-np.abs(changes), kind="stable").tolist()
+        if evaluation.segments[place].outputs[old] != evaluation.segments[place].outputs[new]
+    ][: job.config.evaluation.explained]
+    records: dict[str, object] = {}
+    with CountingBar("segments explained", len(changed)) as bar:
+        for place in changed:
+            nbest = data.nbests[place]
+            own = table.take_segments([place])[0]
+            found = explain(job, weights, nbest, data.references[place], own, ("best", "first"))
+            record = explanation_record(found)
+            records[nbest.segment_id] = {
+                key: record[key] for key in ("a", "b", "decision", "contributions", "words", "parses")
+            }
+            bar.add(1)
+    return records

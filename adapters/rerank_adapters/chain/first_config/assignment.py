@@ -1,0 +1,243 @@
+"""Assigns files to each other: which lists are tuned on or tested, and which other files belong to them.
+
+The role of lists is in the name of their file, or of its folder where they have several (`tune`, `dev`, `test`, …). A
+text belongs to the lists whose segments it has a line for; where several lists have as many, it belongs to those whose
+1-bests have its words (a reference), or those in its folder, or those whose lengths vary as its own do (a source),
+line by line. Sub-word pieces are joined before words are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.chain.first_config.recognition import SCORES, Lists
+from rerank_adapters.chain.first_config.texts import whole_words
+from rerank_adapters.formats.groups import read_groups
+from rerank_adapters.formats.merging import is_number
+from rerank_adapters.formats.references import References, read_references
+from rerank_plugins import ConfigError, FormatError
+
+TUNE = {"tune", "tuning", "dev", "devel", "development", "valid", "validation", "val", "heldout"}
+TEST = {"test", "tst", "eval", "evaluation", "blind"}
+SOURCE = {"src", "source", "input"}
+SAME = 0.2  # the share of words, beyond that by chance, from which two texts are versions of each other
+ALIKE = 0.3  # the correlation of lengths from which a text that nobody named is a source
+SAMPLE = 300  # segments that are compared
+MANY = 10  # groups from which on tests resample them
+
+Ask = Callable[[str, Sequence[str]], str | None]  # a question and its answers; None where nobody can be asked
+
+
+@dataclass
+class Set:
+    """Lists of the same segments, with what belongs to them; `role` is "tune" or "test", `scores` are files with a line
+    for each hypothesis.
+    """
+
+    role: str
+    lists: list[Lists]
+    references: list[Path] = field(default_factory=list)
+    source: Path | None = None
+    groups: Path | None = None
+    scores: list[Path] = field(default_factory=list)
+    name: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the first lists."""
+        return self.lists[0].path.parent
+
+    @property
+    def rows(self) -> int:
+        """The number of hypotheses in the files of the lists, before they are merged."""
+        return sum(max((row for nbest in one.nbests for row in nbest.rows), default=-1) + 1 for one in self.lists)
+
+    @property
+    def has_many_groups(self) -> bool:
+        """Whether there are enough groups for tests that resample them."""
+        return self.groups is not None and len(set(read_groups(self.groups, self.lists[0].ids))) >= MANY
+
+    @property
+    def sources(self) -> list[str] | None:
+        """The source of each segment, from its file or from the lists; None where there is none."""
+        if self.source is not None:
+            return lines_of(self.source, self.lists[0].ids)
+        own = [nbest.source for nbest in self.lists[0].nbests]
+        known = [source for source in own if source is not None]
+        return known if len(known) == len(own) else None
+
+
+def sets_of(lists: Sequence[Lists], tune: Sequence[Path], test: Sequence[Path], ask: Ask) -> list[Set]:
+    """The sets, that which is tuned on first; `tune` and `test` name files, or their folders, whose role is known.
+
+    Raises ConfigError for files whose role is neither seen nor told.
+    """
+    folders = len({one.path.parent for one in lists}) > 1
+    names = {one.path: [one.path.name, *([one.path.parent.name] if folders else [])] for one in lists}
+    roles = [_told_role(one.path, tune, test) or _role(names[one.path]) for one in lists]
+    if roles.count(None) == 1 and "tune" not in roles:
+        roles[roles.index(None)] = "tune"
+    for place, one in enumerate(lists):
+        if roles[place] is None:
+            roles[place] = ask(f"Are the lists of {one.path} tuned on, or tested?", ("tune", "test"))
+        if roles[place] is None:
+            raise ConfigError(f"{one.path}: are these lists tuned on, or tested? Name them with --tune or --test")
+    sets: list[Set] = []
+    for role, one in sorted(zip(roles, lists, strict=True), key=lambda pair: pair[0] != "tune"):
+        assert role is not None  # asked above
+        for other in sets:
+            known = other.lists[0]
+            if other.role == role and (role == "tune" or _versions(one, known)) and known.format == one.format:
+                other.lists.append(one)
+                break
+        else:
+            sets.append(Set(role, [one]))
+    for number, own in enumerate(sets):
+        name = _name(names[own.lists[0].path])
+        own.name = f"{name}-{number}" if name in [other.name for other in sets[:number]] else name
+    return sets
+
+
+def assign(
+    texts: Sequence[Path],
+    sets: Sequence[Set],
+    sources: Sequence[Path],
+    references: Sequence[Path],
+    found: Collection[Path] = (),
+) -> list[Path]:
+    """Give each text to a set, as a reference, the source or its groups; `sources` and `references` are of known kind.
+
+    Lists that hold their transcripts are their own references. Texts among `found`, which nobody named, are returned
+    where they fit no set. Raises FormatError for another text that fits no set, and for a second source of a set.
+    """
+    unused = []
+    for text in [*references, *sources, *(path for path in texts if path not in (*references, *sources))]:
+        if text not in (*references, *sources) and _give_groups(text, sets):
+            continue
+        fits = [(_fit(text, one), place) for place, one in enumerate(sets)]
+        scores = [(sum(fit) + _near(text, sets[place]), fit, place) for fit, place in fits if fit]
+        _, (shared, alike), place = max(scores, default=(0.0, (0.0, 0.0), -1))
+        if text in found and (not scores or (shared < SAME and 10 * alike < ALIKE)):
+            unused.append(text)
+            continue
+        if not scores:
+            sizes = ", ".join(f"{one.lists[0].path} has {len(one.lists[0].nbests)} segments" for one in sets)
+            raise FormatError(f"has no line for each segment of any lists ({sizes})", path=str(text))
+        one = sets[place]
+        is_source = text in sources or (text not in references and (shared < SAME or bool(_parts(text.name) & SOURCE)))
+        if not is_source:
+            one.references.append(text)
+        elif one.source is None:
+            one.source = text
+        else:
+            what = f"and {one.source} both look like the source of {one.lists[0].path}; name one with --reference"
+            raise FormatError(what, path=str(text))
+    for one in sets:
+        if not one.references and len(one.lists) == 1 and _fit(one.lists[0].path, one):
+            one.references.append(one.lists[0].path)
+    return unused
+
+
+def _give_groups(text: Path, sets: Sequence[Set]) -> bool:
+    """Whether a text is a table of speakers or other groups of a set's segments; if so, these sets get it.
+
+    That of the set's own folder comes before others, and then that which names speakers.
+    """
+
+    def rank(path: Path, one: Set) -> tuple[bool, bool]:
+        return path.parent == one.folder, "spk" in path.name or "speaker" in path.name
+
+    fitting = [one for one in sets if _is_groups(text, one)]
+    for one in fitting:
+        if one.groups is None or rank(text, one) > rank(one.groups, one):
+            one.groups = text
+    return bool(fitting)
+
+
+def _is_groups(text: Path, one: Set) -> bool:
+    try:
+        groups = read_groups(text, one.lists[0].ids)
+    except FormatError:
+        return False
+    several = 1 < len(set(groups)) < len(groups)
+    return several and not all(map(SCORES.fullmatch, groups)) and shared_words(groups, one.lists[0].whole_firsts) < SAME
+
+
+def _told_role(path: Path, tune: Sequence[Path], test: Sequence[Path]) -> str | None:
+    return next((r for r, told in (("tune", tune), ("test", test)) if path in told or path.parent in told), None)
+
+
+def _role(names: Sequence[str]) -> str | None:
+    """The role that the first of the names shows that shows one."""
+    roles = ("tune" if _parts(name) & TUNE else "test" if _parts(name) & TEST else None for name in names)
+    return next((role for role in roles if role), None)
+
+
+def _name(names: Sequence[str]) -> str:
+    """The piece of the first name with a role that shows it, as `test2019`; else a name up to the first full stop."""
+    pieces = (piece for name in names for piece in re.split(r"[^A-Za-z0-9]+", name) if _role([piece]))
+    return next(pieces, names[0].partition(".")[0])
+
+
+def _parts(name: str) -> set[str]:
+    return set(re.split(r"[^a-z]+", name.lower()))
+
+
+def _near(text: Path, one: Set) -> float:
+    """More if the text is in the folder of the lists, a little more if it has their name up to the first full stop."""
+    name = one.lists[0].path.name
+    return 0.15 * (text.parent == one.folder) + 0.05 * (text.name.partition(".")[0] == name.partition(".")[0])
+
+
+def _versions(one: Lists, other: Lists) -> bool:
+    """Whether two lists are of the same segments."""
+    return one.ids == other.ids and shared_words(one.whole_firsts, other.whole_firsts) >= SAME
+
+
+def lines_of(path: Path, ids: Sequence[str]) -> list[str]:
+    """The line of a text for each segment. Raises FormatError for a segment that has none."""
+    return [texts[0] for texts in _text(path, ids).for_segments(ids)]
+
+
+def _text(path: Path, ids: Sequence[str]) -> References:
+    """A text, whose lines are matched by number where all ids are numbers: a check asks whether its lines have ids."""
+    text = read_references([path])
+    return replace(text, form="lines") if text.form == "auto" and all(map(is_number, ids)) else text
+
+
+def _fit(path: Path, one: Set) -> tuple[float, float] | None:
+    """The share of words and a tenth of the correlation of lengths with the 1-bests; None without the segments."""
+    lists = one.lists[0]
+    try:
+        references = _text(path, lists.ids)
+        if references.form_for(lists.ids) == "lines" and len(references) != len(lists.ids):
+            return None
+        lines = whole_words(lines_of(path, lists.ids))
+    except FormatError:
+        return None
+    lengths = np.array([[len(line), len(best)] for line, best in zip(lines, lists.whole_firsts, strict=True)], float)
+    varied = len(lengths) > 2 and (lengths.std(axis=0) > 0).all()
+    return shared_words(lines, lists.whole_firsts), float(np.corrcoef(lengths.T)[0, 1]) / 10 if varied else 0.0
+
+
+def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
+    """The mean share of words that a text has in common with that of the same place, less that with the next one.
+
+    >>> shared_words(["a b", "c d"], ["a b", "c d"]), shared_words(["a b", "a b"], ["a b", "a b"])
+    (1.0, 0.0)
+    """
+    bags, other_bags = ([Counter(text.lower().split()) for text in side[:SAMPLE]] for side in (texts, others))
+    same = np.mean([_share(a, b) for a, b in zip(bags, other_bags, strict=True)])
+    if len(bags) < 2:
+        return float(same)
+    return float(same - np.mean([_share(a, b) for a, b in zip(bags, [*other_bags[1:], other_bags[0]], strict=True)]))
+
+
+def _share(one: Counter[str], other: Counter[str]) -> float:
+    return (one & other).total() / max(one.total(), other.total(), 1)

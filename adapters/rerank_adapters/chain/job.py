@@ -1,0 +1,321 @@
+"""Builds the objects of a config: format, extractors, metrics, tuner, text pipelines, models, and data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
+from rerank_adapters.formats.groups import read_groups
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.runtime.progress import counted
+from rerank_adapters.text import TextPipeline, is_step
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    LanguageModel,
+    Metric,
+    NBestFormat,
+    NBestList,
+    SentenceModel,
+    Tuner,
+)
+from rerank_plugins.core.loader import with_files
+from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.model_file import model_kind
+from rerank_plugins.kit.model_abilities import with_words
+
+OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
+SET = "{set}"  # what stands for the name of the data set in the file of a feature
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric, its name in reports, and the text pipeline that hypotheses and references go through before it."""
+
+    name: str
+    metric: Metric
+    text: TextPipeline
+
+
+@dataclass(frozen=True)
+class Data:
+    """The lists of a data set, with the references of each list (an empty tuple where there are none).
+
+    `groups` has the group of each list, such as its speaker; None where the config names none.
+    """
+
+    name: str
+    nbests: list[NBestList]
+    references: list[tuple[str, ...]]
+    groups: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A config and the plugins that it may name."""
+
+    config: Config
+    registry: Registry
+
+    @classmethod
+    def create(cls, config: Config, registry: Registry) -> Job:
+        """A job with the plugins of the registry and those in the config's `plugins` files.
+
+        A feature with the name of a language model is `ngram-lm` over that model, with the table's options.
+        """
+        registry = with_files(registry, [config.path(path) for path in config.plugins])
+        features = [_over_language_model(table, registry) for table in config.feature]
+        return cls(config if features == config.feature else config.model_copy(update={"feature": features}), registry)
+
+    def with_tests(self, bootstrap: int | None, randomisation: int | None, resample_groups: bool | None) -> Job:
+        """The same job with other settings of the tests; None leaves a setting as it is."""
+        numbers = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
+        settings = self.config.evaluation.model_copy(update={k: v for k, v in numbers.items() if v is not None})
+        return self.with_config({"evaluation": settings})
+
+    def starting_from(self, start: str) -> Job:
+        """The same job with other start weights: "uniform", "decoder" or the path of a weights file."""
+        return self.with_config({"tuning": self.config.tuning.model_copy(update={"start": start})})
+
+    def with_config(self, tables: Mapping[str, Any]) -> Job:
+        """The same job with other values of some keys of its config."""
+        return Job(self.config.model_copy(update=dict(tables)), self.registry)
+
+    def for_set(self, name: str) -> Job:
+        """The job with `{set}` in the files of its features replaced by the name of a data set.
+
+        `tune` is the tuning set, for which the name stands that the config gives it, if it does.
+        """
+        if name == "tune" and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
+            name = self.config.tune.name
+        tables = [
+            {key: value.replace(SET, name) if isinstance(value, str) else value for key, value in table.items()}
+            for table in self.config.feature
+        ]
+        return self if tables == self.config.feature else self.with_config({"feature": tables})
+
+    @cached_property
+    def builder(self) -> Builder:
+        """The builder of plugins, for which paths are relative to the config file."""
+        return Builder(self.registry, self.config.base, self.config.named)
+
+    @cached_property
+    def format(self) -> NBestFormat:
+        """The format of the n-best files."""
+        nbest_format: NBestFormat = self.builder.build("format", self.config.nbest, "[nbest]")
+        return nbest_format
+
+    def pipeline(self, name: str | None, where: str) -> TextPipeline:
+        """The text pipeline of that name, or of steps joined by `+`; None gives one without steps.
+
+        Raises ConfigError for a name that is neither a pipeline of the config nor a step.
+        """
+        if name is None:
+            return TextPipeline(())
+        steps = tuple(name.split("+"))
+        if name not in self.config.text and all(is_step(step) for step in steps):
+            return TextPipeline(steps, self.config.base)
+        if name not in self.config.text:
+            raise ConfigError(f"{where}: no text pipeline named {name!r}{suggestion(name, self.config.text)}")
+        return TextPipeline(tuple(self.config.text[name]), self.config.base)
+
+    @cached_property
+    def _features(self) -> dict[str, tuple[Table, Table]]:
+        """By label, the options of each feature and its keys `label`, `text` and `source_text`."""
+        tables: dict[str, tuple[Table, Table]] = {}
+        for number, table in enumerate(self.config.feature, 1):
+            options, ours = plugin_options(table, *OURS)
+            label = str(ours.get("label", options.get("use", "")))
+            if label in tables:
+                where = f"[[feature]] {number}"
+                raise ConfigError(f"{where}: another feature has the label {label!r}; give one a label of its own")
+            tables[label] = options, ours
+        return tables
+
+    @cached_property
+    def extractors(self) -> dict[str, FeatureExtractor]:
+        """The extractors by label, in the config's order."""
+        return {label: self.extractor(label) for label in self._features}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the features, in the config's order."""
+        return tuple(self._features)
+
+    def with_only(self, labels: Collection[str]) -> Job:
+        """The same job with the features of these labels alone."""
+        tables = zip(self.labels, self.config.feature, strict=True)
+        return self.with_config({"feature": [table for label, table in tables if label in labels]})
+
+    def extractor(self, label: str) -> FeatureExtractor:
+        """The extractor of that label."""
+        options = self._features[label][0]
+        extractor: FeatureExtractor = self.builder.build("feature", options, f"[[feature]] {label}")
+        return extractor
+
+    def pipelines(self, key: str) -> dict[str, TextPipeline]:
+        """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
+        return {
+            label: self.pipeline(ours[key], f"[[feature]] {label}")
+            for label, (_, ours) in self._features.items()
+            if key in ours
+        }
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The metrics, the tuned one first."""
+        measures = [self.measure(position) for position in range(len(self.config.metric))]
+        name, times = Counter(measure.name for measure in measures).most_common(1)[0] if measures else ("", 0)
+        if times > 1:
+            raise ConfigError(f"[[metric]]: {times} are called {name!r}; give each a label of its own")
+        return measures
+
+    def measure(self, position: int) -> Measure:
+        """The metric at a position (from 0) in the config."""
+        where = f"[[metric]] {position + 1}"
+        options, ours = plugin_options(self.config.metric[position], "label", "text")
+        metric = self.builder.build("metric", options, where)
+        return Measure(str(ours.get("label", options["use"])), metric, self.pipeline(ours.get("text"), where))
+
+    @cached_property
+    def tuner(self) -> Tuner:
+        """The tuner with its options."""
+        tuner: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
+        return tuner
+
+    def parser(self, spec: str) -> CachedParser:
+        """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
+        if spec in self.config.parser:
+            named: CachedParser = self.builder.named_object("parser", spec, "--parser")
+            return named
+        return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
+
+    def parser_use(self, spec: str) -> str:
+        """The name under which the parser of `parser` is registered."""
+        return str((self.config.parser.get(spec) or plugin_table(spec)).get("use"))
+
+    def language_model_table(self, spec: str | Path) -> dict[str, Any]:
+        """The config table of a language model, given by its file, its name in the config, or NAME,option=value,….
+
+        A Path is always that of a file. A name in the config takes precedence over a file of the same name. Raises
+        ConfigError for a model file that no language model reads.
+        """
+        if isinstance(spec, str) and spec in self.config.language_model:
+            return dict(self.config.language_model[spec])
+        path = Path(spec)
+        if isinstance(spec, Path) or path.is_file():
+            return {"use": self._reader(path), "model": str(path.resolve())}
+        return plugin_table(spec)
+
+    def _reader(self, path: Path) -> str:
+        """The name of the language model that reads a file: by its header, or `kenlm` for a file without one."""
+        kind = model_kind(path)
+        if kind is None:
+            return "kenlm"
+        for name, entry in self.registry.entries["language_model"].items():
+            if getattr(entry.factory, "file_kind", "") == kind:
+                return name
+        raise ConfigError(f"{path}: holds a {kind} model, which is no language model")
+
+    def language_model(self, spec: str | Path) -> SentenceModel:
+        """The language model of `language_model_table`. A model file is read when the model is first used."""
+        where = str(spec) if isinstance(spec, Path) else "--lm"
+        if isinstance(spec, str) and spec in self.config.language_model:
+            named: SentenceModel = self.builder.named_object("language_model", spec, where)
+            return named
+        model: SentenceModel = self.builder.build("language_model", self.language_model_table(spec), where)
+        return model
+
+    def word_model(self, spec: str | Path) -> LanguageModel:
+        """The same where probabilities of words are needed. Raises ConfigError for a model of whole sentences."""
+        return with_words(self.language_model(spec), f"language model {spec}")
+
+    @property
+    def systems(self) -> dict[str, Job]:
+        """By name, the job of each `[[system]]`: this one without some of its features, or with another tuning.
+
+        Raises ConfigError for a label that no feature has, a name that another row of the report has, a tuner's wrong
+        options, and a system that differs in nothing.
+        """
+        jobs: dict[str, Job] = {}
+        for number, system in enumerate(self.config.system, 1):
+            where = f"[[system]] {number}"
+            if system.name in ("1-best", "reranked", "oracle", "anti-oracle", *jobs):
+                raise ConfigError(f"{where}: another row of the report is called {system.name!r}; give it its own name")
+            for label in system.without:
+                if label not in self.labels:
+                    unknown = f"without: no feature labelled {label!r}{suggestion(label, self.labels)}"
+                    raise ConfigError(f"{where}: {unknown}")
+            changes = {key: value for key in ("tuner", "tuning") if (value := getattr(system, key)) is not None}
+            if not (changes or system.without):
+                raise ConfigError(f"{where}: it is the reranked system; wanted `without`, `tuner` or `tuning`")
+            if system.tuner is not None:
+                self.builder.build("tuner", system.tuner, f"{where}: tuner")
+            jobs[system.name] = self.with_config({**changes, "system": []}).without(system.without)
+        return jobs
+
+    def without(self, labels: Collection[str]) -> Job:
+        """The same job without the features of these labels, and without the constraints on their weights."""
+        left_out = {name for label in labels for name in column_names(label, self.extractors[label])}
+        tuning = self.config.tuning
+        kept = {
+            "fixed": [name for name in tuning.fixed if name not in left_out],
+            "lower": {name: bound for name, bound in tuning.lower.items() if name not in left_out},
+            "upper": {name: bound for name, bound in tuning.upper.items() if name not in left_out},
+            "start": tuning.start
+            if isinstance(tuning.start, str)
+            else {name: weight for name, weight in tuning.start.items() if name not in left_out},
+        }
+        remaining = self.with_only([label for label in self.labels if label not in labels])
+        return remaining.with_config({"tuning": tuning.model_copy(update=kept), "system": []})
+
+    def check_options(self) -> None:
+        """Build everything that the config names, so that errors in its options come before any work."""
+        self.format, self.extractors, self.measures, self.tuner  # noqa: B018
+        self.pipelines("text"), self.pipelines("source_text"), self.systems
+
+    def read(self, data: DataSet, *, references: bool = True) -> Data:
+        """Read the lists of a data set, merged where several files hold them, and their references."""
+        source = self.config.path(data.source) if data.source else None
+        nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
+        segment_references: list[tuple[str, ...]] = [() for _ in nbests]
+        if references and data.references:
+            files = [self.config.path(path) for path in data.references]
+            ids = [nbest.segment_id for nbest in nbests]
+            segment_references = read_references(files, data.reference_form).for_segments(ids)
+        groups = (
+            read_groups(self.config.path(data.groups), [nbest.segment_id for nbest in nbests]) if data.groups else None
+        )
+        return Data(data.name, nbests, segment_references, groups)
+
+
+def _over_language_model(table: Table, registry: Registry) -> dict[str, Any]:
+    use = table.get("use")
+    if use in registry.entries["feature"] or use not in registry.entries["language_model"]:
+        return dict(table)
+    model, ours = plugin_options(table, *OURS)
+    return {"label": use, **ours, "use": "ngram-lm", "lm": model}
+
+
+def lists_size(segments: int, hypotheses: int) -> str:
+    """The size of n-best lists, as `1 segment, 100 hypotheses`."""
+    return f"{counted(segments, 'segment')}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"
+
+
+def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The texts of each segment after a pipeline, which all texts go through together."""
+    flat = text.apply([line for group in groups for line in group])
+    cuts = [0]
+    for group in groups:
+        cuts.append(cuts[-1] + len(group))
+    return [flat[start:stop] for start, stop in pairwise(cuts)]

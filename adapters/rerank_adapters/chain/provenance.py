@@ -1,0 +1,123 @@
+"""Records the job in feature tables and weights: the tables of its config that are needed again later.
+
+A feature table records how its features are extracted, so that weights tuned on it can be applied to other lists.
+Weights record the metric too. Files are named relative to the folder of the table or of the weights, so that the whole
+folder can be moved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rerank_adapters.chain.builder import injected_kind
+from rerank_adapters.chain.extraction import feature_names, of_lists
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import Config
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins.core.registry import Registry
+
+RECORDED = "job"  # the key of a provenance
+EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")
+
+
+def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
+    """The tables of a job's config under `keys`, with files named relative to `folder`; empty ones are left out."""
+    config = job.config
+    tables: dict[str, Any] = {
+        "nbest": dict(config.nbest),
+        "text": {name: TextPipeline(tuple(steps), config.base).rebased(folder) for name, steps in config.text.items()},
+        "feature": [_rebased(job, "feature", table, folder) for table in config.feature],
+        "metric": [_rebased(job, "metric", table, folder) for table in config.metric],
+        "plugins": [os.path.relpath(file, folder) for file in job.registry.files],
+    }
+    for kind, named in config.named.items():
+        tables[kind] = {name: _rebased(job, kind, table, folder) for name, table in named.items()}
+    return {key: tables[key] for key in keys if tables[key]}
+
+
+def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A plugin's table with its file options, and those of the tables in it, made relative to another folder."""
+    options = {option.name: option for option in job.registry.get(kind, table["use"]).options()}
+    rebased = dict(table)
+    for key in table.keys() & options.keys():
+        value, inner = table[key], injected_kind(options[key].type)
+        if inner and isinstance(value, Mapping):
+            rebased[key] = _rebased(job, inner, value, folder)
+        elif inner and isinstance(value, list):
+            rebased[key] = [_rebased(job, inner, v, folder) if isinstance(v, Mapping) else v for v in value]
+        elif "Path" in options[key].type_name and isinstance(value, str):
+            rebased[key] = os.path.relpath(job.config.path(value), folder)
+    return rebased
+
+
+def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) -> Job:
+    """The job that is recorded in the file at `path`; a job without features where nothing is recorded.
+
+    Raises ConfigError for a record that is not a valid config, as in weights edited by hand.
+    """
+    tables = provenance.get(RECORDED, {})
+    try:
+        config = Config.model_validate({**tables, "base": path.parent})
+    except (ValidationError, TypeError) as error:
+        problem = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "wanted a table"}
+        where = ".".join(map(str, ("provenance", RECORDED, *problem["loc"])))
+        raise ConfigError(f"{path}: {where}: {problem['msg']}") from None
+    return Job.create(config, registry)
+
+
+def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
+    """The job with the features that are recorded in the table at `path`, unless the job names features of its own.
+
+    The format, text pipelines, models, parsers and plugins recorded there complete the job. Where the job names a
+    feature by a label of the table, that feature is meant with the options recorded for it. Raises ConfigError where
+    the job takes the table's features but has another text pipeline under the same name.
+    """
+    config = job.config
+    recorded = recorded_job(table.provenance, path, job.registry)
+    tables = recorded_tables(recorded, config.base, *EXTRACTING)
+    features = dict(zip(recorded.labels, tables.get("feature", []), strict=True))
+    if not config.feature:
+        for name in config.text.keys() & tables.get("text", {}).keys():
+            if _described(job, name) != _described(recorded, name):
+                raise ConfigError(f"text pipeline {name!r} is another one than that of the feature table {path}")
+    merged: dict[str, Any] = {
+        key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
+    }
+    known = recorded.registry.entries["feature"]
+    merged["feature"] = [
+        features.get(feature["use"], feature) if feature.keys() == {"use"} and feature["use"] not in known else feature
+        for feature in config.feature or features.values()
+    ]
+    if "nbest" not in config.model_fields_set and "nbest" in tables:
+        merged["nbest"] = tables["nbest"]
+    job = Job(config.model_copy(update=merged), recorded.registry)
+    missing = [name for name in feature_names(job.extractors) if name not in table.names] if not config.feature else []
+    if missing:
+        raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
+    return job
+
+
+def _described(job: Job, name: str) -> str:
+    return TextPipeline(tuple(job.config.text[name]), job.config.base).describe()
+
+
+def check_same_lists(nbests: Sequence[NBestList], table: FeatureTable) -> None:
+    """Raise ConfigError unless the table was extracted from these very lists."""
+    again = "extract the features of these lists"
+    if len(nbests) != table.segments:
+        raise ConfigError(f"{len(nbests)} n-best lists, but {table.segments} segments in the feature table: {again}")
+    sizes = (table.offsets[1:] - table.offsets[:-1]).tolist()
+    for nbest, segment_id, size in zip(nbests, table.segment_ids, sizes, strict=True):
+        if (nbest.segment_id, len(nbest)) != (segment_id, size):
+            in_lists = f"segment {nbest.segment_id} with {len(nbest)} hypotheses"
+            in_table = f"segment {segment_id} with {size}"
+            raise ConfigError(f"the lists have {in_lists} where the feature table has {in_table}: {again}")
+    if table.provenance.get("lists") not in (None, of_lists(nbests, around=False)):
+        fault = "the feature table was extracted from other lists: texts, features or totals differ"
+        raise ConfigError(f"{fault}; {again}")

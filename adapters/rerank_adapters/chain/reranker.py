@@ -1,0 +1,180 @@
+"""Reranks list by list with models that are loaded once, for programs that have hypotheses in memory.
+
+Weights record the features that they were tuned for, with their options, text pipelines, models and parsers: they are
+all that is needed to rebuild the extractors. Everything happens in this process, and no cache of feature values is
+read or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+
+from rerank_adapters.chain.apply import apply_weights
+from rerank_adapters.chain.extraction.chunk import extract_lists
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
+from rerank_plugins.core.registry import Registry
+
+EXAMPLE = NBestList("example", (Hypothesis("This is a test .", score=0.0),), source="This is a test .")
+
+
+@dataclass(frozen=True)
+class RankedHypothesis:
+    """A hypothesis in its new position: its text, its total by the weights (higher is better), its old row, from 0."""
+
+    text: str
+    score: float
+    row: int
+
+
+@dataclass(frozen=True)
+class Reranked(Sequence[RankedHypothesis]):
+    """A list in its new order, best first; `nbest` is the list as it was, `rescored` has the values of its features."""
+
+    nbest: NBestList
+    rescored: Rescored
+
+    def __len__(self) -> int:
+        return len(self.nbest)
+
+    @overload
+    def __getitem__(self, place: int) -> RankedHypothesis: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[RankedHypothesis]: ...
+    def __getitem__(self, place: int | slice) -> RankedHypothesis | list[RankedHypothesis]:
+        """The hypothesis at this index, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        row = int(self.rescored.order[place])
+        return RankedHypothesis(self.nbest[row].text, float(self.rescored.scores[row]), row)
+
+    @property
+    def best(self) -> str:
+        """The text of the new 1-best."""
+        return self.nbest[self.rescored.order[0]].text
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts, best first."""
+        return [self.nbest[row].text for row in self.rescored.order]
+
+
+class Reranker:
+    """Weights with the extractors of their features; models are loaded with the first list, or by `warm_up`.
+
+    The methods are not safe to call from several threads at once: give each process or thread a reranker of its own.
+    """
+
+    def __init__(self, weights: Weights, job: Job) -> None:
+        """A reranker of weights and of the job that they record. Raises ConfigError for options that are wrong."""
+        self.weights, self.job = weights, job
+        self.plan.check()
+
+    @classmethod
+    def load(cls, path: str | Path, registry: Registry | None = None) -> Reranker:
+        """The reranker of a weights file, with the boosted trees that may stand beside it.
+
+        Raises FormatError for a damaged file, ConfigError and PluginError where its features cannot be rebuilt.
+        """
+        if registry is None:
+            from rerank_adapters.builtin import BUILTIN
+            from rerank_plugins.core.loader import load_plugins
+
+            registry = load_plugins(BUILTIN)
+        weights = read_weights(path)
+        return cls(weights, recorded_job(weights.provenance, Path(path), registry))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The extractors of the weights' features, with their text pipelines."""
+        return Plan(self.job.extractors, self.job.pipelines("text"), self.job.pipelines("source_text"))
+
+    def rerank(
+        self,
+        hypotheses: NBestList | Sequence[str | Hypothesis],
+        *,
+        source: str | None = None,
+        context: str | None = None,
+        scores: Sequence[float] | None = None,
+        features: Mapping[str, Sequence[float]] | None = None,
+    ) -> Reranked:
+        """Rerank one list: texts in the decoder's order, best first, or a list that a format has read.
+
+        `scores` are the decoder's totals, `features` its features by name, one value per hypothesis; higher is better.
+        `source` and `context` stand for those of an NBestList, if given. Raises FormatError for a list without
+        hypotheses or with another number of values, ConfigError, with the name of the feature, where a feature needs a
+        source, totals or features that the list does not have.
+        """
+        nbest = hypotheses if isinstance(hypotheses, NBestList) else as_list(hypotheses, scores, features)
+        if source is not None:
+            nbest = replace(nbest, source=source)
+        if context is not None:
+            nbest = replace(nbest, context=context)
+        return next(self.rerank_all([nbest]))
+
+    def rerank_all(self, nbests: Sequence[NBestList]) -> Iterator[Reranked]:
+        """Yield each list in its new order; the features of all of them are extracted at once, which is cheaper."""
+        for nbest in nbests:
+            if not len(nbest):
+                raise FormatError(f"segment {nbest.segment_id} has no hypotheses to choose from")
+        if not nbests:
+            return
+        extracted = extract_lists(self.plan, nbests).values
+        rows = sum(map(len, nbests))
+        values = np.hstack([np.empty((rows, 0)), *(extracted[label] for label in self.plan.extractors)])
+        cuts = np.cumsum([0, *map(len, nbests)]).tolist()
+        rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights do
+        tables = (decoder_table([nbest], rule) for nbest in nbests)
+        pairs = (
+            (nbest, replace(t, names=t.names + self.plan.names, values=np.hstack([t.values, values[start:end]])))
+            for nbest, t, (start, end) in zip(nbests, tables, pairwise(cuts), strict=True)
+        )
+        for nbest, rescored in apply_weights(self.job, self.weights, pairs):
+            yield Reranked(nbest, rescored)
+
+    def warm_up(self, nbest: NBestList = EXAMPLE) -> None:
+        """Load the models and compile the kernels by extracting the features of a list.
+
+        Features that need more than that list has (the decoder's features, links of words) load theirs with the first
+        list that has it. Raises ModelError for a model that is missing or damaged.
+        """
+        for label, extractor in self.plan.extractors.items():
+            with suppress(ConfigError):
+                extract_lists(Plan({label: extractor}), [nbest])
+
+
+def as_list(
+    hypotheses: Sequence[str | Hypothesis],
+    scores: Sequence[float] | None = None,
+    features: Mapping[str, Sequence[float]] | None = None,
+    segment_id: str = "0",
+) -> NBestList:
+    """Texts, with totals and features by name where the decoder has them, as a list.
+
+    Raises TypeError for a text in place of a list of texts, FormatError where a hypothesis lacks a value or has two.
+    """
+    if isinstance(hypotheses, str):
+        raise TypeError("hypotheses: expected a sequence of texts, found a single text")
+    own = [hypothesis if isinstance(hypothesis, Hypothesis) else Hypothesis(hypothesis) for hypothesis in hypotheses]
+    columns = dict(features or {})
+    for name, values in [*columns.items(), *([("scores", scores)] if scores is not None else [])]:
+        if len(values) != len(own):
+            raise FormatError(f"{name}: {len(values)} values for {len(own)} hypotheses")
+    if scores is not None:
+        own = [h._replace(score=float(score)) for h, score in zip(own, scores, strict=True)]
+    if columns:
+        rows = zip(*columns.values(), strict=True)
+        own = [h._replace(features=tuple(map(float, row))) for h, row in zip(own, rows, strict=True)]
+    return NBestList(segment_id, tuple(own), tuple(columns))

@@ -1,0 +1,137 @@
+"""Tunes the weights of a job, and records in them how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.families import families, selection_of
+from rerank_adapters.chain.job import Data, Job, through
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
+from rerank_adapters.chain.tuning.selection import Selection
+from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.runtime.progress import StatusLine, TuningProgress
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
+
+
+def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
+    """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
+    measure = job.measures[0]
+    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    settings = job.config.tuning
+    return prepare(
+        table,
+        statistics,
+        measure.metric,
+        hypotheses=hypotheses,
+        fixed=settings.fixed,
+        lower=settings.lower,
+        upper=settings.upper,
+    )
+
+
+def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
+    """The start vector that the config names: uniform, the decoder's, a table of weights, or a weights file.
+
+    Extracted features that a weights file lacks, as a file of decoder weights does, start from 0.
+    """
+    start = job.config.tuning.start
+    if isinstance(start, str) and start not in ("uniform", "decoder"):
+        weights = read_weights(job.config.path(Path(start)))
+        new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
+        return replace(weights, dense={**weights.dense, **new}).vector_for(table)
+    totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
+    extracted = set(feature_names(job.extractors))
+    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
+
+
+def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
+    """Weights that need no tuning: those of the 1-best, equal ones, and the decoder's where its totals determine them.
+
+    The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
+    """
+    equal = start_weights(job.starting_from("uniform"), data, table)
+    baselines = {"1-best": np.zeros_like(equal), "equal weights": equal}
+    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
+        baselines["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+    return baselines
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
+
+    `selection` is that of features before the tuning, where the config asks for one.
+    """
+
+    weights: Weights
+    result: TuningResult
+    summary: tuple[str, ...]
+    selection: Selection | None = None
+
+
+def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
+    """Tune on the lists. The provenance of the weights names files relative to `folder`, where they will be written.
+
+    Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
+    """
+    check_same_lists(data.nbests, table)
+    with StatusLine(f"counting the statistics of {job.measures[0].name}"):
+        problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    settings = job.config.tuning
+    selection = selection_of(job, problem, start) if settings.select else None
+    if selection is not None:
+        by_family = families(job, table)
+        left_out = [name for family in selection.left_out for name in by_family[family]]
+        kept = np.array([name not in left_out for name in table.names])
+        job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
+        problem = take_features(problem, kept)
+        table = problem.table
+    with TuningProgress(job.measures[0].name) as progress:
+        result = tune(
+            problem,
+            job.tuner,
+            start,
+            seed=job.config.seed,
+            heldout=settings.heldout,
+            average_restarts=settings.average_restarts,
+            report=progress.show,
+        )
+    measure = job.measures[0]
+    nrefs = {len(references) for references in data.references}
+    provenance = {
+        **record(problem, job.tuner, start, job.config.seed, result),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "metric": full_signature(measure.metric, nrefs.pop() if len(nrefs) == 1 else None),
+        "text": measure.text.describe(),
+        "tuning": settings.model_dump(mode="json"),
+        "lists": table.provenance.get("lists"),
+        **({} if selection is None else {"selection": asdict(selection)}),
+        RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
+    }
+    summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
+    if selection is not None:
+        kept_line, left_line = (", ".join(names) or "none" for names in (selection.families, selection.left_out))
+        summary = (f"selected: {kept_line}; left out: {left_line}", *summary)
+    return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection)
+
+
+def _summary(
+    metric: str, problem: TuningData, baselines: Mapping[str, FloatArray], result: TuningResult
+) -> tuple[str, ...]:
+    scores = [f"{name} {held_out_score(problem, TuningResult(w, 0.0)):.2f}" for name, w in baselines.items()]
+    ends = result.restart_scores
+    spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
+    line = f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
+    return (*result.notes, line)

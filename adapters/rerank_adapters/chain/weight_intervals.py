@@ -1,0 +1,63 @@
+"""Measures how much the tuned weights of a run depend on its segments, as parts of the whole score with intervals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from rerank_adapters.chain.families import fast_tuner
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
+from rerank_adapters.evaluation.significance import Interval, percentile_interval
+from rerank_adapters.report.run_facts import WeightShare
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.weights import Weights
+from rerank_plugins import FeatureTable
+
+SAMPLES = 50  # of a tuner as fast as MIRA, where the config names no number
+
+
+def samples_of(job: Job) -> int:
+    """The number of resampled tuning sets: that of the config, or SAMPLES for MIRA and 0 for any slower tuner."""
+    wanted = job.config.evaluation.weight_samples
+    return (SAMPLES if isinstance(job.tuner, Mira) else 0) if wanted is None else wanted
+
+
+def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[WeightShare, ...]:
+    """The part of each dense feature in the score by its tuned weight, with its interval over resampled sets, if any.
+
+    `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, without bags, which
+    would resample what is resampled already.
+    """
+    vector = np.asarray(replace(weights, trees=None).vector_for(table))
+    shares = standardised(table, vector)
+    samples = samples_of(job)
+    intervals: list[Interval | None] = [None] * len(shares)
+    if samples:
+        problem, start = tuning_data(job, data, table), start_weights(job, data, table)
+        tuner = fast_tuner(job.tuner) if isinstance(job.tuner, Mira) else job.tuner
+        with CountingBar("tunings on resampled lists", samples) as bar:
+            drawn = resampled_weights(
+                problem, tuner, start, samples, job.config.seed, threads=job.config.jobs, progress=bar.add
+            )
+        intervals = [percentile_interval(column) for column in standardised(table, drawn).T]
+    return tuple(
+        WeightShare(name, float(vector[i]), float(shares[i]), intervals[i]) for i, name in enumerate(table.names)
+    )
+
+
+def as_json(shares: tuple[WeightShare, ...], samples: int) -> str:
+    """The parts as JSON, with the number of resampled tuning sets."""
+    rows = [[share.feature, share.weight, share.share, share.interval] for share in shares]
+    return json.dumps({"samples": samples, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def from_json(text: str) -> tuple[tuple[WeightShare, ...], int]:
+    """The parts and the number of samples in a text that `as_json` has made."""
+    record = json.loads(text)
+    rows = (WeightShare(name, weight, share, ends and Interval(*ends)) for name, weight, share, ends in record["rows"])
+    return tuple(rows), record["samples"]

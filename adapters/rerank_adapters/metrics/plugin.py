@@ -1,0 +1,24 @@
+"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_metrics(register: Register) -> None:
+    """Register the metrics of this package."""
+    from rerank_adapters.metrics.accuracy import Accuracy, SentenceErrorRate
+    from rerank_adapters.metrics.bleu import Bleu
+    from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
+    from rerank_adapters.metrics.column import ColumnMetric
+    from rerank_adapters.metrics.ter import TER
+    from rerank_adapters.metrics.wer import CER, WER
+
+    register("bleu", Bleu)
+    register("chrf", ChrF)
+    register("chrf++", ChrFPlusPlus)
+    register("ter", TER)
+    register("wer", WER)
+    register("cer", CER)
+    register("accuracy", Accuracy)
+    register("ser", SentenceErrorRate)
+    register("column", ColumnMetric)

@@ -1,0 +1,264 @@
+"""Runs the tasks of worker processes on a Dask cluster instead, whose scheduler the user names.
+
+In the block of `using_cluster`, `cluster_workers` is used instead of Workers. Users start the cluster, as they always
+do; this program only connects to its scheduler. A task whose worker dies runs again on
+another one. What a task needs to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
+
+A worker of Dask may have several threads, but runs one of these tasks at a time, since they share models and memory.
+Pickles travel both ways, so that anyone who can reach the scheduler can run any program on the cluster: Dask's TLS
+(`tls://`) or a network of its own must protect it. Not supported: workers with another version of Python or of this
+program, and files that have different paths on different machines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
+from contextlib import AbstractContextManager, chdir, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import click
+
+from rerank_adapters.runtime.workers import Load, attempt, in_order, load, sendable
+from rerank_plugins import ConfigError, PluginError, RerankError, __version__
+
+PATIENCE = 10.0  # seconds within which the scheduler must answer
+COUNTED = 5.0  # seconds between two counts of the workers
+LOADED = 2  # the latest works that a worker keeps
+SLACK = 2  # tasks for each worker that are under way or wait for earlier ones
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Client = Any  # distributed.Client, whose methods have no types
+
+_schedulers: list[str] = []
+_clients: dict[str, Client] = {}
+
+
+@contextmanager
+def using_cluster(scheduler: str) -> Iterator[None]:
+    """In the block, work is shared out over the cluster of the scheduler at this address (`tcp://host:8786`)."""
+    _schedulers.append(scheduler)
+    try:
+        yield
+    finally:
+        _schedulers.pop()
+
+
+def on_cluster() -> bool:
+    """Whether work is shared out over a cluster, and not over processes of this machine."""
+    return bool(_schedulers)
+
+
+def cluster_workers(work: Callable[[Item], Result], name: str) -> ClusterWorkers[Item, Result]:
+    """Workers of the cluster in use; messages call `work` by `name`."""
+    return ClusterWorkers(work, _schedulers[-1], name)
+
+
+def present_workers() -> tuple[int, int | None]:
+    """How many workers the cluster in use has, at least 1; and the bytes of memory that each may use (None: any)."""
+    workers = _workers_of(_client(_schedulers[-1]))
+    return max(1, len(workers)), min((w["memory_limit"] for w in workers if w.get("memory_limit")), default=None)
+
+
+def each(task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
+    """The results of the task for all items, in their order, from the cluster in use; messages call it by `name`."""
+    with cluster_workers(task, name) as workers:
+        futures: Iterable[tuple[Item, Result | Future[Result]]] = ((item, workers.submit(item)) for item in items)
+        return [result for _, result in in_order(futures, workers.most)]
+
+
+class ClusterWorkers(Generic[Item, Result]):
+    """The workers of a cluster, which call `work` on items; the interface is that of Workers.
+
+    The `with` block cancels what has not been done if it is left by an exception, and waits for it otherwise.
+    """
+
+    remote: ClassVar[bool] = True
+    forks: ClassVar[bool] = False
+
+    def __init__(self, work: Callable[[Item], Result], scheduler: str, name: str) -> None:
+        """Prepare to call `work`; messages call it by `name`, for instance "the parser"."""
+        self._work, self._scheduler, self._name = work, scheduler, name
+        self._client: Client | None = None
+        self._payload: Any = None  # the future of the pickle that each task needs
+        self._tasks: dict[str, tuple[Any, Future[Result]]] = {}  # by key, what has not been done
+        self._counted, self._workers = float("-inf"), 1  # when the workers were counted, and how many there were
+
+    @property
+    def started(self) -> bool:
+        """Whether any task has been sent to the cluster."""
+        return self._client is not None
+
+    def most(self) -> int:
+        """How many tasks may wait for earlier ones while all present workers are busy; workers may become more."""
+        if self._client is not None and time.monotonic() - self._counted > COUNTED:
+            self._workers = max(1, len(_workers_of(self._client)))
+            self._counted = time.monotonic()
+        return SLACK * self._workers
+
+    def start(self) -> None:
+        """Connect to the scheduler.
+
+        Raises ConfigError where none answers, and PluginError where Dask is missing or `work` cannot be pickled.
+        """
+        self._started()
+
+    def submit(self, item: Item) -> Future[Result]:
+        """The future result of `work` on the item, or the exception that it raises.
+
+        The exception is a RerankError where the task has killed its workers or the cluster has ended. Raises as `start`
+        does.
+        """
+        client = self._started()
+        answer: Future[Result] = Future()
+        answer.set_running_or_notify_cancel()
+        key = f"rerank-{uuid.uuid4().hex}"
+        task = client.submit(_perform, self._payload, pickle.dumps(item), key=key, pure=False)
+        self._tasks[key] = task, answer
+        task.add_done_callback(self._collect)
+        return answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if kind is None:
+            wait_for([answer for _, answer in list(self._tasks.values())])
+        self.stop()
+
+    def stop(self) -> None:
+        """Cancel what has not been done."""
+        tasks, self._tasks = self._tasks, {}
+        if self._client is not None and tasks:
+            with suppress(Exception):  # the cluster may have ended
+                self._client.cancel([task for task, _ in tasks.values()], force=True)
+        self._client = self._payload = None
+
+    def _started(self) -> Client:
+        if self._client is None:
+            payload = pickle.dumps((__version__, Path.cwd(), Load.of(self._work, self._name)))
+            client = _client(self._scheduler)
+            self._payload = client.submit(_same, payload, key=f"rerank-{_digest(payload).hex()}")
+            self._client = client
+        return self._client
+
+    def _collect(self, task: Any) -> None:
+        """In a thread of the client: pass on what has become of a task."""
+        _, answer = self._tasks.pop(task.key, (None, None))
+        if answer is None:  # stopped
+            return
+        try:
+            result, error = pickle.loads(task.result())
+        except BaseException as failure:
+            result, error = None, self._explained(failure)
+        if error is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(error)
+
+    def _explained(self, failure: BaseException) -> RerankError:
+        """The error for a task that has no result."""
+        from distributed import KilledWorker
+
+        where, kind = f"the cluster at {self._scheduler}", type(failure).__name__
+        if isinstance(failure, KilledWorker):
+            times = failure.allowed_failures + 1
+            return RerankError(f"{where}: {times} workers ended during one task of {self._name}: out of memory?")
+        if "Cancelled" in kind or isinstance(failure, OSError):  # a lost connection, too, is an OSError
+            return RerankError(f"{where} has ended, or its scheduler was started again")
+        return RerankError(
+            f"{where}: a worker cannot run {self._name} ({kind}: {failure}): its Python and its packages must be those"
+            " of this machine"
+        )
+
+
+def _client(scheduler: str) -> Client:
+    """The connection to a scheduler, which lasts as long as this process. Raises ConfigError, PluginError."""
+    client = _clients.get(scheduler)
+    if client is not None and client.status == "running":
+        return client
+    try:
+        import distributed
+    except ImportError:
+        raise PluginError(f"scheduler {scheduler}: Dask is not installed: pip install 'rerank-plugins[dask]'") from None
+    try:
+        client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"scheduler {scheduler}: no Dask scheduler answers at this address ({error})") from None
+    for name in ("distributed", "distributed.client"):  # an error that ends a command has one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _clients[scheduler] = client
+    workers = _workers_of(client)
+    if not workers:
+        click.echo(f"the cluster at {scheduler} has no workers yet: tasks wait for them", err=True)
+    if several := sum(worker["nthreads"] > 1 for worker in workers):
+        click.echo(
+            f"{several} of {len(workers)} workers of the cluster have several threads, of which one is used: start them"
+            " with --nthreads 1",
+            err=True,
+        )
+    return client
+
+
+def _workers_of(client: Client) -> list[dict[str, Any]]:
+    try:
+        return list(client.scheduler_info(n_workers=-1)["workers"].values())
+    except OSError as error:
+        raise RerankError(f"the cluster has ended ({error})") from None
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=16).digest()
+
+
+# The functions below run in a worker of the cluster.
+
+_one_at_a_time = threading.Lock()
+_works: dict[bytes, Callable[[Any], Any]] = {}
+
+
+def _same(payload: bytes) -> bytes:
+    return payload
+
+
+def _perform(payload: bytes, item: bytes) -> bytes:
+    """The pickle of (result, error) of a task."""
+    version, folder, parts = pickle.loads(payload)
+
+    def result() -> Any:
+        if version != __version__:
+            raise PluginError(f"a worker of the cluster has rerank-plugins {__version__}, wanted {version}")
+        with _in_folder(folder):
+            return _work_of(_digest(payload), parts)(pickle.loads(item))
+
+    with _one_at_a_time:
+        answer = attempt(result)
+    try:
+        return pickle.dumps(answer)
+    except Exception as error:  # the result of a plugin may raise anything
+        return pickle.dumps((None, sendable(error)))
+
+
+def _in_folder(folder: Path) -> AbstractContextManager[None]:
+    """Work in the folder of the command, to which the paths of its models are relative."""
+    if not folder.is_dir():
+        raise PluginError(f"a worker of the cluster has no folder {folder}: it must be on storage that machines share")
+    return chdir(folder)
+
+
+def _work_of(digest: bytes, parts: Load) -> Callable[[Any], Any]:
+    if digest not in _works:
+        while len(_works) >= LOADED:
+            del _works[next(iter(_works))]
+        _works[digest] = load(parts)
+    return _works[digest]

@@ -1,0 +1,270 @@
+"""Progress of long jobs on stderr, as bars and status lines; times and amounts as messages write them.
+
+Bars and status lines appear only where stderr is a terminal, and only after two seconds, so that a quick job prints
+nothing but its result. When the job ends, they are wiped away.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from threading import Lock, Timer
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from rerank_plugins.kit.kernel_compilation import told
+
+if TYPE_CHECKING:
+    from rerank_plugins import TuningStep
+
+Item = TypeVar("Item")
+
+DELAY = 2.0  # seconds before anything appears
+HYPOTHESES = "hypotheses"
+PACE = 0.1  # seconds between two pictures of a bar
+
+_open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
+
+
+class Stopwatch:
+    """Wall time since the stopwatch was made; as text `0.4 s`, `12.3 s` or `3 min 20 s`."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of wall time that have passed."""
+        return time.monotonic() - self._started
+
+    def __str__(self) -> str:
+        return duration(self.seconds)
+
+
+def duration(seconds: float) -> str:
+    """A time as a user reads it.
+
+    >>> duration(0.42), duration(12.34), duration(200)
+    ('0.4 s', '12.3 s', '3 min 20 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, singular or plural (the noun with an s unless `plural` is given).
+
+    >>> counted(1, "seed"), counted(1200, "tree"), counted(2, "hypothesis", "hypotheses")
+    ('1 seed', '1,200 trees', '2 hypotheses')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+class _LateDisplay(ABC):
+    """A display of rich that appears when it is due, and is wiped away at the end of the `with` block.
+
+    A timer lets it appear, so that it does even where nothing has been reported by then.
+    """
+
+    def __init__(self) -> None:
+        self.watch = Stopwatch()
+        self._display: Any = None
+        self._ended = False
+        self._lock = Lock()  # between the timer and the thread that does the work
+        self._timer: Timer | None = None
+
+    def __enter__(self) -> Self:
+        _open_displays.append(self)
+        if sys.stderr.isatty():
+            self._timer = Timer(DELAY, self._appear)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._timer:
+            self._timer.cancel()
+        if self in _open_displays:
+            _open_displays.remove(self)
+        with self._lock:
+            self._ended = True
+            if self._display:
+                self._display.stop()
+
+    def _appear(self) -> None:
+        """Start the display, unless it is there or its block has ended."""
+        with self._lock:
+            if self._display is None and not self._ended:
+                self._display = self._opened()
+
+    @abstractmethod
+    def _opened(self) -> Any:
+        """The display of rich, started."""
+
+    def _is_due(self) -> bool:
+        return self.watch.seconds > DELAY and sys.stderr.isatty()
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """In the block, no display is shown, and none of their threads runs or holds a lock."""
+    with ExitStack() as locks:
+        displays = list(_open_displays)
+        for display in displays:
+            locks.enter_context(display._lock)
+        shown = [display._display for display in displays if display._display is not None]
+        for picture in shown:
+            picture.stop()
+        try:
+            yield
+        finally:
+            for picture in shown:
+                picture.start()
+
+
+def detach() -> None:
+    """In a fork of a process whose displays are paused: nothing is shown, and no lock is held."""
+    for display in _open_displays:
+        display._lock = Lock()
+        display._display, display._ended = None, True
+    _open_displays.clear()
+
+
+class CountingBar(_LateDisplay):
+    """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        super().__init__()
+        self.what, self.total, self.done = what, total, 0
+        self._task: Any = None
+        self._shown = 0.0
+
+    def add(self, count: int) -> None:
+        """Count `count` more."""
+        self.done += count
+        if not self._is_due():
+            return
+        now = self.watch.seconds
+        if self._display is None:
+            self._appear()
+            if self._display is None:
+                return
+        elif now - self._shown < PACE and self.done != self.total:
+            return
+        self._shown = now
+        self._display.update(self._task, completed=self.done, pace=f"{self.done / now:,.0f}/s")
+
+    def _opened(self) -> Any:
+        display, self._task = _bar(self.what, self.total)
+        return display
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The same items; each counts as done when the next one is taken."""
+        for item in items:
+            yield item
+            self.add(1)
+
+
+class ExtractionProgress(CountingBar):
+    """Counts hypotheses whose features are extracted; `seconds` holds the CPU seconds of each feature by its label.
+
+    The CPU seconds are sums over all processes. `total` is the number of all hypotheses, where it is known.
+    """
+
+    def __init__(self, total: int | None = None) -> None:
+        super().__init__(HYPOTHESES, total)
+        self.seconds: Counter[str] = Counter()
+        self._told = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._told.enter_context(told(self._compiling))
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._told.close()
+        super().__exit__(kind, error, at)
+
+    def _compiling(self, kernel: str) -> None:
+        """Show that kernels are being compiled."""
+        self._name(f"compiling kernels, in the first run only ({kernel})")
+
+    def _name(self, what: str) -> None:
+        with self._lock:
+            self.what = what
+            if self._display:
+                self._display.update(self._task, description=what)
+
+    def __call__(self, rows: int, seconds: Mapping[str, float]) -> None:
+        """Count `rows` more hypotheses, extracted in `seconds` by label (empty for values that were there already)."""
+        if self.what != HYPOTHESES:
+            self._name(HYPOTHESES)
+        self.seconds.update(seconds)
+        self.add(rows)
+
+    def costs(self) -> str:
+        """The wall time, and the CPU seconds of each feature, the most expensive first; empty without features."""
+        if not self.seconds:
+            return ""
+        by_feature = ", ".join(f"{label} {seconds:.2f}" for label, seconds in self.seconds.most_common())
+        return f"features took {self.watch}; CPU seconds, summed over processes: {by_feature}"
+
+
+class StatusLine(_LateDisplay):
+    """A line with the stage of a job, and how much of it is done if that is known."""
+
+    def __init__(self, stage: str = "working") -> None:
+        super().__init__()
+        self._stage = stage
+
+    def __call__(self, stage: str, done: int | None = None) -> None:
+        """Show the stage; `done` counts words."""
+        words = f", {done:,} words" if done is not None else ""
+        self._stage = f"{stage}{words}"
+        if self._is_due():
+            self._appear()
+            if self._display is not None:
+                self._display.update(f"{self._stage}, {self.watch}")
+
+    def _opened(self) -> Any:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(self._stage)
+        status.start()
+        return status
+
+
+class TuningProgress(StatusLine):
+    """A line with the restart and the iteration of a tuner, and the score by the metric that it has reached."""
+
+    def __init__(self, metric: str) -> None:
+        super().__init__("tuning")
+        self.metric = metric
+
+    def show(self, step: TuningStep) -> None:
+        """Show a step."""
+        self(f"tuning: restart {step.restart}, iteration {step.iteration}, {self.metric} {step.score:.2f}")
+
+
+def _bar(what: str, total: int | None) -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    name = TextColumn("{task.description}")
+    known = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    open_ended = (SpinnerColumn(), TextColumn("{task.completed:,}"), name, TextColumn("{task.fields[pace]}"))
+    columns = known if total is not None else (*open_ended, TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.start()
+    return bar, bar.add_task(what, total=total, pace="")

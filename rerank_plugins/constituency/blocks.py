@@ -1,0 +1,169 @@
+"""The rules of a split grammar as blocks: for every coarse rule A → B C, those of the symbols of A, B and C.
+
+A pruned chart holds, for a span, the few bases that are left with all their symbols; two of them combine by the blocks
+of their pair. Symbols are numbered within their base here.
+
+A pair of bases has few pairs of symbols (b, c) with a rule, and each of these has several parents. The charts therefore
+sum I(b, i, k) I(c, k, j) over split points for each pair of symbols first, and multiply by the rules afterwards.
+
+Entries of a block are sorted so that neither the parent nor the children of an entry are those of the entry before it:
+a sum into the place just written would have to wait for it. Numbers within bases are unsigned: a compiled loop then
+need not allow for Python's negative indices, which costs as much as the arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.constituency.closure import closure_of
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+
+UnsignedArray = NDArray[np.uint32]
+
+
+class UnaryBlocks(NamedTuple):
+    """Unary probabilities p(a → b) in blocks, by the base of the child.
+
+    `starts`      (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
+    `parent`      (blocks) the base of each block's parent
+    `entries`     (blocks + 1) where the entries of each block begin
+    `a`, `b`, `p` (entries) parent and child, numbered within their bases, and the probability
+    """
+
+    starts: IntArray
+    parent: IntArray
+    entries: IntArray
+    a: UnsignedArray
+    b: UnsignedArray
+    p: FloatArray
+
+
+class Blocks(NamedTuple):
+    """The rules of a grammar with C bases and S symbols.
+
+    `states`   (C) the number of symbols of each base
+    `local`    (S) the number of each symbol within its base; `base` (S) that base
+    `symbol`   (S) the symbols sorted by base; those of base B begin at first[B]
+    `first`    (C + 1)
+    `pair`     (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
+    `groups`   (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their
+               bases
+    `starts`   (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
+    `entries`  (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the
+               pair of symbols `group`, numbered within the pair of bases, and the probability `p`
+    `room`     the number of all pairs of symbols, each once for every block of its bases and once more
+    `unary`    blocks of the unary rules; `chains` blocks of their closure
+    `words`    (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
+    """
+
+    states: IntArray
+    local: IntArray
+    base: IntArray
+    symbol: IntArray
+    first: IntArray
+    pair: IntArray
+    groups: IntArray
+    b: UnsignedArray
+    c: UnsignedArray
+    starts: IntArray
+    parent: IntArray
+    entries: IntArray
+    a: UnsignedArray
+    group: UnsignedArray
+    p: FloatArray
+    room: int
+    unary: UnaryBlocks
+    chains: UnaryBlocks
+    words: IntArray
+    word_symbol: IntArray
+    word_p: FloatArray
+
+
+def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
+    """Arrange the rules of a grammar in blocks; unless `split`, every symbol is a base of its own.
+
+    Raises ModelError if the unary rules have a cycle of probability one.
+    """
+    base = grammar.base if split else np.arange(grammar.size, dtype=np.int32)
+    size = int(base.max()) + 1
+    states = np.bincount(base, minlength=size).astype(np.int32)
+    first = np.concatenate(([0], np.cumsum(states))).astype(np.int32)
+    symbol = np.argsort(base, kind="stable").astype(np.int32)
+    local = np.empty(len(base), np.int32)
+    local[symbol] = np.arange(len(base)) - np.repeat(first[:-1], states)
+    parent, left, right = grammar.binary.T
+    a, b, c = base[parent], base[left], base[right]
+    # The pairs of symbols, sorted by the pair of their bases.
+    keys = np.stack((b, c, local[left], local[right]), axis=1)
+    symbols, group_of = np.unique(keys, axis=0, return_inverse=True)
+    group_of = group_of.reshape(-1)
+    pair_begins = np.flatnonzero(_changes(symbols[:, 0], symbols[:, 1]))
+    pair = np.full((size, size), -1, np.int32)
+    pair[symbols[pair_begins, 0], symbols[pair_begins, 1]] = np.arange(len(pair_begins))
+    groups = _with_end(pair_begins, len(symbols))
+    # The rules by pair of bases, then by parent base; a block begins where one of the bases changes.
+    number = pair[b, c]
+    group = group_of - groups[number]
+    order = np.lexsort((local[parent], local[parent] - group, a, number))
+    a, number = a[order], number[order]
+    begins = np.flatnonzero(_changes(number, a))
+    starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
+    closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
+    return Blocks(
+        states,
+        local,
+        base,
+        symbol,
+        first,
+        pair,
+        groups,
+        symbols[:, 2].astype(np.uint32),
+        symbols[:, 3].astype(np.uint32),
+        starts,
+        a[begins],
+        _with_end(begins, len(order)),
+        local[parent[order]].astype(np.uint32),
+        group[order].astype(np.uint32),
+        np.exp(grammar.binary_logp[order]),
+        int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
+        _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
+        _unary(closure.above, closure.below, closure.p, base, local, size),
+        grammar.lexicon.starts,
+        grammar.lexicon.symbols,
+        np.exp(grammar.lexicon.logp),
+    )
+
+
+def _unary(
+    above: NDArray[np.integer], below: NDArray[np.integer], p: FloatArray, base: IntArray, local: IntArray, size: int
+) -> UnaryBlocks:
+    """Arrange unary entries p(above → below) in blocks, by the base of the child, then by that of the parent."""
+    parent, child = base[above], base[below]
+    order = np.lexsort((local[above], local[above] - local[below], parent, child))
+    parent, child = parent[order], child[order]
+    begins = np.flatnonzero(_changes(child, parent))
+    return UnaryBlocks(
+        np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32),
+        parent[begins],
+        _with_end(begins, len(order)),
+        local[above[order]].astype(np.uint32),
+        local[below[order]].astype(np.uint32),
+        p[order],
+    )
+
+
+def _changes(*columns: IntArray) -> BoolArray:
+    """Mark each row of the columns that differs from the row before, and the first row."""
+    differ = np.ones(len(columns[0]), np.bool_)
+    if len(differ):
+        differ[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return differ
+
+
+def _with_end(begins: LongArray, end: int) -> IntArray:
+    """Append the end, so that block i is begins[i] to begins[i + 1]."""
+    return np.append(begins, end).astype(np.int32)

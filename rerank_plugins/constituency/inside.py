@@ -1,0 +1,271 @@
+"""Inside probabilities of a sentence (Baker 1979), column by column: all spans that end at a word, then at the next.
+
+I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then of all chains of unary rules above it.
+
+    V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
+    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (closure.py)
+
+The emissions of each word are multiplied by a scale of the word's own, so that values stay near one: each derivation of
+a span contains the product of its words' scales as a factor, and sums need no logarithms. A cell depends only on the
+words that it spans. Hypotheses of an n-best list therefore share cells: those over words that they have in the same
+positions stay where they are, and others are copied from a memory (cell_memory.py). Words in other columns may have got
+other scales, but only by a power of two, so that a cell has the same digits wherever it comes from.
+
+A bit for each split point says whether a symbol derives a span that begins or ends there; children without a common
+split point are left out. The cost is O(n^2 (B + P n)) for B binary rules with P pairs of children.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.constituency.cell_memory import EMPTY, CellMemory, longer
+from rerank_plugins.constituency.closure import apply_chains
+from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.kernels import filling_kernel, part
+
+START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
+SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
+
+
+@partial(part, fastmath={"reassoc", "contract", "nsz"})
+def sum_of_splits(
+    rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
+) -> None:
+    """Set below[a] = Σ over rules a → l r and split points k of p · rows[l, k] · columns[r, k], for i < k < j.
+
+    `rows` (S, …) holds the left children that begin at i, `columns` (S, …) the right children that end at j. Bit k % 64
+    of `begins` (S) is set for symbols that derive words i … k-1, that of `ends` (S) for those that derive k … j-1.
+    `chosen` has room for all pairs.
+    """
+    for a in range(len(below)):
+        below[a] = 0.0
+    count = np.uint64(0)
+    for left in range(len(begins)):
+        bits = begins[left]
+        if bits:
+            for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+                chosen[count] = pair  # without a branch, which no processor could foresee
+                count += np.uint64(bits & ends[np.uint64(rules.pair_right[pair])] != 0)
+    first, last = np.uint64(i + 1), np.uint64(j)
+    for place in range(count):
+        # The sum over split points, once for all rules with this pair of children.
+        both = np.uint64(chosen[place])
+        row, column = rows[rules.pair_left[both]], columns[rules.pair_right[both]]
+        total = 0.0
+        for k in range(first, last):
+            total += row[k] * column[k]
+        # V(a, i, j) of the parents of this pair.
+        for rule in range(np.uint64(rules.rule_starts[both]), np.uint64(rules.rule_starts[both + np.uint64(1)])):
+            below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
+
+
+@part
+def emit(rules: Any, word: int, scale: float, below: Any) -> None:
+    """Set below[a] = p(word | a) · scale."""
+    for a in range(len(below)):
+        below[a] = 0.0
+    for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
+        below[rules.word_symbol[e]] = rules.word_p[e] * scale
+
+
+@part
+def first_scale(rules: Any, word: int) -> float:
+    """Return the scale that brings the largest emission of the word to START."""
+    largest = 0.0
+    for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
+        largest = max(largest, rules.word_p[e])
+    return START / largest if largest > 0.0 else 1.0
+
+
+class Workspace(NamedTuple):
+    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns.
+
+    `below`, `above`  (S) the values of one cell
+    `chosen`          (pairs + 1) pairs of children
+    `maxima`          (n) the largest value of each cell of a column
+    `nodes`           (n) numbers in the memory of the spans from each word to the present column
+    `total_power`     (n + 1) the power of the words up to each column
+    """
+
+    below: FloatArray
+    above: FloatArray
+    chosen: IntArray
+    maxima: FloatArray
+    nodes: LongArray
+    total_power: LongArray
+
+
+@filling_kernel
+def fill_columns(
+    rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
+    memory: Any, work: Workspace,
+) -> int:  # fmt: skip
+    """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
+
+    Cells (i, j) with j <= kept[i] hold valid values of the sentence before. Bit k % 64 of begins[i, s] is set if s
+    derives words i … k-1, that of ends[j, s] if it derives k … j-1. `scales[j]` is the scale of word j - 1; it is
+    2^powers[j] times that of the word in the memory.
+    """
+    slots, rows, row_powers, used = memory
+    below, above, nodes, total_power = work.below, work.above, work.nodes, work.total_power
+    n, size, new_cells = len(words), begins.shape[1], 0
+    for i in range(n):
+        nodes[i] = 0  # the empty span
+    total_power[0] = 0
+    for j in range(1, n + 1):
+        # A new word gets a new scale.
+        if kept[j - 1] < j:
+            scales[j] = first_scale(rules, words[j - 1])
+            powers[j] = 0
+        total_power[j] = total_power[j - 1] + powers[j]
+        for s in range(size):
+            ends[j, s] = 0
+        new = False
+        for i in range(j - 1, -1, -1):
+            nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
+            if j <= kept[i]:
+                for s in range(size):
+                    if (i == j - 1 or not rules.narrow[s]) and to_end[j, s, i] != 0.0:
+                        ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
+                continue
+            new = True
+            if i == j - 1:
+                for s in range(size):
+                    begins[i, s] = 0
+                emit(rules, words[i], scales[j], below)
+            node, power = nodes[i], total_power[j] - total_power[i]
+            if node >= 0 and row_powers[node] != EMPTY:
+                # A cell that an earlier sentence had; the memory has no narrow symbols, whose values are emissions.
+                for s in range(size):
+                    above[s] = below[s]
+                shift = power - row_powers[node]
+                for w in range(len(rules.wide)):
+                    above[rules.wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], shift)
+            else:
+                # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
+                new_cells += 1
+                if i < j - 1:
+                    sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, work.chosen, below)
+                apply_chains(rules.chains, below, above)
+                if node >= 0:
+                    row_powers[node] = power
+                    for w in range(len(rules.wide)):
+                        rows[node, w] = above[rules.wide[w]]
+            for s in range(size):
+                if i == j - 1 or not rules.narrow[s]:
+                    from_start[i, s, j] = to_end[j, s, i] = above[s]
+                    begins[i, s] |= np.uint64(above[s] != 0.0) << np.uint64(j & 63)
+                    ends[j, s] |= np.uint64(above[s] != 0.0) << np.uint64(i & 63)
+        if new:
+            power = _rescale(rules, j, kept, from_start, to_end, scales, work.maxima)
+            powers[j] += power
+            total_power[j] += power
+    return new_cells
+
+
+@part
+def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
+    """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
+    size = len(rules.narrow)
+    # The smallest and the largest of the cells' maxima.
+    least, most = math.inf, 0.0
+    for i in range(j):
+        maxima[i] = 0.0
+    for s in range(size):
+        if rules.narrow[s]:
+            maxima[j - 1] = max(maxima[j - 1], to_end[j, s, j - 1])
+        else:
+            for i in range(j):
+                maxima[i] = max(maxima[i], to_end[j, s, i])
+    for i in range(j):
+        if maxima[i] > 0.0:
+            least, most = min(least, maxima[i]), max(most, maxima[i])
+    if most == 0.0 or (least >= SMALL and most <= LARGE):
+        return 0
+    # Multiplication by a power of two is exact, so the order of sentences does not change the values.
+    power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
+    scales[j] = math.ldexp(scales[j], power)
+    for i in range(j):
+        kept[i] = min(kept[i], j)  # cells that end later still contain the old scale
+        for s in range(size):
+            if i == j - 1 or not rules.narrow[s]:
+                to_end[j, s, i] = math.ldexp(to_end[j, s, i], power)
+                from_start[i, s, j] = to_end[j, s, i]
+    return int(power)
+
+
+class Chart:
+    """The inside probabilities of one sentence after another; cells over the same words are computed once.
+
+    `cells` counts the cells of all sentences, `shared` those that earlier sentences had. `kept` (n): in the last
+    sentence, the cells (i, j) with j <= kept[i] stayed where they were.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.words = np.zeros(0, np.int32)
+        self.kept = np.zeros(0, np.int64)
+        self.cells = self.shared = 0
+        self._memory = CellMemory(len(rules.wide))
+        self._make_room(0)
+
+    def _make_room(self, length: int) -> None:
+        size = len(self.rules.narrow)
+        self.from_start = np.zeros((length, size, length + 1))
+        self.to_end = np.zeros((length + 1, size, length))
+        self.begins = np.zeros((length, size), np.uint64)
+        self.ends = np.zeros((length + 1, size), np.uint64)
+        self.scales = np.ones(length + 1)
+        self.powers = np.zeros(length + 1, np.int64)
+        self.words = self.words[:0]
+        below, above = np.empty((2, size))
+        pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
+        self._work = Workspace(
+            below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
+        )
+
+    def fill(self, words: IntArray) -> None:
+        """Compute the inside probabilities of a sentence, given by its words' numbers in the lexicon."""
+        n = len(words)
+        if n > len(self.begins):
+            self._make_room(max(n, 24))
+        # kept[i]: the first position from i on where this sentence and the one before differ.
+        both = min(n, len(self.words))
+        differ = np.append(np.flatnonzero(self.words[:both] != words[:both]), both)
+        self.kept = differ[np.minimum(np.searchsorted(differ, np.arange(n)), len(differ) - 1)]
+        self.words = words
+        values = (self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers)
+        new = fill_columns(self.rules, words, self.kept, *values, self._memory.arrays(), self._work)
+        self.cells += n * (n + 1) // 2
+        self.shared += n * (n + 1) // 2 - new
+
+    def log_scale(self) -> float:
+        """Return ln of the product of the words' scales, a factor of all values over the whole sentence."""
+        return float(np.log(self.scales[1 : len(self.words) + 1]).sum())
+
+    def log_probability(self) -> float:
+        """Return ln p of the whole sentence; -inf if the grammar cannot derive it, or if it is empty."""
+        n = len(self.words)
+        total = float(self.from_start[0, ROOT, n]) if n else 0.0
+        return math.log(total) - self.log_scale() if total > 0 else -math.inf
+
+
+def sharing_order(sentences: Sequence[Sentence]) -> list[int]:
+    """Return the positions of the sentences in the order in which a chart reuses most cells: by length, then words."""
+    return sorted(range(len(sentences)), key=lambda place: (len(sentences[place]), tuple(sentences[place])))
+
+
+def inside(grammar: Grammar, sentence: Sentence) -> float:
+    """Return ln p(sentence), summed over all its trees; -inf if there is none."""
+    chart = Chart(compile_rules(grammar))
+    chart.fill(grammar.lexicon.ids(sentence))
+    return chart.log_probability()

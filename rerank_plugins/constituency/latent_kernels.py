@@ -1,0 +1,248 @@
+"""Inside and outside probabilities of latent states on fixed trees, their expected counts, and the losses of merging.
+
+The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number of
+nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside vector
+so that outside · inside is the weight of the node. The logs of the divisors of inside vectors add up to ln p(tree).
+
+Nodes are numbered by height and, within a height, by rule (distinct_subtrees.py). A run of nodes with the same rule is
+processed LANES nodes at a time: their vectors are gathered with the nodes side by side, so that each probability of the
+rule is one step of vector arithmetic. Only probabilities above zero are visited; after some iterations of EM most of a
+rule's matrix is zero. The entries of rule r are first[r] to first[r + 1], sorted by parent, left and right state:
+`parent`, `left`, `right` are the states' numbers within their labels, `value` is p. The vector of a node begins at its
+`at`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.kit.kernels import part
+
+LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
+
+
+@part
+def gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, lanes: Any) -> None:
+    """Set lanes[a, i] to entry a of the vector of the i-th of `size` nodes; the other lanes are zero."""
+    for a in range(k):
+        lanes[a, :] = 0.0
+    for i in range(size):
+        here = at[nodes[begin + i]]
+        for a in range(k):
+            lanes[a, i] = vectors[here + a]
+
+
+@part
+def lane_sum(lanes: Any) -> Any:
+    """The sum of 32 numbers, which are overwritten: halves are added to each other, in one order on all processors."""
+    for i in range(16):
+        lanes[i] += lanes[i + 16]
+    for i in range(8):
+        lanes[i] += lanes[i + 8]
+    for i in range(4):
+        lanes[i] += lanes[i + 4]
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+
+
+@njit(cache=True, nogil=True)
+def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any) -> None:
+    """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
+
+    I(a) = Σ_{b, c} p(a → b c) I(b) I(c) / scale, or p(a → word) / scale, with the largest value as scale.
+    """
+    rule, below, beside = trees
+    first, parent, left, right, value = entries
+    most = widths.max()
+    acc, ones, twos = np.empty((most, LANES)), np.empty((most, LANES)), np.ones((most, LANES))
+    row = np.empty(LANES)
+    for run in range(len(runs) - 1):
+        here, r = runs[run], rule[runs[run]]
+        ka, kb, kc = widths[r]
+        binary = beside[here] >= 0
+        if not binary:
+            twos[0, :] = 1.0
+        for begin in range(here, runs[run + 1], LANES):
+            size = min(LANES, runs[run + 1] - begin)
+            for a in range(ka):
+                acc[a, :] = 0.0
+            # A preterminal: p(a → word).
+            if below[here] < 0:
+                for e in range(first[r], first[r + 1]):
+                    acc[parent[e], :] = value[e]
+            else:
+                gathered(below, begin, size, kb, at, inside, ones)
+                if binary:
+                    gathered(beside, begin, size, kc, at, inside, twos)
+                # A phrase: for each pair (a, b), Σ_c p I(c), times I(b).
+                e = first[r]
+                while e < first[r + 1]:
+                    a, b = parent[e], left[e]
+                    row[:] = 0.0
+                    while e < first[r + 1] and parent[e] == a and left[e] == b:
+                        p, c = value[e], right[e]
+                        for i in range(LANES):
+                            row[i] += p * twos[c, i]
+                        e += 1
+                    for i in range(LANES):
+                        acc[a, i] += row[i] * ones[b, i]
+            # Scale the vectors to a maximum of 1.
+            for i in range(size):
+                top, place = 0.0, at[begin + i]
+                for a in range(ka):
+                    top = max(top, acc[a, i])
+                scale[begin + i] = top
+                per = 1.0 / top if top > 0.0 else 0.0
+                for a in range(ka):
+                    inside[place + a] = acc[a, i] * per
+
+
+@njit(cache=True, nogil=True)
+def fill_outside(
+    runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any, outside: Any, counts: Any
+) -> None:
+    """Add to `outside`, parents before children, and add expected counts divided by p to `counts` (entries).
+
+    O(b) = Σ_{a, c} O(a) p(a → b c) I(c) / scale of the parent, and O(c) likewise; the count of an entry divided by p is
+    Σ over nodes O(a) I(b) I(c) / scale. On entry, `outside` has the weights of the roots, else zeros. Nodes with p = 0
+    are skipped.
+    """
+    rule, below, beside = trees
+    first, parent, left, right, value = entries
+    most = widths.max()
+    above, ones, twos = np.empty((most, LANES)), np.empty((most, LANES)), np.ones((most, LANES))
+    down, across = np.empty((most, LANES)), np.empty((most, LANES))
+    row, both, terms = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for run in range(len(runs) - 2, -1, -1):
+        here, r = runs[run], rule[runs[run]]
+        ka, kb, kc = widths[r]
+        binary = beside[here] >= 0
+        if not binary:
+            twos[0, :] = 1.0
+        for begin in range(here, runs[run + 1], LANES):
+            size = min(LANES, runs[run + 1] - begin)
+            for a in range(ka):
+                above[a, :] = 0.0
+            for i in range(size):
+                per = 1.0 / scale[begin + i] if scale[begin + i] > 0.0 else 0.0
+                for a in range(ka):
+                    above[a, i] = outside[at[begin + i] + a] * per
+            if below[here] < 0:
+                for e in range(first[r], first[r + 1]):
+                    for i in range(LANES):
+                        terms[i] = above[parent[e], i]
+                    counts[e] += lane_sum(terms)
+                continue
+            gathered(below, begin, size, kb, at, inside, ones)
+            if binary:
+                gathered(beside, begin, size, kc, at, inside, twos)
+            for b in range(kb):
+                down[b, :] = 0.0
+            for c in range(kc):
+                across[c, :] = 0.0
+            e = first[r]
+            while e < first[r + 1]:
+                a, b = parent[e], left[e]
+                for i in range(LANES):
+                    row[i] = 0.0
+                    both[i] = above[a, i] * ones[b, i]
+                while e < first[r + 1] and parent[e] == a and left[e] == b:
+                    p, c = value[e], right[e]
+                    for i in range(LANES):
+                        row[i] += p * twos[c, i]
+                        across[c, i] += p * both[i]
+                        terms[i] = both[i] * twos[c, i]
+                    counts[e] += lane_sum(terms)
+                    e += 1
+                for i in range(LANES):
+                    down[b, i] += row[i] * above[a, i]
+            for i in range(size):
+                place = at[below[begin + i]]
+                for b in range(kb):
+                    outside[place + b] += down[b, i]
+                if binary:
+                    place = at[beside[begin + i]]
+                    for c in range(kc):
+                        outside[place + c] += across[c, i]
+
+
+@njit(cache=True, nogil=True)
+def merge_losses(
+    label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, shares: Any, losses: Any
+) -> None:
+    """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
+
+    `shares` (states of all labels) is the proportion of each state in the expected count of its pair; `firsts` says
+    where the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al.
+    2006, §2.2): with O divided by the weight of the node, p(tree) changes from Σ_a O(a) I(a) = 1 by (O_i + O_j)(s_i I_i
+    + s_j I_j) - O_i I_i - O_j I_j.
+    """
+    for node in range(len(label)):
+        if weights[node] == 0.0:
+            continue
+        base, here = firsts[label[node]], at[node]
+        for a in range(0, states[label[node]] - 1, 2):
+            i, j = inside[here + a], inside[here + a + 1]
+            o, u = outside[here + a], outside[here + a + 1]
+            mixed = shares[base + a] * i + shares[base + a + 1] * j
+            change = ((o + u) * mixed - o * i - u * j) / weights[node]
+            losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
+
+
+@njit(cache=True, nogil=True)
+def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+    """Add the sum of row a of each rule's matrix to totals[begins[rule] + a]."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            row = values[places[rule] + a * columns[rule] : places[rule] + (a + 1) * columns[rule]]
+            totals[begins[rule] + a] += row.sum()
+
+
+@njit(cache=True, nogil=True)
+def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+    """Divide row a of each rule's matrix by totals[begins[rule] + a]; a row whose total is 0 is set to 1."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            row = values[places[rule] + a * columns[rule] : places[rule] + (a + 1) * columns[rule]]
+            total = totals[begins[rule] + a]
+            if total > 0.0:
+                row /= total
+            else:
+                row[:] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any, least: float) -> None:
+    """Set to zero those values of each row that are below `least` when multiplied by the row's total."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            total = totals[begins[rule] + a]
+            for at in range(places[rule] + a * columns[rule], places[rule] + (a + 1) * columns[rule]):
+                if values[at] * total < least:
+                    values[at] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> None:
+    """Smooth in place: p(a) = (1 - share) p(a) + share · mean over the parent's states (Petrov et al. 2006, §2.3)."""
+    for rule in range(len(places)):
+        k, width, at = rows[rule], columns[rule], places[rule]
+        for c in range(width):
+            mean = 0.0
+            for a in range(k):
+                mean += p[at + a * width + c]
+            mean *= shares[rule] / k
+            for a in range(k):
+                p[at + a * width + c] = (1.0 - shares[rule]) * p[at + a * width + c] + mean
+
+
+@njit(cache=True)
+def heights(left: Any, right: Any, height: Any) -> None:
+    """Fill in the height of each node over its words; children come before their parents."""
+    for node in range(len(left)):
+        if left[node] >= 0:
+            height[node] = height[left[node]] + 1
+        if right[node] >= 0:
+            height[node] = max(height[node], height[right[node]] + 1)

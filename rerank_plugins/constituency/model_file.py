@@ -1,0 +1,103 @@
+"""A grammar in one file (model_file.py), compressed by zstd; opening it takes some tens of milliseconds.
+
+Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
+are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a
+relative error of at most 0.8 %.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files import model_file
+
+KIND = "grammar"
+LEVEL = 19  # zstd compression level
+
+
+def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
+    """Write the grammar atomically and return the size of the file in bytes. Raises OSError."""
+    return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact))
+
+
+def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arrays:
+    """Return the grammar's arrays by name, for a model file."""
+    lexicon, precision = grammar.lexicon, np.float16 if compact else np.float32
+    names = {"symbols": grammar.symbols, "bases": grammar.bases, "words": lexicon.words}
+    arrays: model_file.Arrays = {name: model_file.word_array(words) for name, words in names.items()}
+    arrays |= {"base": grammar.base, "starts": lexicon.starts, "emitting": lexicon.symbols}
+    for column in range(3):  # separate columns compress better
+        arrays[f"binary{column}"] = grammar.binary[:, column]
+    for column in range(2):
+        arrays[f"unary{column}"] = grammar.unary[:, column]
+    logs = {"binary_logp": grammar.binary_logp, "unary_logp": grammar.unary_logp, "emission_logp": lexicon.logp}
+    arrays |= {name: logp.astype(precision) for name, logp in logs.items()}
+    return arrays
+
+
+def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
+    """Write a compressed model file atomically and return its size in bytes; `settings` name the language.
+
+    Raises OSError.
+    """
+    plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
+    try:
+        model_file.write_model(plain, kind, settings, arrays, TrainedOn(settings.get("language", "")))
+        return model_file.compress_model(plain, path, LEVEL)
+    finally:
+        plain.unlink(missing_ok=True)
+
+
+def read_grammar(path: Path) -> Grammar:
+    """Read a grammar.
+
+    Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind.
+    """
+    return grammar_from(*model_file.read_model(path, KIND), path)
+
+
+def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:
+    """Build the grammar of a model file's arrays. Raises ModelError if they are missing or inconsistent."""
+    try:
+        symbols, bases, words = (model_file.words_from(arrays[name]) for name in ("symbols", "bases", "words"))
+        grammar = Grammar(
+            symbols,
+            bases,
+            arrays["base"],
+            np.stack([arrays[f"binary{column}"] for column in range(3)], axis=1),
+            arrays["binary_logp"].astype(np.float64),
+            np.stack([arrays[f"unary{column}"] for column in range(2)], axis=1),
+            arrays["unary_logp"].astype(np.float64),
+            Lexicon(words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64)),
+            settings,
+        )
+        return normalised(grammar)
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged grammar ({type(error).__name__}: {error})") from None
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def normalised(grammar: Grammar) -> Grammar:
+    """Return the grammar with probabilities that sum to one for each symbol."""
+    totals = grammar.totals()
+    totals[totals == 0] = 1.0
+    log_total: FloatArray = np.log(totals)
+    lexicon = replace(grammar.lexicon, logp=grammar.lexicon.logp - log_total[grammar.lexicon.symbols])
+    return replace(
+        grammar,
+        binary_logp=grammar.binary_logp - log_total[grammar.binary[:, 0]],
+        unary_logp=grammar.unary_logp - log_total[grammar.unary[:, 0]],
+        lexicon=lexicon,
+    )

@@ -1,0 +1,140 @@
+"""Outside probabilities over the inside chart, and the expected number of each symbol over each span of a sentence.
+
+O(s, i, j) = p(the sentence with words i … j-1 replaced by an s), Baker (1979): from the spans above, then down the
+chains of unary rules. The expected number of nodes s over words i … j-1 is O(s, i, j) I(s, i, j) / p(sentence).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.constituency.compiled_rules import Rules
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
+
+
+class Workspace(NamedTuple):
+    """Outside probabilities of children in a sentence of n words, and room for S symbols and for pairs of children.
+
+    `as_left`   (n, S, n + 1) outside probabilities of left children, by their start; 0 at first
+    `as_right`  (n + 1, S, n) the same of right children, by their end
+    `needed`    (pairs) weights of the pairs in one cell; 0 at first
+    `chosen`    (pairs + 1)
+    `above`     (S)
+    """
+
+    as_left: FloatArray
+    as_right: FloatArray
+    needed: FloatArray
+    chosen: IntArray
+    above: FloatArray
+
+
+def workspace(rules: Rules, n: int) -> Workspace:
+    """Return what the outside pass over a sentence of n words starts from."""
+    size, pairs = len(rules.narrow), len(rules.pair_left)
+    left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
+    return Workspace(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
+
+
+@part
+def cell_number(i: int, j: int, n: int) -> int:
+    """Number the cells by width, then from left to right: those of width d begin after Σ_{e<d} (n - e + 1) others."""
+    d = j - i - 1
+    return d * n - d * (d - 1) // 2 + i
+
+
+@filling_kernel
+def outside_pass(
+    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any, work: Workspace
+) -> None:
+    """Set counts[cell, s] to the expected number of nodes s over the cell's span.
+
+    Nodes whose expected number is below `least` are pruned together with the nodes below them. The other arrays are
+    those of the chart.
+    """
+    size = counts.shape[1]
+    total = from_start[0, ROOT, n]
+    as_left, as_right, needed, chosen, above = work
+    for width in range(n, 0, -1):
+        for i in range(n - width + 1):
+            j = i + width
+            cell = cell_number(i, j, n)
+            # Outside probabilities from the wider spans: as a left or right child, or as the root.
+            reachable = False
+            for s in range(size):
+                above[s] = 0.0
+                if begins[i, s] and (width == 1 or not rules.narrow[s]):
+                    above[s] = as_left[i, s, j] + as_right[j, s, i]
+                    if width == n and s == ROOT:
+                        above[s] = 1.0
+                    reachable = reachable or above[s] != 0.0
+            if not reachable:
+                continue
+            active = False
+            for s in range(size):
+                if not begins[i, s] or (width > 1 and rules.narrow[s]) or from_start[i, s, j] == 0.0:
+                    continue
+                # Down the chains of unary rules: O(b) = Σ_a R(a, b) above(a).
+                below = 0.0
+                for e in range(rules.chains.starts[s], rules.chains.starts[s + 1]):
+                    below += rules.chains.p[e] * above[rules.chains.parents[e]]
+                # Expected numbers, and weight of each pair of children: Σ over its rules of O(parent) p(rule).
+                count = below * from_start[i, s, j] / total
+                if count < least or count == 0.0:
+                    continue
+                counts[cell, s] = count
+                if width == 1:
+                    continue
+                for rule in range(np.uint64(rules.parent_starts[s]), np.uint64(rules.parent_starts[s + 1])):
+                    needed[np.uint64(rules.parent_pair[rule])] += rules.parent_p[rule] * below
+                active = True
+            if not active:
+                continue
+            # The pairs that have a weight and a split point, without a branch, which no processor could foresee.
+            count = np.uint64(0)
+            for left in range(size):
+                bits = begins[i, left]
+                if bits:
+                    for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+                        chosen[count] = pair
+                        both = bits & ends[j, np.uint64(rules.pair_right[pair])]
+                        count += np.uint64((both != 0) & (needed[pair] != 0.0))
+            # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
+            # The elements of other k are not read any more, so that k may run over whole rows of eight.
+            start, end = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
+            for place in range(count):
+                children = np.uint64(chosen[place])
+                weight, left, right = needed[children], rules.pair_left[children], rules.pair_right[children]
+                row, column = from_start[i, left], to_end[j, right]
+                left_row, right_row = as_left[i, left], as_right[j, right]
+                for k in range(start, end):
+                    left_row[k] += weight * column[k]
+                    right_row[k] += weight * row[k]
+            for pair in range(len(needed)):
+                needed[pair] = 0.0
+
+
+def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
+    """Return (cells, S) the expected number of nodes over each span of the chart's sentence; zeros if it has no tree.
+
+    Cells are in the order of `spans`. Counts below `least` are 0, and other counts lack the contributions that were
+    pruned with them.
+    """
+    n = len(chart.words)
+    counts = np.zeros((n * (n + 1) // 2, len(chart.rules.narrow)))
+    if n and chart.from_start[0, ROOT, n] > 0:
+        values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
+        outside_pass(chart.rules, n, *values, least, counts, workspace(chart.rules, n))
+    return counts
+
+
+def spans(n: int) -> LongArray:
+    """Return (n (n + 1) / 2, 2) the first word of each cell and the one after its last, ordered by `cell_number`."""
+    return np.array([(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)], np.int64).reshape(
+        -1, 2
+    )

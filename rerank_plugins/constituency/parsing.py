@@ -1,0 +1,219 @@
+"""Parses sentences: coarse chart, pruning, fine chart, decoding.
+
+1. Inside and outside by the coarse grammar (coarse_grammar.py), whose symbols are the plain categories. A category is
+   kept over a span if its expected number exceeds `threshold`. With a threshold of 0 everything possible is kept, and
+   all further steps are exact over the whole grammar.
+2. Inside and outside of the split grammar over the categories that were kept. Its bases are the plain categories too,
+   which both annotations and latent states split. If no parse of the sentence survives, the threshold is lowered.
+3. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
+
+Hypotheses of an n-best list share cells of the coarse chart (inside.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rerank_plugins.constituency.blocks import Blocks, compile_blocks
+from rerank_plugins.constituency.coarse_grammar import plain_bases, project
+from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
+from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
+from rerank_plugins.constituency.inside import Chart, sharing_order
+from rerank_plugins.constituency.k_best import Derivations, k_best
+from rerank_plugins.constituency.known_tags import Emissions, tagged_emissions
+from rerank_plugins.constituency.outside import expected_nodes
+from rerank_plugins.constituency.pruned_chart import Items, PrunedChart, items_at, items_of
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+
+PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
+LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
+LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
+EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
+MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How trees are chosen: the criterion, the number of trees `k`, and the pruning `threshold`.
+
+    A base is pruned if its expected number over a span is below the threshold. A threshold of 0 prunes nothing in
+    sentences of up to 40 words; in longer ones it is replaced by 1e-9.
+    """
+
+    criterion: Literal["mbr", "viterbi"] = "mbr"
+    k: int = 1
+    threshold: float = 1e-3
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a parser computes from a grammar: `grammar` with plain bases, `coarse`, and the rules of both, arranged."""
+
+    grammar: Grammar
+    blocks: Blocks
+    coarse: Grammar
+    coarse_rules: Rules
+
+
+_compiled: WeakKeyDictionary[Grammar, Compiled] = WeakKeyDictionary()
+
+
+def compiled(grammar: Grammar) -> Compiled:
+    """The same for all parsers of a grammar."""
+    if grammar not in _compiled:
+        plain = plain_bases(grammar)
+        coarse = project(plain)
+        _compiled[grammar] = Compiled(plain, compile_blocks(plain), coarse, compile_rules(coarse))
+    return _compiled[grammar]
+
+
+class ChartParser:
+    """A parser for a grammar.
+
+    The bases of `grammar` are plain categories; `coarse` is its projection onto them, and `chart` the coarse chart,
+    whose counters say how many cells were shared. `blocks` are the grammar's rules by base; `symbol_blocks`, computed
+    on first use, are the same rules with every symbol as a base of its own.
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        parts = compiled(grammar)
+        self.grammar, self.blocks, self.coarse = parts.grammar, parts.blocks, parts.coarse
+        self.chart = Chart(parts.coarse_rules)
+        self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
+        self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
+
+    def parse(self, sentence: Sentence, decoding: Decoding = Decoding()) -> list[ScoredTree]:
+        """Return `k_best` as a list of trees."""
+        return list(self.k_best(sentence, decoding))
+
+    def k_best(self, sentence: Sentence, decoding: Decoding = Decoding()) -> Sequence[ScoredTree]:
+        """Return the k best trees with ln p(tree, words), best first; none if the grammar cannot derive the sentence.
+
+        The ln p of a tree is summed over the symbols of its nodes, whichever criterion orders the trees. Derivations
+        that differ only in what binarisation has added (such as heads) are one tree, whose ln p is their sum.
+        """
+        return self._decode(sentence, self.grammar.lexicon.ids(sentence), decoding)
+
+    def parse_tagged(
+        self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
+    ) -> Sequence[ScoredTree]:
+        """Parse a sentence whose tags are known (known_tags.py). Raises ModelError for a tag that the grammar lacks."""
+        if not sentence:
+            return []
+        fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))
+        parser = copy(self)
+        parser.blocks = with_emissions(self.blocks, fine)
+        parser.symbol_blocks = lambda: with_emissions(self.symbol_blocks(), fine)
+        rules = self.chart.rules._replace(word_starts=coarse.starts, word_symbol=coarse.symbol, word_p=coarse.p)
+        parser.chart = Chart(rules)
+        return parser._decode(sentence, np.arange(len(sentence), dtype=np.int32), decoding)
+
+    def _decode(self, sentence: Sentence, words: IntArray, decoding: Decoding) -> Sequence[ScoredTree]:
+        """Parse with a falling threshold until there is a tree, or the lowest threshold has been tried."""
+        self.chart.fill(words)
+        lowest = LOWEST if len(words) > EXACT else 0.0
+        threshold = max(decoding.threshold, lowest)
+        while len(words):
+            parses = self._parse(sentence, words, decoding, threshold)
+            if parses or threshold == lowest:
+                return parses
+            threshold = threshold * LOWER if threshold * LOWER > LOWEST else lowest
+        return []
+
+    def parse_all(self, sentences: Sequence[Sentence], decoding: Decoding = Decoding()) -> list[list[ScoredTree]]:
+        """Parse several sentences; they share cells of the coarse chart."""
+        parses: list[list[ScoredTree]] = [[] for _ in sentences]
+        for place in sharing_order(sentences):
+            parses[place] = self.parse(sentences[place], decoding)
+        return parses
+
+    def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> Sequence[ScoredTree]:
+        """Parse with one threshold; the coarse chart has been filled."""
+        scales = self.chart.scales[1 : len(words) + 1].copy()
+        counts = expected_nodes(self.chart, PRUNED_EARLY * threshold)
+        chart = PrunedChart(self.blocks, items_of(counts, threshold, self.blocks), words, scales)
+        if not 0 < chart.total < np.inf:
+            return []
+        if decoding.criterion == "mbr" or threshold > 0:
+            graph = rule_posteriors(chart)
+        if decoding.criterion == "mbr":
+            parses = self._trees(sentence, chart, graph, chart.items.base, decoding.k)
+            if parses:
+                return parses
+        # Viterbi: a chart over single symbols. Also if no max-rule-product tree is possible as a whole.
+        blocks = self.symbol_blocks()
+        cell, symbol = self._likely(chart, threshold)
+        symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
+        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[symbol], decoding.k)
+
+    def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
+        """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""
+        expected = chart.inner * chart.upper if threshold > 0 else chart.upper
+        items, place = chart.items, np.flatnonzero(expected > threshold * chart.total)
+        item = np.searchsorted(items.offsets, place, "right") - 1
+        symbol = self.blocks.symbol[self.blocks.first[items.base[item]] + place - items.offsets[item]]
+        order = np.lexsort((symbol, items.cell[item]))
+        return items.cell[item][order], symbol[order]
+
+    def _trees(self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int) -> KBestTrees:
+        """Return the k best trees of a hypergraph over the items of a chart, whose bases in the grammar are `bases`.
+
+        There may be fewer: derivations that differ only in symbols, or in what binarisation added, are one tree.
+        """
+        items = chart.items._replace(base=bases)
+        wanted = k
+        while True:
+            chosen, logp = self._possible(chart, items, graph, wanted)
+            candidates = trees(items, self.grammar.bases, self._intermediate, graph, chosen, sentence)
+            roots = candidates.roots.tolist()
+            if len(set(roots)) >= k or len(roots) < wanted or wanted >= MORE * k:
+                break
+            wanted *= 2
+        over_bases = chart.blocks is self.blocks  # no two derivations over bases have the same shape
+        shape = list(range(len(roots))) if over_bases else shapes(items, graph, chosen)
+        return _distinct(candidates, shape, logp.tolist())[:k]
+
+    def _possible(self, chart: PrunedChart, items: Items, graph: Hypergraph, k: int) -> tuple[Derivations, FloatArray]:
+        """Return the k best possible derivations, and ln p of their trees; there may be fewer.
+
+        A derivation over bases is impossible if each of its rules has symbols, but no choice of symbols fits them all.
+        """
+        asked = k
+        while True:
+            derivations = k_best(graph, asked)
+            logp = log_probabilities(self.blocks, items, graph, derivations, chart.words, chart.scales)
+            possible = np.flatnonzero(logp > -np.inf)[:k]
+            if len(possible) == k or len(derivations.best) < asked or asked >= MORE * k:
+                return derivations._replace(best=derivations.best[possible]), logp[possible]
+            asked *= 2
+
+
+def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
+    """Return the blocks with other emissions, in which word number i is word i of the sentence."""
+    return blocks._replace(words=emissions.starts, word_symbol=emissions.symbol, word_p=emissions.p)
+
+
+def _distinct(candidates: SharedTrees, shapes: list[int], logp: list[float]) -> KBestTrees:
+    """Return each tree once, in the order of first occurrence, with ln of the sum over its derivations' shapes."""
+    by_shape: dict[int, dict[int, float]] = {}
+    for root, shape, value in zip(candidates.roots.tolist(), shapes, logp, strict=True):
+        by_shape.setdefault(root, {})[shape] = value
+    distinct = replace(candidates, roots=np.array(list(by_shape), np.int32))
+    return KBestTrees(distinct, tuple(_log_sum(list(values.values())) for values in by_shape.values()))
+
+
+def _log_sum(values: list[float]) -> float:
+    return values[0] if len(values) == 1 else float(np.logaddexp.reduce(values))

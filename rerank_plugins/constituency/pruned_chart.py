@@ -1,0 +1,381 @@
+"""Inside and outside over a chart that keeps, for every span, only the bases that pruning has left.
+
+Cells are numbered as in outside.py. The bases of a cell are called items; item e has the values values[offsets[e]] to
+values[offsets[e + 1]], one for each symbol of its base. `lower` is inside before the unary rules, `upper` after them.
+
+Two items that can make a third by a rule meet at a split point. The inside pass records all meetings, and the outside
+pass goes through them again, from the widest cell to the narrowest. In both, a rule a → b c is applied once to a cell:
+
+    V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c),   M(b, c) = Σ_k I(b, i, k) I(c, k, j)
+    O(b, i, k) += T(b, c) I(c, k, j),           T(b, c) = Σ_a O(a, i, j) p(a → b c),         O(c, k, j) likewise
+
+The sum of T(b, c) I(b, i, k) I(c, k, j) over b and c, for the symbols of one parent base, is p of all derivations that
+use the rule of the bases over these spans: the outside pass gives the edges of a hypergraph (hypergraph.py) their score
+on its way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.constituency.blocks import Blocks
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel
+
+ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
+
+
+class Items(NamedTuple):
+    """The items of a pruned chart, sorted by cell and base.
+
+    `starts`        (cells + 1) cell c has the items starts[c] to starts[c + 1]
+    `base`, `cell`  (items) the base and the cell of each item
+    `offsets`       (items + 1) where the values of each item begin
+    """
+
+    starts: IntArray
+    base: IntArray
+    cell: IntArray
+    offsets: IntArray
+
+
+@filling_kernel
+def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any, cell_of: Any, offsets: Any) -> int:
+    """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
+    cells, bases = counts.shape
+    item, offset = 0, 0
+    for cell in range(cells):
+        starts[cell] = item
+        for base in range(bases):
+            if counts[cell, base] > threshold:
+                base_of[item], cell_of[item], offsets[item] = base, cell, offset
+                offset += states[base]
+                item += 1
+    starts[cells], offsets[item] = item, offset
+    return item
+
+
+def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
+    """Return the items of a chart: for each cell, the bases whose count in `counts` (cells, C) is above `threshold`."""
+    starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.int32)
+    base, cell = np.empty((2, counts.size), np.int32)
+    items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
+    return Items(starts, base[:items], cell[:items], offsets[: items + 1])
+
+
+def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
+    """Return the items of a chart with so many cells; `cell` and `base` are sorted by cell, then by base."""
+    starts = np.searchsorted(cell, np.arange(cells + 1))
+    offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
+    return Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets)))
+
+
+class Meetings(NamedTuple):
+    """The pairs of items, `left` and `right`, of a number in `Blocks.pair`, that make an item of a cell.
+
+    Those of cell c are starts[c] to starts[c + 1], ordered by split point, left and right item. `ways` is the number of
+    meetings, each counted once for every item that it can make.
+    """
+
+    starts: IntArray
+    left: IntArray
+    right: IntArray
+    pair: IntArray
+    ways: int
+
+
+class Edges(NamedTuple):
+    """Vertices and edges of a hypergraph (hypergraph.py); the edges are filled up to a number that a kernel returns."""
+
+    first: IntArray
+    next: IntArray
+    left: IntArray
+    right: IntArray
+    score: FloatArray
+
+
+class Workspace(NamedTuple):
+    """What the passes need for the cell at which they are: of C bases, P pairs of bases, and pairs of symbols.
+
+    `where`    (C) what the present cell has of each base; -1 if it was pruned, and between two cells
+    `place`    (P) where the pairs of symbols of each pair of bases begin in `sums`; -1 if it is not there
+    `touched`  (P) the pairs of bases that the cell has; `alive` (P) the number of items that each makes
+    `sums`     (`Blocks.room`) values of pairs of symbols; `products` (pairs of symbols) likewise, of one pair of bases
+    """
+
+    where: LongArray
+    place: LongArray
+    touched: LongArray
+    alive: LongArray
+    sums: FloatArray
+    products: FloatArray
+
+
+def workspace(blocks: Blocks) -> Workspace:
+    """Return room for the passes over a chart with these blocks."""
+    pairs = len(blocks.starts) - 1
+    place, touched, alive = np.full((3, pairs), -1, np.int64)
+    return Workspace(
+        np.full(len(blocks.states), -1, np.int64), place, touched, alive, np.empty(blocks.room), np.empty(len(blocks.b))
+    )
+
+
+@filling_kernel
+def meetings_at_most(starts: Any, n: int) -> int:
+    """Return the number of pairs of items side by side in a cell that has items."""
+    most = 0
+    for width in range(2, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            if starts[cell] < starts[cell + 1]:
+                for k in range(i + 1, i + width):
+                    left, right = cell_number(i, k, n), cell_number(k, i + width, n)
+                    most += (starts[left + 1] - starts[left]) * (starts[right + 1] - starts[right])
+    return most
+
+
+@filling_kernel
+def fill_inside(
+    blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any, work: Workspace
+) -> int:
+    """Fill `lower` and `upper` with inside probabilities times the scales (n) of the words (Baker 1979).
+
+    Fills the arrays of `meetings` too, and returns how many items they make.
+    """
+    met_starts, met_left, met_right, met_pair = meetings
+    chains = blocks.chains
+    n, ways, met = len(words), 0, 0
+    where, place, touched, alive, sums, _ = work  # where: the offset of a base; place: -2 if the pair has no parent
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            j = i + width
+            cell = cell_number(i, j, n)
+            first, last = items.starts[cell], items.starts[cell + 1]
+            met_starts[cell] = met
+            if first == last:
+                continue
+            for item in range(first, last):
+                where[items.base[item]] = items.offsets[item]
+            # Emissions: V(a, i, i + 1) = p(word | a) · scale.
+            if width == 1:
+                for e in range(blocks.words[words[i]], blocks.words[words[i] + 1]):
+                    symbol = blocks.word_symbol[e]
+                    if where[blocks.base[symbol]] >= 0:
+                        lower[where[blocks.base[symbol]] + blocks.local[symbol]] = blocks.word_p[e] * scales[i]
+            # M(b, c) = Σ_k I(b, i, k) I(c, k, j).
+            count, room = 0, 0
+            for k in range(i + 1, j):
+                left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
+                for x in range(items.starts[left_cell], items.starts[left_cell + 1]):
+                    left = np.uint64(items.offsets[x])
+                    for y in range(items.starts[right_cell], items.starts[right_cell + 1]):
+                        pair = blocks.pair[items.base[x], items.base[y]]
+                        if pair < 0:
+                            continue
+                        begin, end = blocks.groups[pair], blocks.groups[pair + 1]
+                        if place[pair] == -1:
+                            touched[count] = pair
+                            count += 1
+                            alive[pair] = 0
+                            for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
+                                if where[blocks.parent[block]] >= 0:
+                                    alive[pair] += 1
+                            place[pair] = -2
+                            if alive[pair]:
+                                place[pair] = room
+                                for g in range(np.uint64(room), np.uint64(room + end - begin)):
+                                    sums[g] = 0.0
+                                room += end - begin
+                        if place[pair] < 0:
+                            continue
+                        ways += alive[pair]
+                        met_left[met], met_right[met], met_pair[met] = x, y, pair
+                        met += 1
+                        right, here = np.uint64(items.offsets[y]), np.uint64(place[pair])
+                        for g in range(np.uint64(begin), np.uint64(end)):
+                            sums[here] += upper[left + blocks.b[g]] * upper[right + blocks.c[g]]
+                            here += np.uint64(1)
+            # Binary rules: V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c).
+            for t in range(count):
+                pair = touched[t]
+                here, place[pair] = place[pair], -1
+                if here >= 0:
+                    for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
+                        if where[blocks.parent[block]] >= 0:
+                            parent, sums_here = np.uint64(where[blocks.parent[block]]), np.uint64(here)
+                            for e in range(np.uint64(blocks.entries[block]), np.uint64(blocks.entries[block + 1])):
+                                lower[parent + blocks.a[e]] += blocks.p[e] * sums[sums_here + blocks.group[e]]
+            # All chains of unary rules on top: I(s, i, j) = Σ_a R(s, a) V(a, i, j).
+            for item in range(first, last):
+                child, base = np.uint64(items.offsets[item]), items.base[item]
+                for block in range(chains.starts[base], chains.starts[base + 1]):
+                    if where[chains.parent[block]] >= 0:
+                        parent = np.uint64(where[chains.parent[block]])
+                        for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
+                            upper[parent + chains.a[e]] += chains.p[e] * lower[child + chains.b[e]]
+            for item in range(first, last):
+                where[items.base[item]] = -1
+    met_starts[len(met_starts) - 1] = met
+    return ways
+
+
+@partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
+def fill_outside(
+    blocks: Any, items: Any, words: Any, scales: Any, upper: Any, outer: Any, inner: Any, meetings: Any, total: float,
+    edges: Any, work: Workspace,
+) -> int:  # fmt: skip
+    """Fill in outside probabilities: `outer` of symbols at the top of a unary chain, `inner` of those at its bottom.
+
+    On entry both are 0, except that `outer` of ROOT over the whole sentence is 1. `total` is p(sentence) in the chart.
+    Fills `edges` too, whose score is the expected number of the rule over its spans, and returns how many there are.
+    """
+    met_starts, met_left, met_right, met_pair = meetings
+    first_edge, following, lefts, rights, score = edges
+    for vertex in range(len(first_edge)):
+        first_edge[vertex] = -1
+    chains, unary = blocks.chains, blocks.unary
+    n, count = len(words), 0
+    where, place, _, _, sums, products = work  # where: the item of a base
+    for width in range(n, 0, -1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            first, last = items.starts[cell], items.starts[cell + 1]
+            if first == last:
+                continue
+            for item in range(first, last):
+                where[items.base[item]] = item
+            # Down all chains of unary rules: inner(b) = Σ_a R(a, b) outer(a). All larger spans are done.
+            for item in range(first, last):
+                child, base = np.uint64(items.offsets[item]), items.base[item]
+                for block in range(chains.starts[base], chains.starts[base + 1]):
+                    above = where[chains.parent[block]]
+                    if above >= 0:
+                        parent = np.uint64(items.offsets[above])
+                        for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
+                            inner[child + chains.b[e]] += chains.p[e] * outer[parent + chains.a[e]]
+            # Edges from 2e to 2e + 1 by the empty chain, and from 2e + 1 to the vertices above by every unary rule:
+            # Σ_{a → b} outside(a) p(a → b) I(b, i, j) / p(sentence).
+            for item in range(first, last):
+                following[count], first_edge[2 * item + 1] = first_edge[2 * item + 1], count
+                lefts[count], rights[count], score[count] = 2 * item, -1, 1.0
+                count += 1
+                child, base = np.uint64(items.offsets[item]), items.base[item]
+                for block in range(unary.starts[base], unary.starts[base + 1]):
+                    above = where[unary.parent[block]]
+                    if above < 0:
+                        continue
+                    p, parent = 0.0, np.uint64(items.offsets[above])
+                    for e in range(np.uint64(unary.entries[block]), np.uint64(unary.entries[block + 1])):
+                        p += inner[parent + unary.a[e]] * unary.p[e] * upper[child + unary.b[e]]
+                    p = min(p / total, ALMOST_ONE)
+                    if p > 0.0:
+                        following[count], first_edge[2 * above + 1] = first_edge[2 * above + 1], count
+                        lefts[count], rights[count], score[count] = 2 * item + 1, -1, p
+                        count += 1
+            # Emissions of the word, an edge for each base: Σ_a outside(a) p(word | a) / p(sentence).
+            if width == 1:
+                for e in range(blocks.words[words[i]], blocks.words[words[i] + 1]):
+                    symbol = blocks.word_symbol[e]
+                    item = where[blocks.base[symbol]]
+                    if item >= 0:
+                        p = blocks.word_p[e] * scales[i] * inner[items.offsets[item] + blocks.local[symbol]] / total
+                        if p > 0.0:
+                            edge = first_edge[2 * item]
+                            if edge < 0:
+                                edge, count = count, count + 1
+                                first_edge[2 * item], following[edge], lefts[edge], rights[edge] = edge, -1, -1, -1
+                                score[edge] = 0.0
+                            score[edge] += p
+            # Binary rules, an edge for each meeting and parent base.
+            room = np.uint64(0)
+            for m in range(met_starts[cell], met_starts[cell + 1]):
+                pair = met_pair[m]
+                begin = np.uint64(blocks.groups[pair])
+                size = np.uint64(blocks.groups[pair + 1]) - begin
+                # T(b, c) = Σ_a O(a, i, j) p(a → b c): first for all parent bases together, then for each.
+                if place[pair] < 0:
+                    here, place[pair] = room, np.int64(room)
+                    room += size
+                    for g in range(size):
+                        sums[here + g] = 0.0
+                    for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
+                        if where[blocks.parent[block]] >= 0:
+                            parent = np.uint64(items.offsets[where[blocks.parent[block]]])
+                            for g in range(size):
+                                sums[room + g] = 0.0
+                            for e in range(np.uint64(blocks.entries[block]), np.uint64(blocks.entries[block + 1])):
+                                sums[room + blocks.group[e]] += blocks.p[e] * inner[parent + blocks.a[e]]
+                            for g in range(size):
+                                sums[here + g] += sums[room + g]
+                            room += size
+                # Outside of both children, and the edges' posteriors.
+                here = np.uint64(place[pair])
+                x, y = met_left[m], met_right[m]
+                left, right = np.uint64(items.offsets[x]), np.uint64(items.offsets[y])
+                for g in range(size):
+                    b, c = left + blocks.b[begin + g], right + blocks.c[begin + g]
+                    products[g] = upper[b] * upper[c]
+                    outer[b] += sums[here + g] * upper[c]
+                    outer[c] += sums[here + g] * upper[b]
+                for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
+                    item = where[blocks.parent[block]]
+                    if item < 0:
+                        continue
+                    here += size
+                    p = 0.0
+                    for g in range(size):
+                        p += sums[here + g] * products[g]
+                    p /= total
+                    if p > 0.0:
+                        following[count], first_edge[2 * item] = first_edge[2 * item], count
+                        lefts[count], rights[count], score[count] = 2 * x + 1, 2 * y + 1, p
+                        count += 1
+            for m in range(met_starts[cell], met_starts[cell + 1]):
+                place[met_pair[m]] = -1
+            for item in range(first, last):
+                where[items.base[item]] = -1
+    return count
+
+
+class PrunedChart:
+    """Inside and outside probabilities of one sentence, times the scales of its words.
+
+    `meetings` are those of the chart's items; `total` is p(sentence) · Π scales, summed over the derivations that the
+    chart contains; `top` is the item of ROOT over the whole sentence, or -1. `work` is what the passes share.
+    """
+
+    def __init__(self, blocks: Blocks, items: Items, words: IntArray, scales: FloatArray) -> None:
+        self.blocks, self.items, self.words, self.scales = blocks, items, words, scales
+        self.lower, self.upper, self.outer, self.inner = np.zeros((4, int(items.offsets[-1])))
+        room = meetings_at_most(items.starts, len(words))
+        left, right, pair = np.empty((3, room), np.int32)
+        met = (np.empty(len(items.starts), np.int32), left, right, pair)
+        self.work = workspace(blocks)
+        ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met, self.work)
+        self.meetings = Meetings(*met, ways)
+        first, last = items.starts[-2:]
+        self.top = int(first) if last > first and items.base[first] == 0 else -1
+        self.total = float(self.upper[items.offsets[self.top]]) if self.top >= 0 else 0.0
+
+    def edges(self) -> Edges:
+        """Return room for all edges of the chart's hypergraph."""
+        vertices = 2 * len(self.items.base)
+        chains = int(np.diff(self.blocks.unary.starts)[self.items.base].sum())
+        room = self.meetings.ways + vertices + chains
+        following, left, right = np.empty((3, room), np.int32)
+        return Edges(np.empty(vertices, np.int32), following, left, right, np.empty(room))
+
+    def fill_outside(self) -> tuple[Edges, int]:
+        """Fill in `outer` and `inner` of a sentence with a tree; return edges with posteriors, and their number."""
+        self.outer[self.items.offsets[self.top]] = 1.0
+        edges = self.edges()
+        values = (self.upper, self.outer, self.inner)
+        met = self.meetings[:-1]
+        sentence = (self.words, self.scales)
+        count = fill_outside(self.blocks, self.items, *sentence, *values, met, self.total, edges, self.work)
+        return edges, count

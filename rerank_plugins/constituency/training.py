@@ -1,0 +1,112 @@
+"""Trains a grammar on treebank trees: they are cleaned, annotated, binarised, counted, and split into latent states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rerank_plugins import __version__
+from rerank_plugins.constituency.annotation import annotate, named
+from rerank_plugins.constituency.binarised_trees import Forest, plant
+from rerank_plugins.constituency.counted_trees import CountedTrees
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
+from rerank_plugins.constituency.tagged_words import Tagged, with_unknown
+from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+
+KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
+
+
+@dataclass(frozen=True)
+class GrammarSettings:
+    """The settings of training.
+
+    `direction`, `horizontal`, `vertical`  the binarisation (kit/trees/binarisation.py)
+    `annotations`    names of annotations (annotation.py)
+    `schedule`       the schedule of latent splits; 0 rounds for none
+    `unknown`        which words of the treebank are replaced by signatures
+    `smoothing`      the smoothing of the lexicon
+    """
+
+    language: str
+    direction: Literal["right", "left", "head"] = "right"
+    horizontal: int | None = 0
+    vertical: int = 1
+    annotations: tuple[str, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    unknown: UnknownWords = field(default_factory=UnknownWords)
+    smoothing: Smoothing = field(default_factory=Smoothing)
+
+    def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+        """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""
+        annotations = named(self.annotations)
+        binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
+        cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
+        return (binarisation.apply(annotate(tree, annotations)) for tree in cleaned if tree is not None)
+
+
+def train_grammar(
+    trees: Sequence[Iterable[Tree]],
+    weights: Sequence[float],
+    settings: GrammarSettings,
+    report: Callable[[EmStep], None] = lambda step: None,
+    tagged: Tagged | None = None,
+) -> Grammar:
+    """Train a grammar on several treebanks; the trees of each count with its weight.
+
+    `tagged` words (tagged_words.py) are added to the lexicon, together with words that occur once in a treebank.
+
+    Raises FormatError if there are no trees, ConfigError for an unknown annotation.
+    """
+    planted = plant_treebanks(trees, weights, settings, tagged)
+    if settings.schedule.rounds == 0:
+        return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
+    part = planted.chosen(settings.schedule.learn_on)
+    latent, expected = split_merge(planted.forest, settings.schedule, report, part)
+    return finished(
+        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged
+    )
+
+
+class Planted(NamedTuple):
+    """Treebanks laid out for counting: their forest, the settings to record, and tagged words for the lexicon."""
+
+    forest: Forest
+    settings: dict[str, Any]
+    tagged: Tagged | None
+
+    def chosen(self, most: int | None) -> BoolArray | None:
+        """Return a mask of at most so many trees of each treebank, evenly spaced; None to choose all trees."""
+        sizes: list[int] = self.settings["trees"]
+        if most is None or max(sizes) <= most:
+            return None
+        masks = [(np.arange(size) * min(most, size)) % max(size, 1) < min(most, size) for size in sizes]
+        return np.concatenate(masks)
+
+
+def plant_treebanks(
+    trees: Sequence[Iterable[Tree]],
+    weights: Sequence[float],
+    settings: GrammarSettings,
+    tagged: Tagged | None = None,
+    form: Callable[[Tree], Tree] = lambda tree: tree,
+) -> Planted:
+    """Lay out several treebanks as a forest; the trees of each count with its weight. No tree is kept.
+
+    `form` is applied to the binarised trees. Raises FormatError if there are no trees, ConfigError for an unknown
+    annotation.
+    """
+    counted = CountedTrees([settings.prepared(bank) for bank in trees], weights, tags=tagged is not None)
+    forest = plant(map(form, counted), settings.unknown)
+    forest = replace(forest, weights=counted.tree_weights())
+    recorded = {**asdict(settings), "trees": counted.sizes, "version": __version__}
+    return Planted(forest, recorded, tagged and with_unknown(tagged, counted.tagged, forest.words))

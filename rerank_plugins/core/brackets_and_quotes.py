@@ -1,0 +1,85 @@
+"""Brackets and quotation marks: their names in the Penn Treebank, and the one spelling that models use.
+
+Brackets. `(`, `-LRB-` and the lower-cased name `-lrb-` are spellings of one word; likewise for the other five brackets.
+The normal form is the character. Training counts normal forms, and every look-up in a vocabulary, a lexicon, a table of
+frequencies or a list of words tries the normal form first. A vocabulary from another source may contain only the
+names; the look-up tries those next. (A table of word frequencies in a model file of the user's is an exception: the
+spelling of the text is tried first, because such a file may count two spellings as two words.)
+
+Quotation marks. `` opens a quotation, '' closes it, and " does either. The three are distinct words with counts of
+their own, because a model of directed marks would lose the distinction if they were merged. Only if a vocabulary lacks
+a mark is another used instead: " for a directed mark, and one of the directed marks for ". No embedded English
+model treats a quotation mark as an unknown word. If a table of word frequencies lacks ", its frequency is the sum of
+those of the two directed marks (ngram/unigram_model.py). The embedded dependency parser reads every quotation mark
+as " (dependency/biaffine/pieces.py).
+
+The external parsers, UDPipe and Stanza, are given brackets in their normal form, as in their treebanks.
+
+Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text,
+so that the spelling of the text is looked up first, and another one if it is unknown (by KenLM: never); the tokens of a
+sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+DIRECTED = ("``", "''")  # the opening and the closing quotation mark
+PLAIN = BRACKETS | dict.fromkeys(DIRECTED, '"')
+
+_SPELLINGS = {"``": ("``", '"'), "''": ("''", '"'), '"': ('"', "''", "``")}
+_SPELLINGS |= {
+    word: (character, name, name.lower())
+    for name, character in BRACKETS.items()
+    for word in (character, name, name.lower())
+}
+_NAME = re.compile(r"(?<!\S)-(?:[LR][RSC]B|[lr][rsc]b)-(?!\S)")
+
+
+class Words(Protocol):
+    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
+
+    def __contains__(self, word: str, /) -> bool: ...
+
+
+def spellings(word: str) -> tuple[str, ...]:
+    """The spellings of the word that a vocabulary may contain, the normal form first.
+
+    >>> spellings("-LRB-"), spellings("``"), spellings("dog")
+    (('(', '-LRB-', '-lrb-'), ('``', '"'), ('dog',))
+    """
+    return _SPELLINGS.get(word) or (word,)
+
+
+def normal_form(word: str) -> str:
+    """The spelling that models use: the character for the name of a bracket; any other word is unchanged.
+
+    >>> normal_form("-RSB-"), normal_form("-rsb-"), normal_form("''"), normal_form("dog")
+    (']', ']', "''", 'dog')
+    """
+    return spellings(word)[0]
+
+
+def normal_text(text: str) -> str:
+    """Tokenised text with its words in normal form; white space is unchanged.
+
+    >>> normal_text("He -LRB- Bo -RRB-  left")
+    'He ( Bo )  left'
+    """
+    return _NAME.sub(lambda name: normal_form(name[0]), text)
+
+
+def known_spelling(word: str, vocabulary: Words, form: Callable[[str], str] = str) -> str | None:
+    """The first spelling of the word that, after `form` (lower-casing, say), is in the vocabulary; None if none is.
+
+    >>> known_spelling("-LRB-", {"("}), known_spelling("(", {"-lrb-"}), known_spelling('"', {"''"})
+    ('(', '-lrb-', "''")
+    """
+    alternatives = _SPELLINGS.get(word)
+    if alternatives is None:  # nearly every word has a single spelling
+        spelling = form(word)
+        return spelling if spelling in vocabulary else None
+    return next((spelling for spelling in map(form, alternatives) if spelling in vocabulary), None)

@@ -1,0 +1,155 @@
+"""The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
+
+Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
+(checksums.py). Equal tables give equal bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked
+from rerank_plugins.core.errors import DAMAGE, FormatError, RerankError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.core.unfinished_files import unfinished
+
+VERSION, FORMER = 2, 1  # version 1 has no checksums
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """The features of all hypotheses of a set of n-best lists.
+
+    `names`        (F) dense feature names
+    `values`       (rows, F) float64, finite; rows in the order of the lists
+    `offsets`      (segments + 1): rows of segment s are `offsets[s]:offsets[s+1]`
+    `segment_ids`  (segments) as in the n-best file
+    `sparse`       the decoder's sparse features
+    `provenance`   the extractors, their settings, and fingerprints of the lists
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    offsets: LongArray
+    segment_ids: tuple[str, ...]
+    sparse: SparseBlock
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def dense(cls, names: Sequence[str], values: FloatArray, offsets: LongArray) -> FeatureTable:
+        """A table without sparse features, whose segment ids are the numbers from 0."""
+        ids = tuple(str(s) for s in range(len(offsets) - 1))
+        offsets = np.asarray(offsets, np.int64)
+        return cls(tuple(names), values, offsets, ids, SparseBlock.empty(len(values)))
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The dense names, then the sparse names: the order of a weight vector."""
+        return self.names + self.sparse.names
+
+    @property
+    def segments(self) -> int:
+        """The number of n-best lists."""
+        return len(self.offsets) - 1
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(rows) The weighted sum of each row; `weights` is in the order of `all_names`."""
+        dense = self.values @ weights[: len(self.names)]
+        return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
+
+    def take_segments(self, segments: Sequence[int] | LongArray) -> tuple[FeatureTable, LongArray]:
+        """The table of these segments, in this order, and the numbers of its rows in this table."""
+        chosen = np.asarray(segments, np.int64)
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        starts = self.offsets[:-1][chosen]
+        rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        ids = tuple(self.segment_ids[s] for s in chosen)
+        sparse = self.sparse.rows(rows)
+        return replace(self, values=self.values[rows], offsets=offsets, segment_ids=ids, sparse=sparse), rows
+
+    def save(self, path: Path) -> None:
+        """Write a temporary file beside `path`, then rename it, so that `path` never holds part of a table.
+
+        Raises RerankError if the disk is full or the folder cannot be written.
+        """
+        meta = {
+            "version": VERSION,
+            "names": self.names,
+            "segment_ids": self.segment_ids,
+            "sparse_names": self.sparse.names,
+            "provenance": self.provenance,
+        }
+        text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
+        try:
+            with unfinished(path) as temporary:
+                with open(temporary, "wb") as stream:
+                    np.savez(
+                        stream,
+                        meta=text,
+                        values=self.values,
+                        offsets=self.offsets,
+                        indptr=self.sparse.indptr,
+                        indices=self.sparse.indices,
+                        data=self.sparse.data,
+                    )
+                add_checksums(temporary)
+                os.replace(temporary, path)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            why = "the disk is full; nothing was written" if full else f"cannot be written ({error.strerror})"
+            raise RerankError(f"{path}: {why}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> FeatureTable:
+        """Read a saved table. One of version 1, which has no checksums, is read with a warning in the log.
+
+        Raises FormatError for a file that is not a feature table, is damaged or cut short, or is of another version.
+        """
+        try:
+            if not zipfile.is_zipfile(path):
+                path.stat()  # raises OSError if the file is missing or cannot be read
+                raise FormatError("not a feature table, or cut short: `rerank extract` makes one", path=str(path))
+            has_checksums = checked(np.asarray(np.memmap(path, np.uint8, "r"))) is not None
+            with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+                meta = read_json(bytes(arrays["meta"]))
+                if meta["version"] == (FORMER if has_checksums else VERSION):
+                    raise FormatError("not a feature table, or cut short: it does not end in checksums", path=str(path))
+                if meta["version"] == FORMER:
+                    logger.warning(
+                        "%s: feature table of version %d, without checksums: damage to it goes unseen", path, FORMER
+                    )
+                elif meta["version"] != VERSION:
+                    version = meta["version"]
+                    raise FormatError(f"feature table of version {version}, expected {VERSION}", path=str(path))
+                sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
+                return cls(
+                    tuple(meta["names"]),
+                    arrays["values"],
+                    arrays["offsets"],
+                    tuple(meta["segment_ids"]),
+                    sparse,
+                    meta["provenance"],
+                )
+        except FileNotFoundError:
+            raise FormatError("no such feature table", path=str(path)) from None
+        except DamagedFileError as error:
+            raise FormatError(str(error), path=str(path)) from None
+        except (*DAMAGE, EOFError, OSError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise FormatError(f"not a feature table, or cut short ({why})", path=str(path)) from None

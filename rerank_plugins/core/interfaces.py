@@ -1,0 +1,414 @@
+"""The interfaces that plugins implement. All are ordinary classes: they know no pluggy, no TOML and no command line.
+
+A plugin is a dataclass whose fields are its options (`option(default, doc=…)`). Its constructor only stores them; model
+files and large libraries are loaded on first use, so that listing plugins is instant and objects can be pickled and
+sent to other processes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.trained_on import TrainedOn
+
+State = TypeVar("State")
+Sentence = Sequence[str]
+
+
+def option(default: Any = dataclasses.MISSING, *, doc: str, changes_results: bool = True) -> Any:
+    """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
+
+    `changes_results` is false for the size of a batch and the like: what was computed with another value is used again.
+    """
+    return field(default=default, metadata={"doc": doc, "changes_results": changes_results})
+
+
+class FeatureExtractor(ABC):
+    """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
+
+    `scope` is what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
+    distinct text of a list is extracted once; "list" if it is also the other hypotheses, their order, scores or
+    features.
+
+    `cached` is whether values are kept on disk for later runs. By default they are if the class belongs to a package
+    (and not to a plugin file or a script), under a key that contains a hash of the whole package. False keeps them out;
+    True declares that its own source file, its options and its `resources` are all that they depend on.
+
+    `by_row` is true of a value that depends, besides the options, on the number of the hypothesis in the files of
+    the lists alone (`NBestList.rows`).
+
+    `one_process` is true where worker processes do not pay, as where the model fills the memory or a library uses all
+    cores or a GPU: lists of which it has to extract values are extracted in the main process.
+    """
+
+    scope: ClassVar[Literal["text", "list"]] = "text"
+    cached: ClassVar[bool | None] = None
+    by_row: ClassVar[bool] = False
+    one_process: ClassVar[bool] = False
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the values, appended to the extractor's label; ("",) for a single value without a suffix."""
+        return ("",)
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words that the extractor's model knows, for the warnings of `rerank check`; None if it has no model."""
+        return None
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers whose trees the values depend on, which `rerank explain` shows; () if there are none."""
+        return ()
+
+    def check_lists(self, nbests: Sequence[NBestList]) -> None:  # noqa: B027 -- most take any lists
+        """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
+
+    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to the values, for `rerank explain`; None (the default) if it has no parts by word.
+
+        One array for each hypothesis, of the number of its words or, with a value for `</s>`, one more: ln p of each
+        word by a language model (`SentenceModel.word_scores`), or another score that the words sum to.
+        """
+        return None
+
+    @abstractmethod
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """The values: float64, (len(nbest), len(components)), finite. An empty or unusable hypothesis gets a floor.
+
+        The extractor's documentation states the floor. An empty list, which may have no source, gives an array of shape
+        (0, len(components)).
+        """
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """One array per list. Override it to process several lists in one batch."""
+        return [self.extract(nbest) for nbest in nbests]
+
+
+class SentenceModel(ABC):
+    """A model that gives each sentence a probability, and perhaps no more, as a sum over the trees of a sentence."""
+
+    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
+
+    @abstractmethod
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, its end included."""
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers whose trees the scores depend on, which `rerank explain` shows; () if there are none."""
+        return ()
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to a score, to be shown to people; None (the default) if it has no parts by word.
+
+        Each array may have a value of `</s>` at its end.
+        """
+        return None
+
+    @abstractmethod
+    def __contains__(self, word: str) -> bool:
+        """Whether the word is in the vocabulary; if not, the model takes it for the unknown word."""
+
+
+class LanguageModel(SentenceModel):
+    """A model that gives each word of a sentence a probability, from left to right."""
+
+    @abstractmethod
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it, `</s>` last: one array of len(sentence) + 1 per sentence."""
+
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
+        return np.array([values.sum() for values in self.score(sentences)], np.float64)
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """The values of `score`."""
+        return self.score(sentences)
+
+
+@runtime_checkable
+class IncrementalLM(Protocol[State]):
+    """A language model that reads words from left to right. States are values: they are never changed in place.
+
+    The values of `advance` and `finish` over a sentence sum to the sentence's ln p.
+    """
+
+    def start(self) -> State:
+        """The state before the first word."""
+        ...
+
+    def advance(self, state: State, word: str) -> tuple[float, State]:
+        """Ln p(word | state), and the state after it."""
+        ...
+
+    def finish(self, state: State) -> float:
+        """Ln p(</s> | state)."""
+        ...
+
+
+@runtime_checkable
+class BatchedLM(Protocol[State]):
+    """An `IncrementalLM` that takes many steps in one call, which is cheaper than as many calls.
+
+    Without these two methods the steps are taken one by one (kit/batched_steps.py).
+    """
+
+    def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:
+        """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
+        ...
+
+    def finish_all(self, states: Sequence[State]) -> FloatArray:
+        """(n) states -> (n) ln p(</s> | state)."""
+        ...
+
+
+class Sampler(Protocol):
+    """Draws sentences from a language model."""
+
+    def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+        """Draw `number` sentences; the same state of `rng` gives the same sentences."""
+        ...
+
+
+@runtime_checkable
+class GenerativeLM(Protocol):
+    """A language model that sentences can be drawn from."""
+
+    def sampler(self, shortest: int, longest: int) -> Sampler:
+        """A sampler of sentences of `shortest` to `longest` words. Raises ModelError if scores are no probabilities."""
+        ...
+
+
+@runtime_checkable
+class HasUnigrams(Protocol):
+    """A language model that has unigram scores of its own, which the syntactic log-odds ratio needs."""
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word without context, `</s>` last: one array of len(sentence) + 1 per sentence.
+
+        The distribution is that of words in the model's own training corpus over its own vocabulary, and sums to one;
+        an unknown word is replaced as in `score`. Raises ModelError where the model's file does not have it.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Parse:
+    """The syntactic structure of a sentence, by a parser.
+
+    `dependencies` is None, and `constituents` is empty, if the parser does not give that kind of structure or could not
+    parse the sentence. `constituents` are the k best trees, the best first.
+    """
+
+    dependencies: DependencyTree | None = None
+    constituents: Sequence[ScoredTree] = ()
+
+    @property
+    def tree(self) -> Tree | None:
+        """The best constituency tree, or None if there is none."""
+        return self.constituents[0].tree if self.constituents else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no structure of either kind."""
+        return self.dependencies is None and not self.constituents
+
+
+class Parser(ABC):
+    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
+
+    general: ClassVar[bool] = True  # False where there are trees for the sentences of some files alone
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the parser was trained on: models of another language refuse it. By default nothing is known."""
+        return TrainedOn()
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words that the parser knows, if they are enough to tell whether a text is in its language; else None."""
+        return None
+
+    @abstractmethod
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence, over exactly its tokens; `Parse()` for a sentence that cannot be parsed."""
+
+
+class Metric(ABC):
+    """A corpus metric of additive sufficient statistics: those of the segments sum to those of the corpus."""
+
+    higher_is_better: ClassVar[bool] = True
+    decomposes: ClassVar[bool] = False  # the corpus score is monotone in a sum over segments, so the oracle is exact
+
+    @abstractmethod
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, S): a row for each hypothesis, segment by segment, against all references of its segment.
+
+        `hypotheses[s]` are the texts of segment s, `references[s]` its one or more references. Begin with
+        `check_texts(hypotheses, references)`, which raises the errors for arguments that have another shape.
+        """
+
+    @abstractmethod
+    def score(self, totals: FloatArray) -> FloatArray:
+        """Corpus scores of summed statistics, over the last axis: (…, S) -> (…)."""
+
+    @abstractmethod
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n, S) -> (n): smoothed scores of single hypotheses, on the scale of `score`."""
+
+    @abstractmethod
+    def signature(self) -> str:
+        """The settings that define the score, in sacrebleu's form (the caller adds `nrefs`)."""
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): the sentence score of hypothesis i with hypothesis j as its reference. Override it for speed."""
+        columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
+        return np.stack([self.sentence_scores(column) for column in columns], axis=1)
+
+
+def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
+    """Check the arguments of `Metric.statistics`.
+
+    Raises TypeError where a text stands in place of a sequence of texts (it would be taken for a list of characters),
+    FormatError for different numbers of segments and for a segment without reference.
+    """
+    for name, groups in (("hypotheses", hypotheses), ("references", references)):
+        if isinstance(groups, str):
+            raise TypeError(f"{name}: expected a sequence of texts for each segment, found a single text")
+        for segment, texts in enumerate(groups, 1):
+            if isinstance(texts, str):
+                text = f"for segment {segment} a single text, {texts[:40]!r}"
+                raise TypeError(f"{name}: expected a sequence of texts for each segment, found {text}")
+    if len(hypotheses) != len(references):
+        raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
+    for segment, texts in enumerate(references, 1):
+        if not len(texts):
+            raise FormatError(f"segment {segment} of {len(references)} has no reference; wanted one or more")
+
+
+class TuningStep(NamedTuple):
+    """One line of a tuner's progress: `score` is the metric on the tuning set at the current weights."""
+
+    restart: int
+    iteration: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class TuningData:
+    """The data of a tuner: the features and statistics of the same rows, and the constraints on the weights.
+
+    `statistics` (rows, S) of `metric`; `fixed`, `lower` and `upper` have one value per name of `table.all_names`;
+    `hypotheses` are the texts the metric saw, per segment (for utilities between hypotheses).
+    """
+
+    table: FeatureTable
+    statistics: FloatArray
+    metric: Metric
+    fixed: BoolArray
+    lower: FloatArray
+    upper: FloatArray
+    hypotheses: Sequence[Sequence[str]] = ()
+
+
+class Scorer(ABC):
+    """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
+
+    @abstractmethod
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): what each row's weighted sum is increased by; comparable within a list."""
+
+
+@dataclass(frozen=True, eq=False)
+class TuningResult:
+    """Tuned weights, one per name of `table.all_names`, and a record of the tuning.
+
+    `score`     of the metric on the tuning set, for the 1-bests by these weights
+    `decision`  "map" takes the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
+                where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
+    `trace`     the score after each iteration
+    `restarts`  the final weights of each restart; `restart_scores` are their scores
+    `notes`     remarks for the user (sparse features left fixed, early stop, …)
+    `scorer`    a model whose scores are added to the weighted sums; None where there are weights alone
+    """
+
+    weights: FloatArray
+    score: float
+    decision: Literal["map", "mbr"] = "map"
+    scale: float = 1.0
+    evidence: int = 0
+    trace: tuple[TuningStep, ...] = ()
+    restarts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    restart_scores: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    scorer: Scorer | None = None
+
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): the weighted sum of each row, and what the scorer adds to it."""
+        sums = table.scores(self.weights)
+        return sums if self.scorer is None else sums + self.scorer.scores(table)
+
+
+class Tuner(ABC):
+    """An algorithm that chooses weights by the metric of the hypotheses that they select."""
+
+    @abstractmethod
+    def tune(
+        self,
+        data: TuningData,
+        start: FloatArray,
+        rng: np.random.Generator,
+        report: Callable[[TuningStep], None] = lambda step: None,
+    ) -> TuningResult:
+        """Tune the weights, from `start` (one per name of `table.all_names`); a fixed weight keeps its start value."""
+
+
+class Rescored(NamedTuple):
+    """What reranking adds to a list.
+
+    `values` (n, len(names)) are those of the new features `names`, `scores` (n) the new totals, and `order` (n) the
+    rows from best to worst.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    scores: FloatArray
+    order: Sequence[int]
+
+
+class NBestFormat(ABC):
+    """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
+
+    Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
+    and a rescored list has its new order there, but not its totals or its new features.
+    """
+
+    keeps_totals: ClassVar[bool] = True
+    keeps_features: ClassVar[bool] = True
+
+    @abstractmethod
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield a list for each run of lines with the same segment id. Raises FormatError with the path and line."""
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of a folder, for formats whose lists are spread over files. Others raise FormatError."""
+        raise FormatError("is a folder, expected a file", path=folder)
+
+    @abstractmethod
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list: byte for byte as read, or in the new order with the new features and totals."""

@@ -1,0 +1,189 @@
+"""The registry: the entries of all plugins by kind and name, their options, and the plugins that were left out.
+
+loader.py loads plugins into a registry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pluggy
+
+from rerank_plugins.core.errors import PluginError
+
+if TYPE_CHECKING:
+    import click
+
+KINDS = {  # from the name of a kind to the hook that registers plugins of this kind
+    "feature": "register_feature_extractors",
+    "language_model": "register_language_models",
+    "parser": "register_parsers",
+    "metric": "register_metrics",
+    "tuner": "register_tuners",
+    "format": "register_nbest_formats",
+}
+FAMILIES = (
+    *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential", "substitutes"),
+    *("similarity", "translation", "english"),
+)
+BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option of a plugin; `default` is dataclasses.MISSING if the option is required."""
+
+    name: str
+    type: Any
+    default: Any
+    doc: str
+
+    @property
+    def type_name(self) -> str:
+        """The type as shown to users: `float`, `Literal['a', 'b']`, `str | None`."""
+        if isinstance(self.type, type):
+            return self.type.__name__
+        return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
+
+    @property
+    def required(self) -> bool:
+        """Whether a config must set the option."""
+        return self.default is dataclasses.MISSING
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it."""
+
+    kind: str
+    name: str
+    factory: Callable[..., Any]
+    owner: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the factory's docstring."""
+        return (inspect.getdoc(self.factory) or "").partition("\n")[0]
+
+    @property
+    def needs_options(self) -> bool:
+        """Whether the plugin has an option that a config must set."""
+        return any(option.required for option in self.options())
+
+    def options(self) -> list[Option]:
+        """The dataclass fields of the factory that a user may set."""
+        if not dataclasses.is_dataclass(self.factory):
+            return []
+        types = typing.get_type_hints(self.factory, include_extras=True)
+        return [_option(f, types[f.name]) for f in dataclasses.fields(self.factory) if f.init]
+
+
+def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
+    default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+    return Option(f.name, type_, default, f.metadata.get("doc", ""))
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """Why an installed plugin, or only its commands, was left out, and the (kind, name) pairs that it registers."""
+
+    owner: str
+    reason: str
+    what: str = "the plugin"
+    names: frozenset[tuple[str, str]] = frozenset()
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        return f"{self.what} {self.owner} is left out: {self.reason}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Registry:
+    """All registered plugins, by kind and name; `builtin` and `files` are the arguments of `load_plugins`.
+
+    `failures` are the installed plugins that could not be loaded. Only the use of such a plugin is an error.
+    """
+
+    entries: dict[str, dict[str, Entry]]
+    manager: pluggy.PluginManager
+    builtin: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    failures: list[Failure] = dataclasses.field(default_factory=list)
+
+    def get(self, kind: str, name: str) -> Entry:
+        """The entry of that name.
+
+        Raises PluginError for an unknown name, with a similar name and the plugins that were left out in its message,
+        and for a name that two installed plugins register.
+        """
+        entries = self.entries[kind]
+        if name not in entries:
+            message = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, entries)}"
+            raise PluginError(f"{message}{self.left_out(kind, name)}")
+        if self.is_installed(entries[name].owner):
+            for failure in self.failures:
+                if (kind, name) in failure.names:
+                    raise PluginError(str(failure))
+        return entries[name]
+
+    def left_out(self, kind: str = "", name: str = "") -> str:
+        """The end of an error about an unknown name: the plugins left out that register it, or else all that were."""
+        responsible = [failure for failure in self.failures if (kind, name) in failure.names]
+        return "".join(f"; {failure}" for failure in responsible or self.failures)
+
+    def add_commands(self, cli: click.Group) -> None:
+        """Let every plugin add its commands to the `rerank` group and its subgroups; the built-in ones come first.
+
+        If an installed plugin fails, the commands that it has added are removed, and it is added to `failures`. Raises
+        PluginError if a plugin file or a built-in plugin fails.
+        """
+        for implementation in self.manager.hook.register_commands.get_hookimpls():  # in order of registration
+            owner = implementation.plugin_name
+            subgroups = (cast("click.Group", child) for child in cli.commands.values() if hasattr(child, "commands"))
+            groups = [cli, *subgroups]
+            before = [dict(group.commands) for group in groups]
+            try:
+                guarded(owner, partial(implementation.function, cli))
+            except PluginError as error:
+                if not self.is_installed(owner):
+                    raise
+                for group, commands in zip(groups, before, strict=True):
+                    group.commands = commands
+                self.failures.append(Failure(owner, reason(owner, error), "what adds commands of the plugin"))
+
+    def is_installed(self, owner: str) -> bool:
+        """Whether the owner is an installed distribution, not a built-in package or a plugin file."""
+        return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: `; did you mean 'bleu'?`, or all known names if none is similar."""
+    known = sorted(known)
+    similar = get_close_matches(name, known, 1)
+    return f"; did you mean {similar[0]!r}?" if similar else f" (known: {', '.join(known) or 'none'})"
+
+
+def guarded(owner: str, action: Callable[[], Any]) -> Any:
+    """The value of `action()`. Raises PluginError, which names the owner, for any error in it."""
+    try:
+        return action()
+    except PluginError as error:
+        if owner in str(error):
+            raise
+        raise PluginError(f"plugin {owner}: {error}") from error
+    except (Exception, SystemExit) as error:  # a foreign module may raise any error
+        message = " ".join(str(error).split())
+        raise PluginError(f"plugin {owner}: {type(error).__name__}: {message}") from error
+
+
+def reason(owner: str, error: PluginError) -> str:
+    """The message of the error without the name of the plugin."""
+    return str(error).removeprefix(f"plugin {owner}: ")

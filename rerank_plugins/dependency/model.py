@@ -1,0 +1,221 @@
+"""The dependency language model: the probability of the words of a sentence, given the shape of its tree.
+
+P(S | T) over paths of ancestors (ancestor_paths.py; Gubbins and Vlachos 2013), estimated by the shared back-off core:
+stupid backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its
+labels), Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of
+sentence, because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the
+cut-off; a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more
+probable than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training
+and scoring are linear in words times order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.dependency.ancestor_paths import Ids, lay_out, paths
+from rerank_plugins.dependency.corpus import UNKNOWN, Corpus, TreeCollector
+from rerank_plugins.dependency.least_scores import least_scores
+from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+
+SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
+CACHED = 1 << 20  # names whose numbers are cached
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of training.
+
+    `subtypes`  whether labels such as nsubj and nsubj:pass differ; otherwise the part after the colon is removed
+    `prune`     for each order, paths that occur at most this often are pruned (0 for the first)
+    """
+
+    order: int = 4
+    labelled: bool = True
+    smoothing: Literal["stupid-backoff", "kneser-ney"] = "stupid-backoff"
+    min_count: int = 5
+    lowercase: bool = False
+    subtypes: bool = False
+    prune: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= 6:
+            raise ConfigError(f"order {self.order}: dependency language models have order 1 to 6")
+        if self.smoothing not in SMOOTHINGS:
+            raise ConfigError(f"smoothing {self.smoothing!r}, wanted one of: {', '.join(SMOOTHINGS)}")
+        if self.min_count < 1:
+            raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
+
+    def word(self, word: str) -> str:
+        """The word in normal form (core/brackets_and_quotes.py), and in lower case if `lowercase` is set."""
+        return self.fold(normal_form(word))
+
+    def fold(self, word: str) -> str:
+        """The word, in lower case if `lowercase` is set."""
+        return word.lower() if self.lowercase else word
+
+    def label(self, label: str) -> str:
+        """The label, without its subtype unless `subtypes` is set."""
+        return label if self.subtypes else label.partition(":")[0]
+
+
+@dataclass(frozen=True, eq=False)
+class DependencyModel(PickledFields):
+    """A trained model: words and labels by number (0 is the unknown one), and the tables of the back-off model.
+
+    `unknown_types` is the number of distinct words of the corpus that `<unk>` stands for, at least 1.
+    """
+
+    settings: Settings
+    vocabulary: Vocabulary
+    labels: tuple[str, ...]
+    tables: BackoffTables
+    unknown_types: int = 1
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __contains__(self, word: str) -> bool:
+        return self._word_number[word] > 0
+
+    @cached_property
+    def _word_number(self) -> _NumberCache:
+        return _NumberCache(self.vocabulary.number, self._known)
+
+    def _known(self, word: str) -> str:
+        return known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
+
+    @cached_property
+    def _label_number(self) -> _NumberCache:
+        return _NumberCache({label: i for i, label in enumerate(self.labels)}, self.settings.label)
+
+    def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, LongArray]:
+        """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
+        forest = lay_out(trees, self._word_number.__getitem__, self._label_number.__getitem__)
+        return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets
+
+    @property
+    def _labels(self) -> int:
+        return len(self.labels) if self.settings.labelled else 1
+
+    def score(self, trees: Sequence[DependencyTree]) -> list[FloatArray]:
+        """Ln p of each word of each tree given its context, in sentence order (scores, with stupid backoff)."""
+        events, offsets = self.events(trees)
+        scores = self._scores(events)
+        return np.split(scores, offsets[1:-1]) if len(trees) else []
+
+    def totals(self, trees: Sequence[DependencyTree]) -> FloatArray:
+        """(trees) ln P(S | T); 0 for a tree without words."""
+        events, offsets = self.events(trees)
+        scores = self._scores(events)
+        tree = np.repeat(np.arange(len(trees)), np.diff(offsets))
+        # With bincount, a total does not depend on the trees before it.
+        totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)
+        return totals
+
+    def floor(self, words: Sequence[str]) -> FloatArray:
+        """(words) ln p of each word in its worst context: no tree gives it a lower one (least_scores.py)."""
+        return self._least[[self._word_number[word] for word in words]]
+
+    @cached_property
+    def _least(self) -> FloatArray:
+        """(vocabulary) the least ln p of each word."""
+        least = least_scores(self.tables)
+        least[0] -= np.log(self.unknown_types)
+        return least
+
+    def _scores(self, events: Ids) -> FloatArray:
+        scores, _ = score_events(self.tables, events)
+        scores[events[:, -1] == 0] -= np.log(self.unknown_types)
+        return scores
+
+
+class _NumberCache(dict[str, int]):
+    """A cache that maps each name to the number of the form of it that the model knows, or to 0."""
+
+    def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
+        self._numbers, self._form = numbers, form
+
+    def __missing__(self, name: str) -> int:
+        number = self._numbers.get(self._form(name), 0)
+        if len(self) < CACHED:
+            self[name] = number
+        return number
+
+
+def train(
+    collector: TreeCollector,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
+) -> DependencyModel:
+    """A model of the collected trees; the collector is emptied.
+
+    The model does not depend on the order of the trees, nor on the memory of the workspace, which should be that of the
+    collector. Raises ModelError if there are no trees.
+    """
+    if not collector.trees:
+        raise ModelError("there is nothing to train a dependency language model on: no trees")
+    # No name refers to the corpus here, so that `train_on` can free its memory before the estimation.
+    return train_on(
+        collector.finish(settings.min_count, settings.word, settings.label),
+        settings,
+        workspace=workspace,
+        jobs=jobs,
+        progress=progress,
+        estimator=estimator,
+    )
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
+) -> DependencyModel:
+    """A model of a corpus, which was finished with the cut-off and the forms of these settings.
+
+    So several models, for instance of several orders, can be trained on trees that are read once.
+    """
+    vocabulary, labels, unknown = corpus.vocabulary, corpus.labels, corpus.unknown_types
+    label_count = len(labels) if settings.labelled else 1
+    contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
+    source = TupleEvents((len(vocabulary), *contexts), workspace)
+    provenance: dict[str, Any] = {"words": len(corpus.rows), "trees": len(corpus.lengths), "unknown_words": 0}
+    for block in corpus.blocks():
+        source.add(paths(block, settings.order, len(vocabulary), label_count))
+        provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
+    del corpus  # unless the caller needs it, its memory is free for the estimation
+    estimation = estimator(
+        source,
+        SMOOTHINGS[settings.smoothing](),
+        prune=settings.prune,
+        workspace=workspace,
+        jobs=jobs,
+        progress=progress,
+    )
+    provenance |= {
+        "ngrams": estimation.ngrams,
+        "discounts": [list(values) for values in estimation.discounts],
+    }
+    return DependencyModel(settings, vocabulary, labels, estimation.tables, max(unknown, 1), provenance)

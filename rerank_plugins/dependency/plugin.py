@@ -1,0 +1,26 @@
+"""The plugins of the family `dependency`."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.dependency.feature import DependencyFeature
+
+    register("dependency-lm", DependencyFeature)
+
+
+@hookimpl
+def register_parsers(register: Register) -> None:
+    """Register the parsers of this family."""
+    from rerank_plugins.dependency.biaffine_parser import BiaffineParser, EnglishParser
+    from rerank_plugins.dependency.stanza_parser import StanzaParser
+    from rerank_plugins.dependency.treebank_parser import TreebankParser
+    from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+
+    register("english", EnglishParser)
+    register("biaffine", BiaffineParser)
+    register("udpipe", UdpipeParser)
+    register("stanza", StanzaParser)
+    register("treebank", TreebankParser)

@@ -1,0 +1,73 @@
+"""Violations of rules of English grammar in the dependency tree of a hypothesis, and ln p of its verbs' arguments.
+
+Each rule comes from the linguistic literature, which rules/ names, and has a column of its own: minus the
+number of violations. The columns are
+
+    subject_verb, determiner_noun, reflexive_agreement    agreement
+    reflexive_place, case, verb_form                      forms of pronouns and verbs
+    polarity, existential, superlative, ellipsis          negative polarity items, determiners, numerals
+    expletive, tough                                      raising and control
+    left_branch, islands, stranded                        extraction
+    fillers, frames, animacy, bare_nouns                  Σ ln p of gaps, verb frames, arguments and bare nouns
+
+The last four are sums over the words concerned, from counts of parsed text. Only clear violations count, and a parser
+may read an ungrammatical sentence as a grammatical one. A hypothesis without a tree has 0 everywhere, as an empty one
+has. The cost is that of parsing each distinct text once, and about 0.1 ms for the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.files.embedded import embedded
+
+
+@dataclass(frozen=True)
+class GrammarViolationsFeature(SentenceFeature, PickledFields):
+    """Violated rules of English grammar, counted in the dependency tree, and ln p of gaps and verb frames."""
+
+    parser: Parser | None = option(None, doc="a parser, by name; default: the embedded English one")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """A component for each rule."""
+        from rerank_plugins.english.rules.violations import VALUES
+
+        return VALUES
+
+    @property
+    def resources(self) -> tuple[Path, ...]:
+        """The embedded lexicon."""
+        return (embedded("grammar-lexicon.tsv.xz"),)
+
+    @cached_property
+    def _parser(self) -> Parser:
+        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.kit.files.parser_of_model import parser_of_model
+
+        return parser_of_model(None, self.parser, EnglishParser())
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parser of the trees."""
+        return (self._parser,)
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 19) minus the numbers of violations, then natural logs; 0 or less."""
+        from rerank_plugins.english.lexicon.english_lexicon import english
+        from rerank_plugins.english.rules.violations import grammar_values
+
+        lexicon, values = english(), np.zeros((len(sentences), len(self.components)))
+        for row, parse in enumerate(self._parser.parse(sentences)):
+            if parse.dependencies is not None:
+                values[row] = grammar_values(parse.dependencies, lexicon)
+        return values

@@ -1,0 +1,1 @@
+"""Verbs, nouns and names of English: their forms, frames, gender and animacy."""

@@ -1,0 +1,11 @@
+"""The plugins of the family `english`."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.english.feature import GrammarViolationsFeature
+
+    register("grammar-violations", GrammarViolationsFeature)

@@ -1,0 +1,197 @@
+"""Counts violations of agreement in a dependency tree: of verbs, determiners and reflexives.
+
+Only clear cases count: where person, number or gender of one side is unknown or may be several, nothing is violated.
+Agreement is with the head of the subject, not with the nearest noun (Quirk et al. 1985, §10.34); a noun of quantity (a
+lot of cats) passes on the number of what it measures.
+"""
+
+from __future__ import annotations
+
+from rerank_plugins.english.closed_classes import (
+    BARE_INFINITIVE,
+    FINITE,
+    INDEFINITE,
+    INDEFINITE_PERSONS,
+    MANDATIVE,
+    MODALS,
+    PERSONAL,
+    PLURAL_DETERMINERS,
+    QUANTITY_NOUNS,
+    REFLEXIVES,
+    SINGULAR_DETERMINERS,
+    Pronoun,
+)
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import TreeView
+
+UNKNOWN = Pronoun(3, "-", "-")
+RELATIVE = frozenset(["who", "which", "that", "whom"])
+
+
+def features(view: TreeView, lexicon: Lexicon, nominal: int) -> Pronoun:
+    """Person, number and gender of a nominal; `-` where they are unknown or may be several."""
+    word, tag = view.words[nominal], view.tags[nominal]
+    if view.dependents(nominal, "conj"):
+        coordinators = {
+            view.words[i] for child in view.dependents(nominal, "conj") for i in view.dependents(child, "cc")
+        }
+        return Pronoun(3, "p" if "and" in coordinators and "or" not in coordinators else "-", "-")
+    if word in PERSONAL:
+        return PERSONAL[word]
+    if word in INDEFINITE:
+        return INDEFINITE[word]
+    if word in QUANTITY_NOUNS:
+        measured = next((i for i in view.dependents(nominal, "nmod") if i > nominal), None)
+        return features(view, lexicon, measured) if measured is not None and word != "number" else UNKNOWN
+    if tag == "PROPN":
+        plural = word.endswith("s") and (word in lexicon.nouns or word[:-1].capitalize() in lexicon.nouns)
+        named = word.endswith("s") and any(view.words[i] == "the" for i in view.dependents(nominal, "det"))
+        return Pronoun(3, "-" if plural or named else "s", lexicon.gender(word, name=True))
+    if tag != "NOUN":
+        return UNKNOWN
+    determiners = {view.words[i] for i in view.dependents(nominal, "det", "nummod", "amod") if i < nominal}
+    number = lexicon.noun_number(word)
+    if number == "-" and determiners & SINGULAR_DETERMINERS - {"this", "that"}:
+        number = "s"
+    elif number == "-" and determiners & PLURAL_DETERMINERS:
+        number = "p"
+    return Pronoun(3, number, lexicon.gender(word, name=False) if number == "s" else "-")
+
+
+def antecedent(view: TreeView, nominal: int) -> int:
+    """The noun that a relative pronoun stands for, or the nominal itself."""
+    if view.words[nominal] in RELATIVE:
+        for above in view.ancestors(nominal):
+            if view.relations[above] == "acl":
+                return view.heads[above]
+    return nominal
+
+
+def finite_word(view: TreeView, predicate: int) -> int | None:
+    """The finite auxiliary or copula of a predicate, or the predicate itself; None for modals and infinitives."""
+    auxiliaries = view.auxiliaries(predicate)
+    if auxiliaries:
+        return auxiliaries[0] if view.words[auxiliaries[0]] in FINITE else None
+    if view.is_infinitive(predicate) or view.tags[predicate] not in ("VERB", "AUX"):
+        return None
+    return predicate
+
+
+def number_of_verb(view: TreeView, lexicon: Lexicon, word: int) -> str:
+    """`s`, `p` or `1` (am) for a finite verb in the present, or `was` and `were`; `-` for other forms."""
+    form = view.words[word]
+    if form in FINITE:
+        return FINITE[form]
+    slots = lexicon.slots(form)
+    if "past" in slots or "participle" in slots:
+        return "-"
+    return "s" if "third" in slots else "p" if "base" in slots else "-"
+
+
+def subject_verb(view: TreeView, lexicon: Lexicon) -> int:
+    """The number of finite verbs that do not agree with their subjects."""
+    return sum(
+        _disagree(view, lexicon, subject, view.heads[subject])
+        for subject, relation in enumerate(view.relations)
+        if relation == "nsubj" and view.heads[subject] >= 0
+    )
+
+
+def _disagree(view: TreeView, lexicon: Lexicon, subject: int, predicate: int) -> bool:
+    finite = finite_word(view, predicate)
+    if finite is None or (finite == predicate and view.tags[predicate] == "VERB" and subject > predicate):
+        return False
+    number = number_of_verb(view, lexicon, finite)
+    if number == "-" or _not_indicative(view, lexicon, predicate, finite):
+        return False
+    if any(view.words[i] == "there" for i in view.children[predicate]) and view.dependents(subject, "conj"):
+        return False
+    word = view.words[subject]
+    subject_is = features(view, lexicon, antecedent(view, subject))
+    if word == "i":
+        return number == "s" and view.words[finite] != "was"
+    if number == "1":
+        return subject_is.number in ("s", "p")
+    if word == "you":
+        return number == "s"
+    return subject_is.number not in ("-", number)
+
+
+def _not_indicative(view: TreeView, lexicon: Lexicon, predicate: int, finite: int) -> bool:
+    """Whether the form of the verb may be a subjunctive or an infinitive without `to`."""
+    if view.words[finite] == "were":
+        return view.first(predicate, "mark") is not None
+    head = view.heads[predicate]
+    governor = lexicon.base(view.words[head]) if head >= 0 else None
+    if view.relations[predicate] in ("ccomp", "xcomp", "conj") and governor in MANDATIVE | BARE_INFINITIVE:
+        return True
+    before = view.words[predicate - 1] if predicate else ""
+    return finite == predicate and before in MODALS | {"to", "do", "does", "did"}
+
+
+def determiner_noun(view: TreeView, lexicon: Lexicon) -> int:
+    """The number of determiners and numerals that do not agree with their nouns."""
+    return sum(_determined(view, lexicon, i) for i in range(len(view)))
+
+
+def _determined(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    noun, form = view.heads[word], view.words[word]
+    singular = form in SINGULAR_DETERMINERS
+    if noun <= word or view.tags[noun] != "NOUN" or not (singular or form in PLURAL_DETERMINERS):
+        return False
+    if view.relations[word] not in ("det", "nummod", "amod") or (form == "that" and view.relations[word] != "det"):
+        return False
+    number = lexicon.noun_number(view.words[noun])
+    between = view.words[word + 1 : noun]
+    if singular and any(view.tags[i] == "NUM" for i in range(word + 1, noun)):
+        return False
+    if singular and set(between) & {"few", "couple", "hundred", "thousand", "million", "dozen", "great", "good"}:
+        return False
+    if not singular and set(between) & {"a", "of", "and", "-"} | ({form} & {"both", "hundred"}):
+        return False
+    return number not in ("-", "s" if singular else "p")
+
+
+def reflexives(view: TreeView, lexicon: Lexicon) -> int:
+    """The number of reflexives that do not agree with the subject of their own clause."""
+    return sum(
+        clash(view, lexicon, word, subject)
+        for word, form in enumerate(view.words)
+        if form in REFLEXIVES and (subject := local_subject(view, word)) is not None
+    )
+
+
+def clash(view: TreeView, lexicon: Lexicon, reflexive: int, subject: int) -> bool:
+    """Whether a reflexive and its subject differ in person, number or gender."""
+    subject = antecedent(view, subject)
+    wanted, is_ = REFLEXIVES[view.words[reflexive]], features(view, lexicon, subject)
+    if view.tags[subject] not in ("NOUN", "PROPN", "PRON") or view.words[subject] in RELATIVE | {"one", "what"}:
+        return False
+    if wanted.person != is_.person:
+        return is_.number != "-" or is_.person != 3
+    if wanted.number == "p" and view.words[subject] in INDEFINITE_PERSONS:
+        return False
+    if "-" not in (wanted.number, is_.number) and wanted.number != is_.number:
+        return True
+    if wanted.gender == "n" and is_.gender == "-" and view.tags[subject] == "NOUN" and wanted.number == is_.number:
+        return lexicon.animate(view.words[subject]) is True
+    if wanted.gender in ("m", "f") and is_.gender == "-" and view.tags[subject] == "NOUN" and is_.number == "s":
+        return lexicon.animate(view.words[subject]) is False
+    return "-" not in (wanted.gender, is_.gender) and wanted.gender != is_.gender
+
+
+def local_subject(view: TreeView, word: int) -> int | None:
+    """The subject of the clause that a word stands in: that of the governor controls an infinitive; None if unknown."""
+    for above in view.ancestors(word):
+        subject = view.subject(above)
+        if subject is not None:
+            return subject if subject != word else None
+        if view.relations[above] == "xcomp":
+            controller = view.first(view.heads[above], "obj", "iobj")
+            if controller is not None and controller != word:
+                return controller
+        elif view.relations[above] in ("root", "ccomp"):
+            return None
+        elif view.relations[above] == "acl" and view.tags[above] == "VERB":
+            return view.heads[above]
+    return None

@@ -1,0 +1,115 @@
+"""The incremental HHMM syntactic language model (hhmm), over any grammar or the embedded English one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.hhmm.complexity import LN2, Complexity, EntropyKind
+from rerank_plugins.hhmm.embedded_model import check_beam, read_or_embedded
+
+if TYPE_CHECKING:
+    from rerank_plugins.hhmm.model import HhmmModel
+    from rerank_plugins.hhmm.store import Beam
+
+
+@dataclass(frozen=True)
+class HhmmLanguageModel(LanguageModel, PickledFields):
+    """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
+
+    Natural logs. It is also an `IncrementalLM`, whose state is an immutable `Beam`. Sentences are scored over the trie
+    of their prefixes. A word that no store of the beam can read gets a low probability, and the model starts afresh
+    after it (see model.py). Raises ModelError for a file that is missing, cut short, or of another kind or
+    version.
+    """
+
+    file_kind: ClassVar[str] = "hhmm"
+    model: Path | None = option(
+        None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
+    )
+    beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
+    threshold: float = option(1e-6, doc="stores below this fraction of the best one's probability are pruned")
+
+    def __post_init__(self) -> None:
+        check_beam(self.beam, self.depth, self.threshold)
+
+    @cached_property
+    def hhmm(self) -> HhmmModel:
+        """The grammar as a hierarchic hidden Markov model, built on first use."""
+        from rerank_plugins.hhmm.model import HhmmModel
+
+        grammar, events = read_or_embedded(self.model)
+        return HhmmModel(grammar, self.depth, self.beam, self.threshold, events=events)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.hhmm.grammar.lexicon
+
+    def start(self) -> Beam:
+        """The beam before the first word."""
+        return self.hhmm.start()
+
+    def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
+        """Ln p(word | state), and the beam after it."""
+        return self.hhmm.advance(state, word)
+
+    def finish(self, state: Beam) -> float:
+        """Ln p(</s> | state)."""
+        return self.hhmm.finish(state)
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it, and of `</s>` last."""
+        return self.score_and_lost(sentences)[0]
+
+    def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
+        """The result of `score`, and (n) the number of words of each sentence that no store of the beam could read."""
+        from rerank_plugins.kit.prefix_trie import walk
+
+        scores, unparsed = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
+        for number, ln_p, states in walk(self.hhmm, sentences):
+            scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
+            unparsed[number] = states[-1].unparsed
+        return scores, unparsed
+
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+
+        return ln_unigrams(self.hhmm.grammar)
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
+        from rerank_plugins.constituency.expected_unigrams import unigram_scores
+
+        return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
+
+    def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
+        """Surprisal, entropy and expected depth of the store, word by word (complexity.py)."""
+        from rerank_plugins.kit.prefix_trie import walk
+
+        measures: list[Complexity | None] = [None] * len(sentences)
+        measuring = self._measuring
+        for number, ln_p, states in walk(measuring, sentences):
+            values = np.array([*ln_p, measuring.finish(states[-1])])
+            entropies = [state.store_entropy if entropy == "stores" else state.derivation_entropy for state in states]
+            bits = np.array(entropies) / LN2
+            if entropy == "printed":  # Σ P log2 P, where P is the joint probability with the words so far
+                ln_prefix = np.cumsum([0.0, *ln_p])
+                bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
+            depth = np.array([state.mean_depth for state in states])
+            unparsed = np.array([state.unparsed for state in states])  # words so far
+            measures[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(unparsed).astype(np.float64))
+        return [measure for measure in measures if measure is not None]
+
+    @cached_property
+    def _measuring(self) -> HhmmModel:
+        """The same model, on the same tables, with the entropies kept as well."""
+        return self.hhmm.with_search(entropies=True)

@@ -1,0 +1,27 @@
+"""The plugins of the family `hhmm`."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.hhmm.feature import HhmmFeature
+
+    register("hhmm-lm", HhmmFeature)
+
+
+@hookimpl
+def register_language_models(register: Register) -> None:
+    """Register the language models of this family."""
+    from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+
+    register("hhmm", HhmmLanguageModel)
+
+
+@hookimpl
+def register_parsers(register: Register) -> None:
+    """Register the parsers of this family."""
+    from rerank_plugins.hhmm.parser import HhmmParser
+
+    register("hhmm", HhmmParser)

@@ -1,0 +1,329 @@
+"""Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
+
+Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
+twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and
+numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each) and 12 bytes for each n-gram of
+the trie, of which large orders then wait in files for their turn; for the order at hand, 16 bytes for each n-gram and
+each context. The tables take 12 bytes for each n-gram and 16 for each context more, unless they are packed: then each
+order is written to a file once it is complete. What exceeds the memory of the workspace lies in files too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.context_links import link_ngrams, place_links
+from rerank_plugins.kit.backoff.event_sources import EventSource, TupleEvents
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.kit.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.elementary_functions import log10
+from rerank_plugins.kit.workspace import Workspace
+
+Tables = TypeVar("Tables")
+# The record of an event in the place of the two integers of its row.
+ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
+
+
+@dataclass(frozen=True)
+class Estimate(Generic[Tables]):
+    """A model, and for each order its discounts, its counts of counts n_1 … n_4, and its n-grams before the cut-off.
+
+    `enough` says for each order whether the data was large enough to estimate the discounts from.
+    """
+
+    tables: Tables
+    discounts: list[tuple[float, ...]]
+    counts_of_counts: list[tuple[int, ...]]
+    ngrams: list[int]
+    enough: list[bool]
+
+
+class Estimator(Protocol):
+    """The interface of `estimate` for models of tuples."""
+
+    def __call__(
+        self,
+        source: TupleEvents,
+        smoothing: Smoothing | None = None,
+        *,
+        prune: Sequence[int] = (),
+        never: Sequence[int] = (),
+        lowest: FloatArray | None = None,
+        workspace: Workspace | None = None,
+        jobs: int = 2,
+        progress: Callable[[str], None] = lambda stage: None,
+    ) -> Estimate[BackoffTables]:
+        """The model of the events."""
+        ...
+
+
+def cutoffs(prune: Sequence[int], order: int) -> list[int]:
+    """For each order the count up to which n-grams are pruned; the last value holds for all higher orders.
+
+    Raises ConfigError for cut-offs that decrease, or that prune 1-grams (the cut-off of the vocabulary does that).
+    """
+    values = list(prune) or [0]
+    if len(values) > order:
+        raise ConfigError(f"there are cut-offs for {len(values)} orders, but the model has order {order}")
+    if values[0] != 0:
+        raise ConfigError(f"the cut-off of 1-grams is {values[0]}, wanted 0: the vocabulary leaves out rare words")
+    if any(b < a for a, b in pairwise(values)):
+        raise ConfigError(f"cut-offs {values}: that of longer n-grams may not be lower than that of shorter ones")
+    return values + values[-1:] * (order - len(values))
+
+
+def estimate(
+    source: EventSource,
+    smoothing: Smoothing | None = None,
+    *,
+    prune: Sequence[int] = (),
+    never: Sequence[int] = (),
+    lowest: FloatArray | None = None,
+    text: bool = False,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Estimate[BackoffTables]:
+    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given.
+
+    `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
+    `never`     symbols that are never predicted (`<s>`)
+    `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
+                interpolated with the uniform distribution
+    `text`      whether contexts consist of the symbols that are predicted, as in a text
+    `progress`  is called with the name of each stage
+    The model does not depend on the order of the events, on `jobs` or on the memory.
+    Raises ModelError where there are no events or too many.
+    """
+    workspace = workspace or Workspace()
+    records = RecordStore(workspace, text)
+    return _estimate(source, smoothing or KneserNey(), records, prune, never, lowest, text, workspace, jobs, progress)
+
+
+def estimate_packed(
+    source: EventSource,
+    smoothing: Smoothing,
+    quantise: int | None = None,
+    *,
+    prune: Sequence[int] = (),
+    never: Sequence[int] = (),
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Estimate[PackedTables]:
+    """Estimate a model of text as `estimate` does, and pack each order once it is complete.
+
+    `quantise` is the number of bits of a value, or None for exact ones.
+    """
+    workspace = workspace or Workspace()
+    store = PackedStore(source.layout.order, quantise, workspace)
+    return _estimate(source, smoothing, store, prune, never, None, True, workspace, jobs, progress)
+
+
+def _estimate(
+    source: EventSource, smoothing: Smoothing, store: Store[Tables], prune: Sequence[int], never: Sequence[int],
+    lowest: FloatArray | None, text: bool, workspace: Workspace, jobs: int, progress: Callable[[str], None],
+) -> Estimate[Tables]:  # fmt: skip
+    layout = source.layout
+    cut = cutoffs(prune, layout.order)
+    if len(source) == 0:
+        raise ModelError("there are no events to estimate a model from")
+    # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
+    progress("sorting")
+    rows, starts = source.deal(workspace, jobs)
+    levels = build_trie(
+        rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=any(cut), jobs=jobs
+    )
+    del rows
+    # The discounts of each order, from its counts of counts (smoothing.py).
+    ngrams = [len(level) for level in levels]
+    of_counts = [count_of_counts(level.count) for level in levels]
+    discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
+    # Room for all events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
+    sizes = [layout.sizes[0], *(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
+    event_levels = np.concatenate([[0], np.cumsum(sizes)])
+    if event_levels[-1] >= 1 << 31:
+        raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
+    # Long n-grams wait in files while the shorter ones are estimated.
+    for level in levels[1:]:
+        level.set_aside(workspace)
+    # The empty context, from which all other orders are interpolated.
+    p = unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
+    if p.shape != (sizes[0],):
+        raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
+    # One order after the other; each needs p of the shorter n-grams, that is of the order before.
+    lower: FloatArray = p[levels[0].symbol]
+    orders = Orders(levels, store, event_levels, cut, layout.sizes, text, workspace, jobs)
+    fill_empty_context(orders.events, p)
+    for order in range(2, layout.order + 1):
+        progress(f"{order}-grams")
+        lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
+    unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
+    tables = orders.finish(unseen)
+    counted = [tuple(n[1:].tolist()) for n in of_counts]
+    return Estimate(tables, [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
+
+
+def kept_ngrams(level: TrieLevel, cutoff: int) -> int:
+    """How many n-grams of an order occur more often than the cut-off."""
+    raw = level.count if level.raw is None else level.raw
+    return len(level) if cutoff == 0 else int(np.count_nonzero(raw > cutoff))
+
+
+def unigrams(
+    level: TrieLevel, size: int, discount: FloatArray, smoothing: Smoothing, never: Sequence[int]
+) -> FloatArray:
+    """(size) p of each symbol in the empty context.
+
+    Kneser–Ney interpolates with the uniform distribution over the symbols that may be predicted. Stupid backoff gives
+    an unseen symbol the score of a symbol that was seen once.
+    """
+    counts = np.zeros(size)
+    counts[level.symbol] = level.count
+    total = counts.sum()
+    possible = np.ones(size, bool)
+    possible[list(never)] = False
+    taken = np.where(counts > 0, discount[np.minimum(np.maximum(counts, 1), 3).astype(int) - 1], 0.0)
+    if isinstance(smoothing, StupidBackoff):
+        p = np.maximum(counts, 1.0) / total
+    else:
+        p = (counts - taken) / total + taken.sum() / total / possible.sum()
+    p[~possible] = 0.0
+    probabilities: FloatArray = p
+    return probabilities
+
+
+def fill_empty_context(events: RecordArray, p: FloatArray) -> None:
+    """Fill in the events of the empty context, one for each symbol, with the probabilities `p`."""
+    events["symbol"] = np.arange(len(events))
+    events["log10"] = LOG_ZERO
+    events["log10"][p > 0] = log10(p[p > 0])
+    events["next"] = 0
+
+
+@njit(cache=True, nogil=True)
+def count_of_counts(counts: Any) -> Any:
+    """(5) how many n-grams have count 0, 1, 2, 3, 4."""
+    ngrams = np.zeros(5, np.int64)
+    for count in counts:
+        if count < 5:
+            ngrams[count] += 1
+    return ngrams
+
+
+class Orders(Generic[Tables]):
+    """Estimates the orders from 2 on, each from the order before it; `events` are those of the last one."""
+
+    def __init__(
+        self, levels: list[TrieLevel], store: Store[Tables], event_levels: LongArray, cut: list[int],
+        sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
+    ) -> None:  # fmt: skip
+        self._levels, self._event_levels, self._cut = levels, event_levels, cut
+        self._store: Store[Tables] = store
+        self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
+        store.start(event_levels, sum(map(len, levels[1:])) + 2)  # n-grams at most in a context each; the empty one
+        self.events = store.events_of(1, [np.zeros(int(event_levels[1]), EVENT)])
+        empty = store.contexts(1)
+        empty[0] = (0.0, 0, 0, 0)
+        store.contexts_done(empty, 0, len(self.events))
+        self._context_levels = [0, 1]
+        self._predicted = levels[0].symbol
+        self._context_of = workspace.zeros(len(levels[0]), np.int32)
+        self._node = self._next = np.zeros(1, np.int32)
+
+    def add(self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float) -> FloatArray:
+        """Estimate the events and contexts of an order; p of each of its n-grams, if there are longer ones."""
+        level, last = self._levels[order - 1], order == len(self._levels)
+        contexts, events, p = self._estimate(order, lower, discounts, backoff)
+        # What the next order needs of each n-gram besides p and its context: the symbol that it predicts.
+        if not last:
+            predicted = self._workspace.empty(len(level), np.int32)
+            np.take(self._predicted, level.parent, out=predicted, mode="clip")
+            self._predicted = predicted
+        # The n-grams of the order before can now be linked to the contexts that follow them; those of this order wait.
+        if self._text:
+            level.set_aside(self._workspace)
+            self._link(order - 1, contexts)
+        self._store.events_done(self.events, int(self._event_levels[order - 2]))
+        self._store.contexts_done(contexts, self._context_levels[-2], int(self._event_levels[order]))
+        self.events = events
+        return p
+
+    def _estimate(
+        self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float
+    ) -> tuple[RecordArray, RecordArray, FloatArray]:
+        """The contexts and the events of an order, and p of each of its n-grams."""
+        # Bring the n-grams of each context together (order_estimation.py).
+        level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
+        base, start = self._context_levels[-2:]
+        groups = group_by_context(
+            level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
+        )
+        last = order == len(self._levels)
+        level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
+        if last or not self._text:
+            level.symbol = level.count
+        # The records of the contexts of this order, and what the next one needs of each n-gram. The records of events
+        # replace the rows from which they are estimated.
+        contexts = self._store.contexts(int(groups.contexts[-1]))
+        first = int(self._event_levels[order - 1])
+        p = empty(0 if last else len(level), np.float64)
+        context_of = self._context_of = empty(0 if last else len(level), np.int32)
+        if any(self._cut) and not last:
+            context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
+        # Estimate p and the back-off weights, each part of the groups in a thread of its own.
+        rows = [groups.rows[groups.starts[a] : groups.starts[b]] for a, b in groups.parts]
+        events = [part.view(ROW_EVENT)[:, 0] for part in rows]
+        tasks = [
+            (
+                *(part, groups.bits, base, first + event, discounts, backoff),
+                *(self._predicted, level.parent, lower, contexts, records, context, 0, p, context_of),
+            )
+            for part, records, context, event in zip(
+                rows, events, groups.contexts.tolist(), groups.events.tolist(), strict=False
+            )
+        ]
+        in_threads(estimate_contexts, tasks, jobs)
+        self._context_levels.append(start + len(contexts))
+        kept = [part[:size] for part, size in zip(events, np.diff(groups.events).tolist(), strict=True)]
+        return contexts, self._store.events_of(order, kept), p
+
+    def _link(self, order: int, contexts: RecordArray) -> None:
+        """Link the n-grams of an order to the contexts that follow them, now that contexts of that length are known."""
+        level = self._levels[order - 1]
+        node, following = (self._workspace.empty(len(level), np.int32) for _ in range(2))
+        base = self._context_levels[order]
+        link_ngrams(level.symbol, level.parent, self._node, self._next, contexts, base, node, following)
+        if order == 1:
+            self.events["next"] = 0
+            self.events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
+        else:
+            self._place(following)
+        self._node, self._next = self._workspace.set_aside(node), self._workspace.set_aside(following)
+        level.symbol = level.parent = np.zeros(0, np.int32)
+
+    def _place(self, following: IntArray) -> None:
+        parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
+        in_threads(place_links, parts, self._jobs)
+
+    def finish(self, unseen: float) -> Tables:
+        """The tables, once all orders have been added."""
+        if self._text and len(self._levels) > 1 and self._store.has_last_links:
+            self._place(self._next[self._levels[-1].parent])
+        self._levels.clear()
+        self._store.events_done(self.events, int(self._event_levels[-2]))
+        return self._store.finish(np.array(self._context_levels, np.int64), unseen)

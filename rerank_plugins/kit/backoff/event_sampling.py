@@ -1,0 +1,105 @@
+"""Draws random events from a finished back-off model, by p(· | h).
+
+A context h has events of its own with their probabilities; the rest of the probability belongs to the symbols that were
+not seen in h, in proportion to p(· | h'). So, with the total probability of the events of h, one of these is drawn;
+otherwise a symbol is drawn from h' in the same way, and rejected until it is one that was not seen in h. The result is
+exact, and cheap: such a draw is expected to take 1 / (1 - Σ_{x in h} p(x | h')) trials, which times the probability of
+backing off is the back-off weight of h, at most 1 in an interpolated model. Each trial is a binary search in cumulative
+probabilities, which take 8 bytes an n-gram.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.kit.backoff.scoring import find_event
+from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel, part
+
+TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
+
+
+def cumulated(tables: BackoffTables) -> FloatArray:
+    """(E) the cumulative probability of each event in its context: its own and those of the events before it."""
+    sums = np.empty(len(tables.events))
+    cumulate(tables.contexts, tables.events, sums)
+    return sums
+
+
+@filling_kernel
+def cumulate(contexts: Any, events: Any, sums: Any) -> None:
+    """Fill in the cumulative probabilities within each context."""
+    for context in range(len(contexts) - 1):
+        total = 0.0
+        for i in range(contexts[context]["events"], contexts[context + 1]["events"]):
+            log10 = events[i]["log10"]
+            if log10 > LOG_ZERO:
+                total += 10.0**log10
+            sums[i] = total
+
+
+@part
+def find_share(sums: Any, low: int, high: int, share: float) -> int:
+    """The first position in `sums[low:high]` with a value above `share`, or `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] > share:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True, nogil=True)
+def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
+    """An event drawn from the context `path[depth]` or a shorter one (-1 from the empty one), and its depth in `path`.
+
+    `path` receives the contexts on the way.
+    """
+    while path[depth] > 0:
+        here = path[depth]
+        high = contexts[here + 1]["events"]
+        event = find_share(sums, contexts[here]["events"], high, rng.random())
+        if event < high:
+            return event, depth
+        depth += 1
+        path[depth] = contexts[here]["parent"]
+    return -1, depth
+
+
+@njit(cache=True, nogil=True)
+def draw_symbol(sums: Any, symbols: int, rng: Any) -> Any:
+    """A symbol drawn from the empty context, where symbols and events have the same numbers."""
+    return min(find_share(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
+
+
+@njit(cache=True, nogil=True)
+def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
+    """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
+    for d in range(depth - 1, -1, -1):
+        if find_event(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
+            return d
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def draw_event(contexts: Any, events: Any, sums: Any, context: int, path: Any, rng: Any) -> Any:
+    """The number of an event drawn from p(· | context); `path` has room for order + 1 contexts."""
+    path[0] = context
+    depth = 0
+    trials = 0
+    while True:
+        # Draw from the events of the context, or back off and draw from a shorter one.
+        event, depth = draw_down(contexts, sums, path, depth, rng)
+        if event < 0:
+            event = draw_symbol(sums, contexts[1]["events"], rng)
+        # Reject a symbol that one of the longer contexts has, and draw again from the context below that one.
+        seen = seen_above(contexts, events, path, depth, events[event]["symbol"])
+        if seen < 0:
+            return event
+        trials += 1
+        depth = seen + 1 if trials % TRIALS > 0 else 0

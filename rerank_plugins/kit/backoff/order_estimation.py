@@ -1,0 +1,185 @@
+"""Groups the n-grams of one order by context, and estimates them.
+
+Two numbers identify the context of an n-gram: the context of the shorter n-gram that is its parent in the trie, and its
+own farthest symbol. Sorting these pairs brings the events of a context together, still ordered by predicted symbol, and
+numbers the contexts in suffix order. In a context h, with counts a and discounts D (D_1, D_2, D_3 for counts of 1, 2,
+and 3 or more), the estimates are
+
+    p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h')        γ(h) = Σ_x D / Σ_x a(h x)
+
+as in Chen and Goodman (1998), eq. 4.15. A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid
+backoff does not interpolate: the second term is left out, and γ is a constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, shares, sort_buckets, stretches
+from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
+from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.workspace import Workspace
+
+BINS = 16  # leading bits of its context that determine the bucket of an n-gram
+
+
+@dataclass
+class Groups:
+    """N-grams sorted by context: rows of (context and symbol, n-gram and count), in buckets.
+
+    `parts` are runs of buckets; `contexts` and `events` (parts + 1) are how many of each precede a part, pruned ones
+    not counted.
+    """
+
+    rows: LongArray
+    starts: LongArray
+    bits: int
+    parts: list[tuple[int, int]]
+    contexts: LongArray
+    events: LongArray
+
+
+def group_by_context(
+    level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
+) -> Groups:
+    """Sort the n-grams of `level` by context; `shorter` has the context of each parent (-1: it was pruned altogether).
+
+    `size` is the number of these contexts, `symbols` the number of symbols in the farthest place.
+    """
+    # A key is the context of the parent and, in its last `bits` bits, the farthest symbol; a bin is its leading bits.
+    bits = symbols.bit_length()
+    shift = max(0, (max(size, 1) << bits).bit_length() - BINS)
+    bins = (((max(size, 1) << bits) - 1) >> shift) + 1
+    raw = level.count if level.raw is None else level.raw
+    # Count the n-grams of each bin, and join bins to buckets.
+    slices = stretches(len(level), jobs)
+    common = level.symbol, level.parent, shorter, bits, shift
+    histograms = np.array(in_threads(lambda a, b: count_bins(*common, a, b, bins), slices, jobs))
+    bucket, starts = bucket_bounds(histograms.sum(axis=0))
+    # Write the n-grams into their buckets; each thread has its own range in each bucket.
+    rows = workspace.empty((int(starts[-1]), 2), np.int64)
+    own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
+    cursors = starts[:-1] + np.cumsum(own, axis=0) - own
+    deal = [(a, b, cursor) for (a, b), cursor in zip(slices, cursors, strict=True)]
+    in_threads(lambda a, b, at: deal_ngrams(*common, level.count, raw, cutoff, a, b, bucket, at, rows), deal, jobs)
+    # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
+    parts = shares(starts, PARTS * jobs)
+
+    def sort_and_count(first: int, end: int) -> tuple[int, int]:
+        sort_buckets(rows, starts, first, end, 1)
+        kept: tuple[int, int] = count_kept(rows[starts[first] : starts[end]])
+        return kept
+
+    sizes = np.array([(0, 0), *in_threads(sort_and_count, parts, jobs)], np.int64)
+    contexts, events = np.cumsum(sizes, axis=0).T
+    return Groups(rows, starts, bits, parts, contexts, events)
+
+
+@njit(cache=True, nogil=True)
+def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, start: int, end: int, bins: int) -> Any:
+    """(bins) how many n-grams have a key in each bin."""
+    counts = np.zeros(bins, np.int64)
+    for i in range(start, end):
+        context = np.int64(shorter[parent[i]])
+        if context >= 0:
+            counts[((context << bits) | symbol[i]) >> shift] += 1
+    return counts
+
+
+@filling_kernel
+def deal_ngrams(
+    symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
+    start: int, end: int, bucket: Any, cursor: Any, rows: Any,
+) -> None:  # fmt: skip
+    """Put each n-gram into its bucket: its key; and its number, its count and whether it is pruned in one integer."""
+    for i in range(start, end):
+        context = np.int64(shorter[parent[i]])
+        if context >= 0:
+            key = (context << bits) | symbol[i]
+            b = bucket[key >> shift]
+            row = cursor[b]
+            cursor[b] = row + 1
+            rows[row, 0] = key
+            rows[row, 1] = (np.int64(i) << 32) | (np.int64(count[i]) << 1) | (1 if raw[i] <= cutoff else 0)
+
+
+@filling_kernel
+def count_kept(rows: Any) -> Any:
+    """How many contexts have an event that is not pruned, and how many such events there are."""
+    contexts = 0
+    events = 0
+    last = np.int64(-1)
+    for i in range(len(rows)):
+        if rows[i, 1] & 1 == 0:
+            events += 1
+            if rows[i, 0] != last:
+                last = rows[i, 0]
+                contexts += 1
+    return contexts, events
+
+
+@filling_kernel
+def estimate_contexts(
+    rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
+    lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,
+) -> None:  # fmt: skip
+    """Estimate the sorted `rows`, and fill the records of contexts and events, from `context` and `event` on.
+
+    `discounts` are D_1 … D_3; `backoff` is a constant γ, or negative to interpolate; `predicted` is the x of each
+    parent, which is also that of its n-grams, and `lower` its p. In the whole model, parents start at `base` and events
+    at `first`. `next` of an event holds the number of its n-gram for now. `events` may lie in the memory of `rows`,
+    since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
+    each n-gram, unless they are empty (at the highest order).
+    """
+    i = 0
+    while i < len(rows):
+        # The n-grams of one context h: Σ_x a(h x), and the count `left` that discounts and pruned n-grams give to γ.
+        key = rows[i, 0]
+        end = i
+        total = 0.0
+        left = 0.0
+        kept = False
+        while end < len(rows) and rows[end, 0] == key:
+            count = (rows[end, 1] >> 1) & 0x7FFFFFFF
+            total += count
+            if rows[end, 1] & 1:
+                left += count
+            else:
+                left += discounts[min(count, 3) - 1]
+                kept = True
+            end += 1
+        # The record of the context: γ(h), unless all its n-grams were pruned.
+        gamma = left / total if backoff < 0 else backoff
+        if kept:
+            record = contexts[context]
+            record["backoff"] = np.log10(gamma) if gamma > 0 else LOG_ZERO
+            record["parent"] = base + (key >> bits)
+            record["symbol"] = key & ((1 << bits) - 1)
+            record["events"] = first + event
+        # The events of the context: p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h').
+        for j in range(i, end):
+            ngram = rows[j, 1] >> 32
+            if len(context_of) > 0:
+                context_of[ngram] = context if kept else -1
+            if rows[j, 1] & 1 == 0:
+                count = (rows[j, 1] >> 1) & 0x7FFFFFFF
+                p = (count - discounts[min(count, 3) - 1]) / total
+                if backoff < 0:
+                    p += gamma * lower[parent[ngram]]
+                if len(probability) > 0:
+                    probability[ngram] = p
+                new = events[event]
+                new["symbol"] = predicted[parent[ngram]]
+                new["log10"] = np.log10(p) if p > 0 else LOG_ZERO
+                new["next"] = ngram
+                event += 1
+        if kept:
+            context += 1
+        i = end

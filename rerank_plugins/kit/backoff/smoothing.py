@@ -1,0 +1,72 @@
+"""The two smoothing methods, which turn counts into probabilities or scores.
+
+Interpolated modified Kneser–Ney (Chen and Goodman 1998): three discounts an order from the counts of counts n_1 … n_4,
+
+    Y = n_1 / (n_1 + 2 n_2)      D_j = j - (j + 1) Y n_{j+1} / n_j,  j = 1, 2, 3
+
+Orders below the highest have continuation counts. Data that is too small for the formula (an n_j of 0, or D_j outside
+[0, j]) gets the discounts 0.5, 1, 1.5 of lmplz's `--discount_fallback`.
+
+Stupid backoff (Brants et al. 2007): S(x | h) = C(h x) / C(h ·) where C(h x) > 0, else 0.4 S(x | h'). The scores do not
+sum to one. C(h ·) = Σ_x C(h x) is counted, and not replaced by C(h): in a tree a word has many children or none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, LongArray
+
+FALLBACK = (0.5, 1.0, 1.5)
+
+
+@dataclass(frozen=True)
+class KneserNey:
+    """Interpolated modified Kneser–Ney smoothing; `discounts`, if given, replace those of the data in every order."""
+
+    discounts: tuple[float, float, float] | None = None
+    continuation: ClassVar[bool] = True
+    backoff: ClassVar[float] = -1.0  # negative: the weights are estimated
+    name: ClassVar[str] = "kneser-ney"
+
+    def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
+        """(3) D_1, D_2, D_3+ from (5) n_0 … n_4, and whether the data was large enough for the formula."""
+        if self.discounts is not None:
+            return np.array(self.discounts), True
+        n = counts_of_counts.astype(np.float64)
+        if (n[1:4] == 0).any():
+            return np.array(FALLBACK), False
+        y = n[1] / (n[1] + 2 * n[2])
+        j = np.arange(1.0, 4.0)
+        discounts = j - (j + 1) * y * n[2:5] / n[1:4]
+        if (discounts < 0).any() or (discounts > j).any():
+            return np.array(FALLBACK), False
+        return discounts, True
+
+
+@dataclass(frozen=True)
+class StupidBackoff:
+    """Stupid backoff; `factor` is the weight of each symbol by which the context is shortened."""
+
+    factor: float = 0.4
+    continuation: ClassVar[bool] = False
+    name: ClassVar[str] = "stupid-backoff"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.factor <= 1:
+            raise ValueError(f"the factor of stupid backoff is {self.factor}, wanted above 0 and at most 1")
+
+    @property
+    def backoff(self) -> float:
+        """The weight of every context."""
+        return self.factor
+
+    def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:  # noqa: ARG002
+        """(3) zeros: seen events are not discounted."""
+        return np.zeros(3), True
+
+
+Smoothing = KneserNey | StupidBackoff

@@ -1,0 +1,1 @@
+"""Files: text, model files, embedded models, and the cache of parses."""

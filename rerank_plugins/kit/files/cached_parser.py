@@ -1,0 +1,143 @@
+"""Puts a parser behind caches, so that each distinct sentence is parsed once for all features and runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, is_dataclass
+from functools import cached_property
+from typing import Any
+
+from rerank_plugins import __version__
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.identity import describe
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence
+from rerank_plugins.core.paths import cache_folder, cache_limit
+from rerank_plugins.core.scored_trees import KBestTrees
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.parse_cache import ParseCache
+
+REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
+BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
+
+logger = logging.getLogger(__name__)
+
+
+def default_cache() -> ParseCache | None:
+    """The user's cache on disk; None if the user wants none (`RERANK_CACHE` is empty)."""
+    folder = cache_folder()
+    return ParseCache(folder, cache_limit() // 2) if folder else None
+
+
+def identity(parser: Parser) -> str | None:
+    """A JSON text of all that the parser's trees depend on: parsers with the same text share their cached parses.
+
+    It is None for a parser whose options cannot be described: one that is no dataclass, or has an option that cannot be
+    pickled. The identity of the project's own parsers contains the project's version.
+    Raises ModelError where the parser's property `resources` does.
+    """
+    if not is_dataclass(parser):
+        return None
+    own = {"version": __version__} if type(parser).__module__.startswith("rerank_plugins.") else {}
+    try:
+        description = describe(parser, file_names=False)
+    except PluginError:
+        return None
+    return json.dumps(own | description, ensure_ascii=False, sort_keys=True)
+
+
+@dataclass
+class CachedParser(Parser):
+    """Looks parses up in memory, then on disk, and parses only the other sentences.
+
+    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the sentences without a tree, which are
+    reported in the log.
+    """
+
+    parser: Parser
+    _cache: ParseCache | None = field(default_factory=default_cache, repr=False, compare=False)
+    _known: dict[tuple[str, ...], Parse] = field(default_factory=dict, repr=False, compare=False)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"parser": self.parser, "_cache": self._cache, "_known": {}, "_counts": {}}
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the wrapped parser was trained on."""
+        return self.parser.trained_on
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words that the wrapped parser knows."""
+        return self.parser.vocabulary
+
+    @property
+    def parsed(self) -> int:
+        """The number of sentences passed to the wrapped parser."""
+        return self._counts.get("parsed", 0)
+
+    @property
+    def unparsed(self) -> int:
+        """The number of distinct sentences that have words but no tree."""
+        return self._counts.get("unparsed", 0)
+
+    @cached_property
+    def _identity(self) -> str | None:
+        return identity(self.parser)
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; each new sentence is passed to the wrapped parser once."""
+        keys = [tuple(sentence) for sentence in sentences]
+        new = self._new(keys)
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
+            self.keep(batch, self.parser.parse(batch))
+        return [self._known[key] for key in keys]
+
+    def known(self, sentences: Sequence[Sentence]) -> dict[tuple[str, ...], Parse]:
+        """The parses of those sentences that are in memory or on disk."""
+        keys = [tuple(sentence) for sentence in sentences]
+        self._new(keys)
+        return {key: self._known[key] for key in keys if key in self._known}
+
+    def keep(self, sentences: Sequence[tuple[str, ...]], parses: Sequence[Parse]) -> None:
+        """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
+        pairs = list(zip(sentences, parses, strict=True))
+        self._counts["parsed"] = self.parsed + len(pairs)
+        if self._cache and self._identity:
+            own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
+            self._cache.save(self._identity, own)
+        self._remember(pairs)
+
+    def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The distinct sentences whose parses are not known, after those on disk have been remembered."""
+        if self._counts.get("remembered", 0) > REMEMBERED:
+            self._known.clear()
+            self._counts["remembered"] = 0
+        new = [key for key in dict.fromkeys(keys) if key not in self._known]
+        if new and self._cache and self._identity:
+            loaded = self._cache.load(self._identity, new)
+            self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
+            new = [key for key in new if key not in self._known]
+        return new
+
+    def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
+        self._known.update(parses)
+        trees = sum(1 + len(parse.constituents) for _, parse in parses)
+        self._counts["remembered"] = self._counts.get("remembered", 0) + trees
+        unparsed = [words for words, parse in parses if words and parse.is_empty]
+        if unparsed:
+            self._counts["unparsed"] = self.unparsed + len(unparsed)
+            text = " ".join(unparsed[0])
+            text = text if len(text) <= 60 else text[:57] + "..."
+            logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
+
+
+def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:
+    """Whether the trees have the tokens as words, as the cache on disk requires; tokens word/TAG are different."""
+    constituents = parse.constituents
+    own = constituents.trees.words if isinstance(constituents, KBestTrees) else None
+    return not constituents or words == (own or constituents[0].tree.words())

@@ -1,0 +1,303 @@
+"""Model files: settings as JSON, then arrays, which are mapped into memory and thus shared between processes.
+
+Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
+(JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
+each at a multiple of 64 bytes; and the checksums of all this (core/checksums.py). A file may be compressed as a whole
+by zstd, as the embedded models are; it is then decompressed into memory, and its checksums are those of the compressed
+bytes. In compressed files the bytes of arrays are in the order of byte_planes.py, and the header says which columns
+hold differences.
+
+The first reading of a file in a process and its workers checks the whole file, which takes 0.2 s of CPU time for 500
+MB, divided among the cores. Version 2 has arrays as they are, version 3 in byte planes. Files of version 1, which have
+no checksums, are read with a warning.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked_file
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.unfinished_files import unfinished
+from rerank_plugins.kit.files.byte_planes import from_planes, to_planes
+from rerank_plugins.kit.files.embedded import FOLDER
+
+MAGIC = b"rerankLM"
+VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums
+ALIGNMENT = 64
+ZSTD = b"\x28\xb5\x2f\xfd"
+MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
+Arrays = dict[str, NDArray[Any]]
+
+logger = logging.getLogger(__name__)
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether the file begins with the magic number of `write_model`."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def model_kind(path: Path) -> str | None:
+    """The kind of a model file, compressed or not, from its header alone; None for a file of another program.
+
+    Raises ModelError for a header that cannot be read.
+    """
+    import zstandard
+
+    try:
+        with open(path, "rb") as stream:
+            compressed = stream.read(len(ZSTD)) == ZSTD
+            stream.seek(0)
+            content = zstandard.ZstdDecompressor().stream_reader(stream) if compressed else stream
+            start = content.read(len(MAGIC) + 8)
+            if start[: len(MAGIC)] != MAGIC:
+                return None
+            length = int.from_bytes(start[len(MAGIC) + 4 :], "little")
+            return str(read_json(content.read(length))["kind"])
+    except OSError:
+        return None
+    except (zstandard.ZstdError, *DAMAGE) as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
+
+
+def write_model(
+    path: Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    trained_on: TrainedOn | None = None,
+) -> int:
+    """Write a model file, which replaces `path` only once it is complete; return its size in bytes.
+
+    `kind` names the type of model, and JSON must be able to hold `settings` and `trained_on`. Raises OSError.
+    """
+    entries, place = [], 0
+    for name, array in arrays.items():
+        entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
+        place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+    header = {"kind": kind, "settings": settings, "arrays": entries}
+    beginning = _beginning(VERSION, header | ({"trained_on": asdict(trained_on)} if trained_on else {}))
+
+    def write(stream: BinaryIO) -> None:
+        stream.write(beginning)
+        for array in arrays.values():
+            np.ascontiguousarray(array).tofile(stream)
+            stream.write(bytes(-array.nbytes % ALIGNMENT))
+
+    return _write_checked(path, write)
+
+
+def compress_model(plain: Path, path: Path, level: int) -> int:
+    """Write the model file `plain`, compressed by zstd, to `path`; return its size in bytes.
+
+    The file replaces `path` only once it is complete. Raises ModelError if `plain` is damaged, and OSError.
+    """
+    content, has_checksums = _content(plain)
+    _, header, base = _header(plain, content, has_checksums)
+    body = np.array(content[base:])
+    for entry in header["arrays"]:
+        array = _array(content, base + entry["place"], entry["type"], entry["shape"])
+        planes, entry["differences"] = to_planes(array)
+        body[entry["place"] : entry["place"] + len(planes)] = planes
+    return _write_compressed(path, _beginning(PLANES, header) + body.tobytes(), level)
+
+
+def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
+    """The bytes before the arrays."""
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
+    text += b" " * (-(len(MAGIC) + 8 + len(text)) % ALIGNMENT)
+    return MAGIC + np.array([version, len(text)], "<u4").tobytes() + text
+
+
+def renew_model(path: Path, level: int) -> int:
+    """Rewrite a model file of version 1 with checksums; return its size in bytes.
+
+    The model is the same, byte for byte, and a file of the current version is not changed. `level` is the compression
+    level, if the file is compressed. Raises ModelError if the file is damaged, and OSError.
+    """
+    with open(path, "rb") as stream:
+        is_compressed = stream.read(len(ZSTD)) == ZSTD
+    content, has_checksums = _content(path)
+    version, _, _ = _header(path, content, has_checksums)
+    if version != FORMER:
+        return path.stat().st_size
+    renewed = content[: len(MAGIC)].tobytes() + np.array([VERSION], "<u4").tobytes() + content[12:].tobytes()
+    return (
+        _write_compressed(path, renewed, level)
+        if is_compressed
+        else _write_checked(path, lambda out: out.write(renewed))
+    )
+
+
+def _write_compressed(path: Path, content: bytes, level: int) -> int:
+    import zstandard
+
+    compressed = zstandard.ZstdCompressor(level).compress(content)
+    return _write_checked(path, lambda stream: stream.write(compressed))
+
+
+def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
+    """Write a file with checksums, completely or not at all; return its size in bytes."""
+    with unfinished(path) as temporary:
+        with open(temporary, "wb") as stream:
+            write(stream)
+        size = add_checksums(temporary)
+        os.replace(temporary, path)
+    return size
+
+
+def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
+    """The settings and the arrays (mapped from the file) of a model of one of these `kinds`.
+
+    A file of version 1, which has no checksums, is read with a warning in the log.
+
+    Raises ModelError for a file that is missing, damaged, cut short, not a model file, or of another version or kind.
+    """
+    content, has_checksums = _content(path)
+    version, header, base = _header(path, content, has_checksums)
+    try:
+        kind, settings = str(header["kind"]), dict(header["settings"])
+        arrays = {
+            entry["name"]: _array(
+                content, base + entry["place"], entry["type"], entry["shape"], entry.get("differences")
+            )
+            for entry in header["arrays"]
+        }
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
+    if kind not in kinds:
+        raise ModelError(f"{path}: holds a {kind} model, wanted a {' or '.join(kinds)} model")
+    if version == FORMER:
+        logger.warning(
+            "%s: model file of version %d, without checksums: damage to it goes unseen (train the model again, or run "
+            "`python -m rerank_plugins.resources.renew %s`)",
+            path, FORMER, path,
+        )  # fmt: skip
+    return settings, arrays
+
+
+def read_trained_on(path: Path) -> TrainedOn:
+    """What the model of a file was trained on; an embedded one on the language of its folder.
+
+    Nothing is recorded where there is no such file, and little in files of earlier versions: the language of grammars.
+    Raises ModelError for a file that is damaged, cut short, or no model file.
+    """
+    if path.is_relative_to(FOLDER):
+        return TrainedOn(path.parent.name)
+    if not path.is_file():
+        return TrainedOn()
+    _, header, _ = _header(path, *_content(path))
+    try:
+        return TrainedOn(**header.get("trained_on", {"language": header["settings"].get("language", "")}))
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
+
+
+def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tuple[int, dict[str, Any], int]:
+    """The version, the header, and the position of the first array. Raises ModelError."""
+    size, start = len(content), bytes(content[: len(MAGIC) + 8])
+    if start[: len(MAGIC)] != MAGIC:
+        raise ModelError(f"{path}: not a model file of this program")
+    version, length = np.frombuffer(start[len(MAGIC) :].ljust(8, b"\0"), "<u4").tolist()
+    if len(start) == len(MAGIC) + 8 and (
+        version not in (VERSION, PLANES, FORMER) or (version == FORMER and has_checksums)
+    ):
+        raise ModelError(f"{path}: model file of version {version}, wanted version {VERSION}")
+    base = len(start) + length
+    text = bytes(content[len(start) : base])
+    if len(text) < length or len(start) < len(MAGIC) + 8:
+        raise ModelError(f"{path}: model file is cut short: {size} bytes, its header alone has {base}")
+    try:
+        header = read_json(text)
+        ends = [base + entry["place"] + _bytes(entry["type"], entry["shape"]) for entry in header["arrays"]]
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
+    end = max(ends, default=base)
+    if size < end:
+        raise ModelError(f"{path}: model file is cut short: {size} bytes, wanted {end}")
+    if version != FORMER and not has_checksums:
+        raise ModelError(f"{path}: damaged model file: cut short, or added to: its end is not that of its checksums")
+    return version, header, base
+
+
+def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any, differences: Any = None) -> NDArray[Any]:
+    """An array, mapped, or copied where it is in byte planes: `differences` then has a truth value for each column."""
+    content, dtype = content[place : place + _bytes(described, shape)], _parse(described)
+    items = content.view(dtype) if differences is None else from_planes(content, dtype, differences)
+    return items.reshape(tuple(shape))
+
+
+def _bytes(described: Any, shape: Any) -> int:
+    """The size of an array. Raises an error of DAMAGE for what is no type or no shape, of one axis or more."""
+    kind = _parse(described)
+    if not shape or any(type(length) is not int or length < 0 for length in shape) or kind.hasobject:
+        raise ValueError(f"an array of type {described!r:.80} and shape {shape!r:.80}")
+    return int(math.prod(shape)) * kind.itemsize
+
+
+def _content(path: Path) -> tuple[NDArray[np.uint8], bool]:
+    """The content of the file, decompressed and without checksums, and whether it has checksums.
+
+    A file that is not compressed is mapped copy-on-write: processes share its pages, and writing to them leaves the
+    file unchanged. Raises ModelError, also if the content does not match the checksums.
+    """
+    try:
+        with open(path, "rb") as stream:
+            start = stream.read(len(MAGIC))
+            if not start:
+                return np.zeros(0, np.uint8), False
+            whole = np.asarray(np.memmap(stream, np.uint8, "c"))
+            content = checked_file(stream, whole)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    except DamagedFileError as error:
+        raise ModelError(f"{path}: {error}") from None
+    has_checksums = content is not None
+    if content is None:
+        content = whole
+    return _decompressed(path, content) if start[: len(ZSTD)] == ZSTD else content, has_checksums
+
+
+def _decompressed(path: Path, compressed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    import zstandard
+
+    try:
+        if zstandard.frame_content_size(compressed.data) > max(LEAST_LIMIT, MOST_RATIO * len(compressed)):
+            raise ModelError(f"{path}: compressed model file of more than {MOST_RATIO} times its size")
+        return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(compressed.data)), np.uint8)
+    except (zstandard.ZstdError, MemoryError):
+        raise ModelError(f"{path}: compressed model file is cut short or damaged") from None
+
+
+def word_array(words: Iterable[str]) -> NDArray[np.uint8]:
+    """Words as an array for a model file; none of them may contain a line end."""
+    return np.frombuffer("\n".join(words).encode(), np.uint8)
+
+
+def words_from(array: NDArray[np.uint8]) -> tuple[str, ...]:
+    """The words of such an array, at least one. Raises ValueError for bytes that are not UTF-8."""
+    return tuple(array.tobytes().decode().split("\n"))
+
+
+def _describe(dtype: np.dtype[Any]) -> Any:
+    return dtype.descr if dtype.names else dtype.str
+
+
+def _parse(described: Any) -> np.dtype[Any]:
+    return np.dtype(described if isinstance(described, str) else [tuple(field) for field in described])

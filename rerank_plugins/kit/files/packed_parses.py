@@ -1,0 +1,101 @@
+"""Packs parses into bytes for the cache: compressed JSON without the words, which the caller has.
+
+A dependency tree is stored as its heads, relations and tags, in some 7 bytes a word. The trees of a k-best list share
+most of their subtrees, so the distinct subtrees are stored, children before parents, each as its label and the numbers
+of its children (for a preterminal, -1 minus the number of its word), then the number of the root of each tree, and its
+ln p.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.interfaces import Parse, Sentence
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+
+# The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
+USUAL = b"""\
+ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X acl acl:relcl advcl advcl:relcl
+advmod amod appos aux aux:pass case cc ccomp compound compound:prt conj cop csubj dep det det:predet discourse
+dislocated expl fixed flat flat:foreign goeswith iobj list mark nmod nmod:npmod nmod:poss nmod:tmod nmod:unmarked
+nsubj nsubj:outer nsubj:pass nummod obj obl obl:agent obl:npmod obl:tmod obl:unmarked orphan parataxis punct
+reparandum root vocative xcomp
+""".replace(b" ", b'","').replace(b"\n", b'","')
+
+
+def pack(parse: Parse) -> bytes:
+    """The parse without its words."""
+    tree = parse.dependencies
+    plain: Any = None if tree is None else [tree.heads, tree.relations, tree.tags]
+    if parse.constituents:
+        plain = {"dependencies": plain, "constituents": _shared(parse.constituents)}
+    packer = zlib.compressobj(zdict=USUAL)
+    return packer.compress(json.dumps(plain, separators=(",", ":")).encode()) + packer.flush()
+
+
+def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
+    """The parse of the sentence; None if the value is damaged or belongs to another sentence."""
+    try:
+        plain = json.loads(zlib.decompressobj(zdict=USUAL).decompress(packed))
+        constituents = None
+        if isinstance(plain, dict):
+            plain, constituents = plain["dependencies"], _trees(sentence, *plain["constituents"])
+        dependencies = None
+        if plain is not None:
+            heads, relations, tags = plain
+            if len(heads) != len(sentence) or len(relations) != len(sentence):
+                return None
+            dependencies = DependencyTree(tuple(sentence), tuple(heads), tuple(relations), tuple(tags))
+    except (zlib.error, ValueError, TypeError, LookupError):
+        return None
+    if constituents and constituents[0].tree.words() != tuple(sentence):
+        return None
+    return Parse(dependencies, constituents or ())
+
+
+def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
+    """The parse with exactly these tokens as its words, in place of their normal forms or of others."""
+    yields = [tree.words() for tree, _ in parse.constituents[:1]]
+    yields += [parse.dependencies.words] if parse.dependencies is not None else []
+    return parse if all(words == sentence for words in yields) else unpack(pack(parse), sentence) or Parse()
+
+
+def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], list[int], list[float]]:
+    """The labels, the distinct subtrees, and the root and ln p of each tree."""
+    if isinstance(scored, KBestTrees):
+        shared, children = scored.trees, scored.trees.children.tolist()
+        bounds = zip(shared.label.tolist(), shared.bounds.tolist(), strict=True)
+        below = [[label, *children[start:end]] for label, (start, end) in bounds]
+        return list(shared.labels), below, shared.roots.tolist(), list(scored.log_probabilities)
+    labels: dict[str, int] = {}
+    nodes: dict[tuple[int, ...], int] = {}
+
+    def number(label: str, children: list[int]) -> int:
+        return nodes.setdefault((labels.setdefault(label, len(labels)), *children), len(nodes))
+
+    roots = []
+    for tree, _ in scored:
+        words = count(-len(tree.words()))  # a fold goes from right to left
+        root = tree.fold(
+            lambda tag, words=words: number(tag.label, [next(words)]),  # type: ignore[misc]
+            lambda node, below: number(node.label, below),
+        )
+        roots.append(root)
+    return list(labels), [list(node) for node in nodes], roots, [float(score) for _, score in scored]
+
+
+def _trees(
+    sentence: Sentence, labels: list[str], nodes: list[list[int]], roots: list[int], scores: list[float]
+) -> tuple[ScoredTree, ...]:
+    """The k-best list; equal subtrees of its trees are the same objects."""
+    trees: list[Tree] = []
+    for label, *children in nodes:
+        below = (sentence[-1 - children[0]],) if children[0] < 0 else tuple(trees[child] for child in children)
+        trees.append(Tree(labels[label], below))
+    return tuple(ScoredTree(trees[root], score) for root, score in zip(roots, scores, strict=True))

@@ -1,0 +1,309 @@
+r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
+
+The reader recognises the compression by the first bytes of the file, not by its name, and works in pieces of bounded
+size. Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence, and a file
+that is read and written again has the same bytes. The writer chooses the compression by the suffix of the name and
+renames the file to its name only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import errno
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol, TextIO
+
+from rerank_plugins.core.errors import FormatError, RerankError
+from rerank_plugins.core.unfinished_files import unfinished
+from rerank_plugins.kit.files.closed_pipes import drop_unread
+
+PIECE = 1 << 16  # compressed bytes that are read at a time
+STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
+SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
+LONGEST_LINE = 1 << 28  # bytes
+XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
+STANDARD = "-"
+
+
+INFLATING = type(zlib.decompressobj())
+
+
+class _Decompressor(Protocol):
+    """The interface that the decompressors of zlib, bz2, lzma and zstandard share."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _zstandard() -> Any:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+MAGIC: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
+    (b"\x1f\x8b", "gzip", lambda: zlib.decompressobj(31)),  # 31: gzip header, largest window
+    (b"\xfd7zXZ\x00", "xz", lzma.LZMADecompressor),
+    (b"\x28\xb5\x2f\xfd", "zstandard", _zstandard),
+    *((b"BZh%d1AY&SY" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),
+    *((b"BZh%d\x17rE8P\x90" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),  # an empty file
+)
+
+
+def display_name(path: str | Path) -> str:
+    """The path as messages show it: `-` is shown as `<stdin>`."""
+    return "<stdin>" if str(path) == STANDARD else str(path)
+
+
+@contextmanager
+def open_text(path: str | Path) -> Iterator[Iterator[str]]:
+    """Open a UTF-8 text file and yield its lines, each with its line end; `-` is stdin.
+
+    Raises FormatError for a file that is missing, unreadable, truncated or damaged, that starts with a byte-order mark,
+    or that has a line that is not UTF-8 (the error names the line and the byte).
+    """
+    name = display_name(path)
+    with _opened(path, name) as stream:
+        yield decoded_lines(_inflated(stream, name), name)
+
+
+def decoded_lines(pieces: Iterator[bytes], name: str, *, starts: bool = True) -> Iterator[str]:
+    """The lines of joined pieces of a UTF-8 text, with which the file begins if it `starts`. Raises FormatError."""
+    return _decoded(_lines(pieces, name), name, starts)
+
+
+def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
+    if str(path) == STANDARD:
+        return contextlib.nullcontext(_standard_input())
+    try:
+        return open(path, "rb", buffering=0)
+    except OSError as error:
+        raise FormatError(_reason(error), path=name) from None
+
+
+def _standard_input() -> IO[bytes]:
+    """Stdin without Python's buffer: a thread that waits for input would hold its lock when the program ends."""
+    buffered: IO[bytes] = sys.stdin.buffer
+    raw: IO[bytes] = getattr(buffered, "raw", buffered)  # none in a test, or in a program that runs this one
+    return raw
+
+
+def arrives(path: str | Path) -> bool:
+    """Whether the file is stdin and a pipe, a socket or a terminal, whose lines come when its writer has them."""
+    try:
+        return str(path) == STANDARD and not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    except (OSError, ValueError):  # stdin of a test, or none
+        return False
+
+
+def _reason(error: OSError) -> str:
+    explanations = {
+        errno.ENOENT: "no such file",
+        errno.EISDIR: "is a folder, expected a file",
+        errno.EACCES: "cannot be read (permission denied)",
+    }
+    return explanations.get(error.errno or 0, f"cannot be read ({error.strerror or error})")
+
+
+def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    read = getattr(stream, "read1", stream.read)  # returns what a pipe has ready, without waiting for a full piece
+    while True:
+        try:
+            piece = read(PIECE)
+        except OSError as error:
+            raise FormatError(_reason(error), path=name) from None
+        if not piece:
+            return
+        yield piece
+
+
+def _inflated(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    pieces = _pieces(stream, name)
+    head = b""
+    while len(head) < 10 and (piece := next(pieces, b"")):
+        head += piece
+    for magic, kind, new_decompressor in MAGIC:
+        if head.startswith(magic):
+            yield from _decompressed(head, pieces, kind, new_decompressor, name)
+            return
+    yield head
+    yield from pieces
+
+
+def _decompressed(
+    head: bytes, pieces: Iterator[bytes], kind: str, new_decompressor: Callable[[], _Decompressor], name: str
+) -> Iterator[bytes]:
+    """Decompress all streams of a file, which may hold several in a row (as `cat a.gz b.gz` writes them)."""
+    decompressor, started = new_decompressor(), False
+    piece = head
+    while piece:
+        try:
+            while piece:
+                started = True
+                rest = yield from _stepwise(decompressor, piece)
+                if not decompressor.eof:
+                    break
+                piece = rest.lstrip(b"\0")  # zero bytes may pad the gap between streams
+                decompressor, started = new_decompressor(), False
+        except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+            raise FormatError(f"damaged {kind} file ({error})", path=name) from None
+        except Exception as error:  # zstandard's own error class; the package is imported only where a file needs it
+            if type(error).__module__.partition(".")[0] != "zstandard":
+                raise
+            raise FormatError(f"damaged {kind} file ({error})", path=name) from None
+        piece = next(pieces, b"") if started else next(pieces, b"").lstrip(b"\0")
+    if started:
+        raise FormatError(f"{kind} file is cut short: its end is missing", path=name)
+
+
+def _stepwise(decompressor: Any, piece: bytes) -> Generator[bytes, None, bytes]:
+    """Yield what a piece inflates to, some MiB at a time; return the part of the piece behind the end of the stream."""
+    if isinstance(decompressor, bz2.BZ2Decompressor | lzma.LZMADecompressor):
+        yield decompressor.decompress(piece, STEP)
+        while not (decompressor.eof or decompressor.needs_input):
+            yield decompressor.decompress(b"", STEP)
+    elif isinstance(decompressor, INFLATING):
+        yield decompressor.decompress(piece, STEP)
+        while decompressor.unconsumed_tail and not decompressor.eof:
+            yield decompressor.decompress(decompressor.unconsumed_tail, STEP)
+    else:
+        for begin in range(0, len(piece), SLICE):
+            yield decompressor.decompress(piece[begin : begin + SLICE])
+            if decompressor.eof:
+                return bytes(decompressor.unused_data) + piece[begin + SLICE :]
+    return bytes(decompressor.unused_data)
+
+
+def _lines(pieces: Iterator[bytes], name: str = "") -> Iterator[bytes]:
+    r"""Split the joined pieces into lines at "\n"; the last line may lack its end.
+
+    Raises FormatError for a line of more than LONGEST_LINE bytes, which a compressed file of some kilobytes may have.
+    """
+    incomplete: list[bytes] = []  # the pieces so far of a line whose end has not been read yet
+    length = 0
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield from io.BytesIO(b"".join((*incomplete, piece[:end])))
+            incomplete, length = [], 0
+        if end < len(piece):
+            incomplete.append(piece[end:])
+            length += len(piece) - end
+            if length > LONGEST_LINE:
+                raise FormatError(f"a line of more than {LONGEST_LINE >> 20} MiB, expected lines of text", path=name)
+    if incomplete:
+        yield b"".join(incomplete)
+
+
+def _decoded(lines: Iterator[bytes], name: str, starts: bool = True) -> Iterator[str]:
+    number = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is not UTF-8"
+            raise FormatError(f"{message} ({error.reason})", path=name, line=number) from None
+        if starts and number == 1 and text.startswith("\ufeff"):
+            raise FormatError("starts with a byte-order mark; expected UTF-8 without one", path=name, line=1)
+        yield text
+
+
+@contextmanager
+def open_atomic(path: str | Path) -> Iterator[TextIO]:
+    r"""Open a text stream whose content becomes the file `path` when the block ends; `-` is stdout.
+
+    The suffix .gz, .xz, .bz2 or .zst chooses the compression; "\n" is written as it is. After an error or Ctrl-C
+    nothing is left behind and an existing file stays as it was; what a killed process left of this file is removed. A
+    special file (a pipe, /dev/null) is written directly.
+    Raises RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader
+    of stdout goes away.
+    """
+    if str(path) == STANDARD:
+        sys.stdout.flush()
+        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield stream
+            stream.flush()
+        except BrokenPipeError:
+            drop_unread()  # otherwise the stream could not be detached below and would close stdout
+            raise
+        except OSError as error:
+            raise _write_error("<stdout>", error) from error
+        finally:
+            with contextlib.suppress(ValueError):
+                stream.detach()
+        return
+    target = Path(os.path.realpath(path))  # a symbolic link stays a link
+    if target.exists() and not target.is_file() and not target.is_dir():
+        try:
+            with open(target, "w", encoding="utf-8", newline="") as direct:
+                yield direct
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename not in (None, str(target)):
+                raise
+            raise _write_error(str(path), error) from error
+        return
+    temporary = target
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder")
+        with unfinished(target) as temporary:
+            with open(temporary, "wb") as binary:
+                with _deflating(binary, target.suffix) as text:
+                    yield text
+                binary.flush()
+            if target.exists():
+                os.chmod(temporary, target.stat().st_mode & 0o7777)
+            os.replace(temporary, target)
+    except BrokenPipeError:  # raised by stdout, which the block writes to, not by this file
+        raise
+    except OSError as error:
+        if error.filename not in (None, str(temporary), str(target)):
+            raise  # the error does not concern this file but something that the block did
+        raise _write_error(str(path), error) from error
+
+
+def _write_error(name: str, error: OSError) -> RerankError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RerankError(f"{name}: the disk is full; nothing was written")
+    return RerankError(f"{name}: cannot be written ({error.strerror or error})")
+
+
+@contextmanager
+def _deflating(binary: IO[bytes], suffix: str) -> Iterator[TextIO]:
+    with contextlib.ExitStack() as stack:
+        inner: Any = binary
+        if suffix == ".gz":  # without time and name, so that the same text gives the same bytes
+            inner = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=binary, mtime=0))
+        elif suffix == ".xz":
+            inner = stack.enter_context(lzma.LZMAFile(binary, "wb", preset=XZ_PRESET))
+        elif suffix == ".bz2":
+            inner = stack.enter_context(bz2.BZ2File(binary, "wb"))
+        elif suffix == ".zst":
+            import zstandard
+
+            inner = stack.enter_context(
+                zstandard.ZstdCompressor(write_checksum=True).stream_writer(binary, closefd=False)
+            )
+        text = io.TextIOWrapper(inner, encoding="utf-8", newline="")
+        try:
+            yield text
+            text.flush()
+        finally:
+            with contextlib.suppress(ValueError, OSError):
+                text.detach()

@@ -1,0 +1,111 @@
+"""PARSEVAL: labelled brackets of a tree against those of the gold tree, by EVALB's conventions (COLLINS.prm).
+
+- Words whose gold tag is one of , : `` '' . are ignored; the positions of brackets count only the other words.
+- The root (ROOT, TOP, …) and preterminals are not brackets; empty elements and function tags are ignored.
+- ADVP and PRT are the same label.
+- Equal brackets (unary chains of one label) count as often as they occur.
+- Brackets that contain only ignored words are left out.
+
+Two things are not implemented: EVALB skips sentences whose lengths differ, whereas here the words must be the same; and
+crossing brackets are not counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
+
+PUNCTUATION = frozenset({",", ":", "``", "''", "."})
+SAME = {"PRT": "ADVP"}
+
+Bracket = tuple[str, int, int]  # label, first word, word after the last
+
+
+def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
+    """The labelled brackets of a tree; `counted` is whether positions count each word.
+
+    >>> from rerank_plugins.core.constituency_tree import read_trees
+    >>> sorted(brackets(*read_trees(["(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ is)) (. .)))"]), [True, True, False]))
+    [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)]
+    """
+    counts: Counter[Bracket] = Counter()
+    before = [0, *accumulate(map(int, counted))]  # how many counted words precede each word
+    spans = ((i, i + 1) for i in range(len(counted) - 1, -1, -1))  # a fold visits nodes from right to left
+
+    def phrase(node: Tree, below: list[tuple[int, int]]) -> tuple[int, int]:
+        first, last = below[0][0], below[-1][1]
+        label = category(node.label)
+        if label not in ROOTS and before[first] < before[last]:
+            counts[SAME.get(label, label), before[first], before[last]] += 1
+        return first, last
+
+    tree.fold(lambda tag: next(spans), phrase)
+    return counts
+
+
+@dataclass
+class Parseval:
+    """Counts summed over sentences.
+
+    `sentences`  gold trees
+    `parsed`     sentences that have a tree
+    `exact`      sentences whose brackets equal the gold ones
+    `gold`       brackets of the gold trees
+    `found`      brackets of the trees that are evaluated
+    `matched`    brackets that both have
+    `words`      words that are not ignored
+    `tags`       those of them whose tag is the gold one
+    """
+
+    sentences: int = 0
+    parsed: int = 0
+    exact: int = 0
+    gold: int = 0
+    found: int = 0
+    matched: int = 0
+    words: int = 0
+    tags: int = 0
+
+    def add(self, gold: Tree, predicted: Tree | None) -> None:
+        """Count a sentence; one without a parse has no correct bracket.
+
+        Raises ValueError if the words differ from those of the gold tree.
+        """
+        self.sentences += 1
+        reference = remove_empty(gold)
+        if reference is None:
+            return
+        tags = reference.tags()
+        counted = [category(tag) not in PUNCTUATION for tag in tags]
+        gold_brackets = brackets(reference, counted)
+        self.gold += gold_brackets.total()
+        self.words += sum(counted)
+        candidate = predicted and remove_empty(predicted)
+        if candidate is None:
+            return
+        if candidate.words() != reference.words():
+            words, gold_words = " ".join(candidate.words()), " ".join(reference.words())
+            raise ValueError(f"the tree's words {words!r} are not {gold_words!r}")
+        candidate_brackets = brackets(candidate, counted)
+        self.parsed += 1
+        self.exact += candidate_brackets == gold_brackets
+        self.found += candidate_brackets.total()
+        self.matched += (candidate_brackets & gold_brackets).total()
+        self.tags += sum(a == b for a, b, count in zip(tags, candidate.tags(), counted, strict=True) if count)
+
+    def percent(self) -> dict[str, float]:
+        """Labelled precision, recall and F1, exact match, accuracy of tags and coverage (sentences with a tree)."""
+        precision = 100 * self.matched / max(1, self.found)
+        recall = 100 * self.matched / max(1, self.gold)
+        return {
+            "LP": precision,
+            "LR": recall,
+            "F1": 2 * precision * recall / max(1e-9, precision + recall),
+            "exact": 100 * self.exact / max(1, self.sentences),
+            "tags": 100 * self.tags / max(1, self.words),
+            "coverage": 100 * self.parsed / max(1, self.sentences),
+        }

@@ -1,0 +1,1 @@
+"""Vocabularies: the numbers of words, the signatures of unknown words, and word frequencies."""

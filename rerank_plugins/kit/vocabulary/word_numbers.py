@@ -1,0 +1,172 @@
+"""The vocabulary of a model of text: words and their numbers.
+
+0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
+order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
+(as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
+
+A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there
+(core/brackets_and_quotes.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import PLAIN, known_spelling, spellings
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.workspace import Collection, Workspace
+
+SPECIAL = ("<unk>", "<s>", "</s>")
+UNK, BOS, EOS = range(3)
+BLOCK = 1 << 14  # lines numbered at a time
+MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a model by number, the special ones first; `hashes` is their hash table, if it exists already."""
+
+    words: tuple[str, ...]
+    hashes: LongArray | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each word."""
+        return dict(zip(self.words, range(len(self.words)), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return self.number.get(self.marks.get(word, word), UNK) != UNK
+
+    def number_of(self, word: str) -> int:
+        """The number of a word inside a sentence: UNK for unknown words, and for `<s>` and `</s>`."""
+        return self.inner.get(self.marks.get(word, word), UNK)
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """The spellings of brackets and quotation marks that the vocabulary lacks, each with one that it has."""
+        numbers = self._encoded([MARKS])[:-1].tolist()
+        known = {mark for mark, number in zip(MARKS, numbers, strict=True) if number != UNK}
+        others = ((mark, known_spelling(mark, known)) for mark in MARKS if mark not in known)
+        return {mark: other for mark, other in others if other is not None}
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
+        """(n) the ids of all sentences, each ended by `</s>`; unknown words, and `<s>` and `</s>` as words, are UNK."""
+        if marks := self.marks:
+            sentences = [
+                words if marks.keys().isdisjoint(words) else [marks.get(word, word) for word in words]
+                for words in sentences
+            ]
+        return self._encoded(sentences)
+
+    def _encoded(self, sentences: Sequence[Sequence[str]]) -> IntArray:
+        """The same, of words in these very spellings."""
+        from rerank_plugins.kit.vocabulary.word_hash import find_words
+
+        tokens = find_words(sentences, self.table, EOS)
+        if tokens is None:
+            get = self.inner.get
+            tokens = np.array([n for words in sentences for n in (*(get(word, UNK) for word in words), EOS)], np.int32)
+        return tokens
+
+    @cached_property
+    def table(self) -> LongArray:
+        """The hash table (word_hash.py) of the words that may be inside a sentence."""
+        from rerank_plugins.kit.vocabulary.word_hash import hash_table
+
+        if self.hashes is not None:
+            return self.hashes
+        return hash_table(self.words, len(SPECIAL))
+
+    @cached_property
+    def inner(self) -> dict[str, int]:
+        """The numbers of the words that may be inside a sentence."""
+        return {word: number for word, number in self.number.items() if number > EOS}
+
+
+class TextCollector:
+    """Collects text one file at a time; `finish` decides on the vocabulary and renumbers the words."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._numbers = Numbering(SPECIAL)
+        self._tokens = Collection(workspace, np.int32)
+        self._counts = np.zeros(1 << 16, np.int64)
+        self.sentences = 0
+
+    @property
+    def tokens(self) -> int:
+        """How many words there are so far, without `</s>`."""
+        return self._tokens.rows - self.sentences
+
+    def add(self, lines: Iterable[str], path: str = "", progress: Callable[[int], None] = lambda words: None) -> None:
+        """Add the lines of a file; now and then `progress` is called with the number of words of all files so far.
+
+        Raises FormatError naming the line that contains `<s>` or `</s>`.
+        """
+        lines = iter(lines)
+        number = 0
+        while block := list(islice(lines, BLOCK)):
+            words = " </s> ".join([*block, ""]).split()
+            ids = self._numbers.numbers_of(words, len(words))
+            counts = np.bincount(ids)
+            if len(counts) > BOS and (counts[BOS] or counts[EOS] != len(block)):
+                raise _special_word(block, path, number)
+            self._count(counts)
+            self._tokens.append(ids)
+            self.sentences += len(block)
+            number += len(block)
+            progress(self.tokens)
+
+    def _count(self, counts: LongArray) -> None:
+        if len(counts) > len(self._counts):
+            self._counts = np.concatenate([self._counts, np.zeros(2 * len(counts) - len(self._counts), np.int64)])
+        self._counts[: len(counts)] += counts
+
+    def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, IntArray, LongArray]:
+        """The vocabulary, the text in its numbers, and (V) how often each word occurs.
+
+        Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent; UNK has their
+        count, BOS and EOS that of the sentences.
+        """
+        names, totals, tokens = self.numbered()
+        falling = (-totals).tolist()
+        known = [number for number in range(3, len(names)) if -falling[number] >= min_count]
+        known.sort(key=lambda number: (falling[number], names[number]))
+        known = known[:most]
+        new = np.zeros(len(names), np.int32)
+        new[BOS], new[EOS] = BOS, EOS
+        new[known] = np.arange(3, len(known) + 3)
+        for start in range(0, len(tokens), 1 << 20):
+            piece = tokens[start : start + (1 << 20)]
+            piece[:] = new[piece]
+        counts = np.concatenate([np.zeros(3, np.int64), totals[known]])
+        counts[BOS] = counts[EOS] = self.sentences
+        counts[UNK] = totals.sum() - totals[EOS] - counts[3:].sum()
+        return Vocabulary((*SPECIAL, *(names[number] for number in known))), tokens, counts
+
+    def numbered(self) -> tuple[list[str], LongArray, IntArray]:
+        """The words in the order in which they were met, the count of each, and the text in numbers of that order.
+
+        The collector is empty afterwards.
+        """
+        names = list(self._numbers)
+        self._numbers = Numbering()
+        return names, self._counts[: len(names)], self._tokens.finish()
+
+
+def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:
+    for number, line in enumerate(block, before + 1):
+        for word in ("<s>", "</s>"):
+            if word in line.split():
+                return FormatError(f"{word} is added by the model and may not be in the text", path=path, line=number)
+    raise AssertionError("no sentence of the block has a special word")

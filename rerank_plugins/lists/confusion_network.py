@@ -1,0 +1,146 @@
+"""The confusion network of weighted hypotheses (Mangu, Brill & Stolcke 2000, section 4 for n-best lists).
+
+The hypothesis of the greatest weight is the pivot: its words are the first slots. Each other hypothesis, by descending
+weight, is aligned with the slots so far. With P(w | s) the part of word w in the mass of slot s, and ε the empty word,
+
+    w in slot s          costs 1 - P(w | s)
+    no word in slot s    costs 1 - P(ε | s)
+    w in a new slot      costs 1
+
+so that the alignment has the fewest expected word errors against what the slots hold. The words of highest posterior
+in each slot minimise the expected word error under the network.
+
+The word transition network of ROVER (Fiscus 1997) has one hypothesis for each recogniser, in their order, and fixed
+costs instead of posteriors: those of NIST's sclite, and lower ones where a slot already has an empty arc. The latter
+are not published; these agree with the program `rover` of SCTK 2.4 (tests/lists/test_rover.py):
+
+    w in slot s          costs 0 if s has w, else 1 if s has ε, else 4
+    no word in slot s    costs 0.1 if s has ε, else 3
+    w in a new slot      costs 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.lists.slot_alignment import INSERT, MATCH, cheapest_path
+
+SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments
+SUBSTITUTED_EMPTY, SKIPPED_EMPTY = 1.0, 0.1  # where a slot has an empty arc
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionNetwork:
+    """A network and the alignments of its hypotheses.
+
+    `words`       the distinct words; number `len(words)` is ε, the empty word
+    `posteriors`  (slots, len(words) + 1): P(w | s); each row sums to 1
+    `choices`     (hypotheses, slots): the number of the word of each hypothesis in each slot
+    """
+
+    words: tuple[str, ...]
+    posteriors: FloatArray
+    choices: IntArray
+
+    @classmethod
+    def build(cls, hypotheses: Sequence[Sequence[str]], weights: FloatArray) -> ConfusionNetwork:
+        """The network of hypotheses with these weights (n), which are not negative and have a positive sum.
+
+        Equal weights are taken in the order of the hypotheses. Time is O(n · words · slots).
+        """
+        return cls._of(hypotheses, weights, np.argsort(-weights, kind="stable"), fixed=False)
+
+    @classmethod
+    def combine(cls, outputs: Sequence[Sequence[str]], weights: FloatArray) -> ConfusionNetwork:
+        """The word transition network of ROVER: outputs of systems (n) with these weights, which are above 0.
+
+        The outputs are aligned in their order; weights count as votes only. Time is O(n · words · slots).
+        """
+        return cls._of(outputs, weights, np.arange(len(outputs)), fixed=True)
+
+    @classmethod
+    def _of(
+        cls, texts: Sequence[Sequence[str]], weights: FloatArray, order: LongArray, *, fixed: bool
+    ) -> ConfusionNetwork:
+        """The network of texts that are aligned in this order, with posteriors (false) or fixed costs (true)."""
+        numbers = {word: i for i, word in enumerate(dict.fromkeys(word for words in texts for word in words))}
+        coded = [np.array([numbers[word] for word in words], np.int32) for words in texts]
+        building = _Building(len(numbers), len(texts), fixed)
+        for text in order.tolist():
+            building.add(text, coded[text], float(weights[text]))
+        mass = building.mass[building.order]
+        choices = building.choices[:, building.order]
+        return cls(tuple(numbers), mass / weights.sum(), choices)
+
+    def best(self) -> list[str]:
+        """The words of highest posterior in their slots; of equally probable ones the first, a word before ε."""
+        return self.best_with_posteriors()[0]
+
+    def best_with_posteriors(self) -> tuple[list[str], FloatArray]:
+        """The words of `best`, and their posteriors (words)."""
+        chosen = self.posteriors.argmax(axis=1)
+        kept = np.flatnonzero(chosen < len(self.words))
+        return [self.words[number] for number in chosen[kept].tolist()], self.posteriors[kept, chosen[kept]]
+
+    def of_choices(self) -> FloatArray:
+        """(hypotheses, slots): the posterior of what each hypothesis has in each slot."""
+        posteriors: FloatArray = self.posteriors[np.arange(self.choices.shape[1]), self.choices]
+        return posteriors
+
+    def expected_errors(self) -> FloatArray:
+        """(hypotheses): the expected number of word errors of each hypothesis, Σ_s (1 - P(its word | s))."""
+        errors: FloatArray = (1.0 - self.of_choices()).sum(axis=1)
+        return np.maximum(errors, 0.0)
+
+
+class _Building:
+    """A network that grows: slots are stored as they are made, and `order` has them from left to right."""
+
+    def __init__(self, words: int, hypotheses: int, fixed: bool) -> None:
+        self.empty, self.fixed = words, fixed
+        self.mass = np.zeros((0, words + 1))
+        self.choices = np.full((hypotheses, 0), words, np.int32)
+        self.order: list[int] = []
+        self.total = 0.0
+
+    def add(self, hypothesis: int, words: IntArray, weight: float) -> None:
+        """Align a hypothesis with the slots, and add its weight to them."""
+        path = cheapest_path(*self._costs(words), self.fixed)
+        order: list[int] = []
+        old, remaining = iter(self.order), iter(words.tolist())
+        added: list[int] = []
+        for operation in path.tolist():
+            if operation == INSERT:
+                slot = len(self.mass) + len(added)
+                added.append(next(remaining))
+            else:
+                slot = next(old)
+                word = next(remaining) if operation == MATCH else self.empty
+                self.mass[slot, word] += weight
+                self.choices[hypothesis, slot] = word
+            order.append(slot)
+        if added:
+            new = np.zeros((len(added), self.empty + 1))
+            new[:, self.empty] = self.total  # hypotheses before this one have no word here
+            new[np.arange(len(added)), added] += weight
+            self.mass = np.concatenate([self.mass, new])
+            columns = np.full((len(self.choices), len(added)), self.empty, np.int32)
+            columns[hypothesis] = added
+            self.choices = np.concatenate([self.choices, columns], axis=1)
+        self.order = order
+        self.total += weight
+
+    def _costs(self, words: IntArray) -> tuple[FloatArray, FloatArray]:
+        """(words, slots) the costs of words in slots and (slots) of empty slots; a new slot costs 1."""
+        mass = self.mass[self.order]
+        if not self.fixed:
+            shares = mass / (self.total or 1.0)
+            return np.ascontiguousarray(1.0 - shares[:, words].T), 1.0 - shares[:, self.empty]
+        has_empty = mass[:, self.empty] > 0
+        others = np.where(has_empty, SUBSTITUTED_EMPTY, SUBSTITUTION) / INSERTION
+        skips: FloatArray = np.where(has_empty, SKIPPED_EMPTY, DELETION) / INSERTION
+        return np.where(mass[:, words].T > 0, 0.0, others), skips

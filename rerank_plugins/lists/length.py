@@ -1,0 +1,42 @@
+"""The length of a hypothesis: its number of words, the decoders' word penalty (minus that number), its characters.
+
+With |e| the tokens of hypothesis e: length = |e| and word penalty = -|e|; a tuner chooses the sign of the weight. The
+empty hypothesis has 0. The cost is linear in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import FeatureExtractor
+from rerank_plugins.core.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class LengthFeature(FeatureExtractor):
+    """Number of words of the hypothesis."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) numbers of words, split at white space."""
+        return np.array([len(text.split()) for text in nbest.texts], np.float64)[:, None]
+
+
+@dataclass(frozen=True)
+class WordPenaltyFeature(FeatureExtractor):
+    """Minus the number of words: the word penalty of decoders."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) minus the number of words; 0 for the empty hypothesis."""
+        return 0.0 - LengthFeature().extract(nbest)
+
+
+@dataclass(frozen=True)
+class CharacterLengthFeature(FeatureExtractor):
+    """Number of characters of the hypothesis, spaces not counted, so that tokenisation hardly matters."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) numbers of characters (Unicode code points) that are not white space."""
+        return np.array([len("".join(text.split())) for text in nbest.texts], np.float64)[:, None]

@@ -1,1 +1,0 @@
-"""N-gram models: their estimation from text, and sentences drawn from them."""

@@ -1,1 +1,0 @@
-"""Vocabularies: the numbers of words, the signatures of unknown words, word classes and word frequencies."""

@@ -1,0 +1,105 @@
+"""An n-gram model and its file: vocabulary, back-off tables and settings; ARPA files can be read as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
+
+KIND = "ngram"
+State = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """An n-gram model: vocabulary, tables, and the settings and statistics of its training.
+
+    `stored` are the tables as they are in the file: packed, unless the model is an imported one or of an earlier
+    version. `counts` (V) has how often each word occurs in the training text, and at `<s>` and `</s>` the number of
+    sentences; None for an ARPA file and a model of an earlier version.
+    """
+
+    vocabulary: Vocabulary
+    stored: BackoffTables | PackedTables
+    settings: dict[str, Any]
+    counts: LongArray | None = None
+
+    @cached_property
+    def tables(self) -> BackoffTables:
+        """The tables as records; packed ones are unpacked on first use, into twice the memory."""
+        if isinstance(self.stored, BackoffTables):
+            return self.stored
+        from rerank_plugins.kit.backoff.unpacked_records import unpack
+
+        return unpack(self.stored)
+
+    def save(self, path: Path, trained_on: TrainedOn | None = None) -> int:
+        """Write the model file, and return its size in bytes. Raises OSError."""
+        words = word_array(self.vocabulary.words)
+        settings = {**self.settings, "unseen": self.stored.unseen}
+        stored = self.stored
+        arrays = packed_arrays(stored) if isinstance(stored, PackedTables) else table_arrays(stored)
+        arrays |= {"words": words, "hashes": self.vocabulary.table, **self.count_array}
+        return write_model(path, KIND, settings, arrays, trained_on)
+
+    @property
+    def count_array(self) -> Arrays:
+        """The counts of words for a model file, where the model has them."""
+        return {} if self.counts is None else {"counts": self.counts.astype(np.uint32)}
+
+    @classmethod
+    def load(cls, path: Path) -> NgramModel:
+        """Map a model file into memory, or read an ARPA file (plain, .gz, .bz2 or .xz). Raises ModelError."""
+        return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
+
+    @classmethod
+    def _mapped(cls, path: Path) -> NgramModel:
+        settings, arrays = read_model(path, KIND)
+        try:
+            tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+            if missing := [name for name in ("words", "hashes") if name not in arrays]:
+                raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
+            words, hashes = words_from(arrays["words"]), arrays["hashes"]
+        except DAMAGE as error:
+            raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
+        if len(words) != tables.sizes[0]:
+            raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
+        return cls(Vocabulary(words, hashes), tables, settings, counts_from(arrays, len(words), path))
+
+    @classmethod
+    def _from_arpa(cls, path: Path) -> NgramModel:
+        from rerank_plugins.kit.workspace import Workspace
+        from rerank_plugins.ngram.arpa_reader import read_arpa
+        from rerank_plugins.ngram.arpa_tables import arpa_tables
+
+        try:
+            if is_kenlm_binary(path):
+                raise ModelError(f"{path}: this is a KenLM binary, which the language model 'kenlm' reads")
+            with open_arpa(path) as stream:
+                vocabulary, orders = read_arpa(stream, str(path), Workspace())
+        except DAMAGED as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ModelError(f"{path}: cannot be read ({reason})") from None
+        settings = {"arpa": path.name, "order": len(orders)}
+        return cls(vocabulary, arpa_tables(vocabulary, orders, str(path)), settings)
+
+
+def counts_from(arrays: Arrays, size: int, path: Path) -> LongArray | None:
+    """The counts of the words of a model file; None if it has none. Raises ModelError unless there are `size`."""
+    counts = arrays.get("counts")
+    if counts is not None and counts.shape != (size,):
+        raise ModelError(f"{path}: damaged model: {size} words, but counts of shape {counts.shape}")
+    return None if counts is None else counts.astype(np.int64)

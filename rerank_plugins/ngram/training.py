@@ -1,0 +1,178 @@
+"""Trains n-gram models on texts.
+
+With the default settings the model is that of KenLM's `lmplz`: interpolated modified Kneser–Ney, raw counts for n-grams
+that begin with `<s>`, unigrams interpolated with the uniform distribution over the vocabulary, from which alone `<unk>`
+has its probability. With a cut-off of the vocabulary, `<unk>` stands for the rare words and has their counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.model import NgramModel
+
+if TYPE_CHECKING:
+    from rerank_plugins.kit.backoff.estimation import Estimate
+    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.packed_tables import PackedTables
+
+SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
+
+
+@dataclass(frozen=True)
+class NgramSettings:
+    """The settings of training.
+
+    `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
+    that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
+    `<unk>` has no probability, and every word of the text must be known. N-grams whose removal raises the perplexity by
+    less than the fraction `prune_entropy` are left out as well. Values are exact, or quantised to `quantise` bits.
+    """
+
+    order: int = 5
+    smoothing: Literal["kneser-ney", "stupid-backoff"] = "kneser-ney"
+    prune: tuple[int, ...] = ()
+    min_count: int = 1
+    most_words: int | None = None
+    closed: bool = False
+    quantise: int | None = None
+    prune_entropy: float = 0.0
+
+
+@dataclass(frozen=True)
+class OrderSummary:
+    """One order: n-grams of the text, n-grams kept, discounts D_1 … D_3+, and whether these come from the text."""
+
+    ngrams: int
+    kept: int
+    discounts: tuple[float, ...]
+    enough: bool
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model and the size of its text; `words` and `unknown` do not count `</s>`."""
+
+    ngrams: NgramModel
+    sentences: int
+    words: int
+    unknown: int
+    orders: list[OrderSummary]
+
+
+def train(
+    texts: Iterable[tuple[str, Iterable[str]]],
+    settings: NgramSettings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str, int], None] = lambda stage, words: None,
+) -> Trained:
+    """Train on texts, each a path and its lines; `progress` is called with each stage and the number of words read.
+
+    Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
+    for texts without words.
+    """
+    from rerank_plugins.kit.backoff.event_sources import TextEvents
+
+    workspace = workspace or Workspace()
+    smoothing, prune = checked(settings)
+    text = TextCollector(workspace)
+    for path, lines in texts:
+        text.add(lines, path, lambda words: progress("reading", words))
+    words = text.tokens
+    if words == 0:
+        raise ModelError("there are no words to train on: the texts are empty")
+    vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
+    unknown = int(counts[UNK])
+    if settings.closed and unknown:
+        raise ConfigError(
+            f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
+        )
+    source = TextEvents(tokens, len(vocabulary), settings.order)
+    del tokens  # so that their memory is free once they are dealt out
+    estimated, tables = _estimated(
+        source,
+        smoothing,
+        settings,
+        prune,
+        never_predicted(settings),
+        workspace,
+        jobs,
+        lambda stage: progress(stage, words),
+    )
+    return summary(vocabulary, counts, estimated, tables, settings)
+
+
+def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
+    """The smoothing and the cut-offs of the orders. Raises ConfigError for settings that do not go together."""
+    from rerank_plugins.kit.backoff.estimation import cutoffs
+
+    if not 1 <= settings.order <= 6:
+        raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
+    prune = cutoffs(settings.prune, settings.order)
+    smoothing = SMOOTHING[settings.smoothing]()
+    if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
+        raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
+    return smoothing, prune
+
+
+def never_predicted(settings: NgramSettings) -> list[int]:
+    """The words that have no probability."""
+    return [BOS, UNK] if settings.closed else [BOS]
+
+
+def summary(
+    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[Any], tables: PackedTables, settings: NgramSettings
+) -> Trained:
+    """The trained model, which records the settings, the size of the text and the counts of its words."""
+    sentences, unknown = int(counts[EOS]), int(counts[UNK])
+    words = int(counts.sum()) - 2 * sentences
+    sizes = [estimated.ngrams[0], *tables.sizes[1:]]
+    columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
+    orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
+    record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
+    record["discounts"] = estimated.discounts
+    return Trained(NgramModel(vocabulary, tables, record, counts), sentences, words, unknown, orders)
+
+
+def _estimated(
+    source: TextEvents, smoothing: Smoothing, settings: NgramSettings, prune: Sequence[int], never: Sequence[int],
+    workspace: Workspace, jobs: int, progress: Callable[[str], None],
+) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
+    """The estimate and its packed tables, pruned by entropy where the settings require it."""
+    from rerank_plugins.kit.backoff.estimation import estimate, estimate_packed
+
+    if not settings.prune_entropy:
+        packed = estimate_packed(
+            source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
+        return packed, packed.tables
+    from rerank_plugins.kit.backoff.packed_levels import pack
+    from rerank_plugins.ngram.entropy_pruning import prune as prune_by_entropy
+
+    estimated = estimate(
+        source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs, progress=progress
+    )
+    progress("pruning")
+    return estimated, pack(prune_by_entropy(estimated.tables, settings.prune_entropy), settings.quantise)
+
+
+def parse_prune(text: str) -> tuple[int, ...]:
+    """Parse cut-offs in the form `0,0,1` or `0 0 1`. Raises ConfigError.
+
+    >>> parse_prune("0 0 1")
+    (0, 0, 1)
+    """
+    parts: Sequence[str] = text.replace(",", " ").split()
+    if not all(part.isdigit() for part in parts):
+        raise ConfigError(f"cut-offs {text!r}: wanted whole numbers, one for each order, as in 0,0,1")
+    return tuple(map(int, parts))

@@ -1,0 +1,96 @@
+"""Word frequencies as a language model, from the embedded English table or the 1-grams of an n-gram model.
+
+kit/vocabulary/unigrams.py defines the probabilities, and how brackets, quotation marks and the model's special
+tokens are looked up. Loading reads the table (55,503 words, 0.05 s), or the file up to its 2-grams; a query is a
+dictionary look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+
+
+@dataclass(frozen=True)
+class UnigramLanguageModel(LanguageModel, PickledFields):
+    """Unigram model: embedded English word frequencies, or the 1-grams of an ARPA file or KenLM binary.
+
+    Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
+    """
+
+    model: Path | None = option(None, doc="ARPA file or KenLM binary; default: the embedded English word frequencies")
+    case: Case = option(
+        "fallback",
+        doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
+    )
+
+    def __contains__(self, word: str) -> bool:
+        return self._unigrams.look_up(word) is not None
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last."""
+        ln, end = self.ln, self._unigrams.end
+        return [np.array([*map(ln, sentence), end]) for sentence in sentences]
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """The same as `score`."""
+        return self.score(sentences)
+
+    def ln(self, word: str) -> float:
+        """Ln p(word) of a word of a sentence, where `</s>` and the like are unknown words."""
+        return self._unigrams.ln(word)
+
+    def frequencies(self) -> dict[str, float]:
+        """Relative frequency of each lower-cased word. Raises ModelError for a KenLM binary, which lists no words."""
+        if isinstance(self._unigrams, _BinaryUnigrams):
+            raise ModelError(
+                f"{self.model}: a KenLM binary cannot list its words: give the ARPA file it was built from"
+            )
+        return self._unigrams.frequencies()
+
+    @cached_property
+    def _unigrams(self) -> UnigramModel:
+        if self.model is None:
+            return embedded_unigrams(self.case)
+        try:
+            is_binary = is_kenlm_binary(self.model)
+        except OSError as error:
+            raise ModelError(f"{self.model}: cannot be read ({error.strerror})") from None
+        if is_binary:
+            return _BinaryUnigrams({}, self.case, KenlmLanguageModel(self.model))
+        return UnigramModel(read_arpa_unigrams(self.model), self.case)
+
+
+@dataclass(frozen=True)
+class _BinaryUnigrams(UnigramModel):
+    """The 1-grams of a KenLM binary, which cannot list its words; the first known casing is used."""
+
+    binary: KenlmLanguageModel
+
+    @property
+    def unknown(self) -> float:
+        """Ln p of an unknown word."""
+        return self.binary.unigram("<unk>")
+
+    @property
+    def end(self) -> float:
+        """Ln p(</s>)."""
+        return self.binary.unigram("</s>")
+
+    def cased(self, word: str) -> float | None:
+        """Ln p(word) of a word in this spelling, in the casings that `case` allows; None for an unknown one."""
+        forms = (word,) if self.case == "exact" else (word, word.lower(), word.capitalize(), word.upper())
+        return next((self.binary.unigram(form) for form in forms if form in self.binary), None)

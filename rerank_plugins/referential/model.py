@@ -1,0 +1,143 @@
+"""The referential model as an incremental language model: ln p of each word given those before, by a beam.
+
+In the forward mode the probability of a word sums over all hypotheses; in the Viterbi mode it is that of the best one,
+as in the paper's decoder, and words do not sum to one. A word that no hypothesis can read gets ln p `UNPARSED` plus the
+ln of 1 / the size of the vocabulary; the hypotheses stay as they are, as if it had not been said, so that a sentence
+with a wrong word in it still has a referent. The end of a sentence that no hypothesis completes has ln p `UNFINISHED`.
+Both are those of the syntactic model (hhmm/model.py), whose bounds on the sum of all probabilities hold here
+too.
+
+Without a beam, the probabilities of all words and of the end sum to one in every state, less the mass of
+expansions beyond the depth, and of referents without any departing transition (which takes a category with nothing but
+`{down}` or `{up}`). The missing mass stays missing: `advance` divides by the remaining mass.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.referential.beam import START, Beam
+from rerank_plugins.referential.description_model import Description, Kind
+from rerank_plugins.referential.grammar import Grammar, States
+from rerank_plugins.referential.sets import EMPTY, TOP
+from rerank_plugins.referential.transitions import Stack, Transitions
+from rerank_plugins.referential.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class ReferentialModel:
+    """A world and a grammar as a hierarchic hidden Markov model with referents; an `IncrementalLM`.
+
+    `depth`       the number of levels; `beam` the number of hypotheses kept after each word, 0 keeps all
+    `description` and `vacuous`  the description model (description_model.py)
+    `semantics`   whether relations mean anything; if not, every referent is the set of all individuals (LM-NoSem)
+    `viterbi`     whether ln p is that of the best hypothesis
+    `context`     the name of what the conversation is about: an individual, a concept or a property; None: everything
+
+    Raises FormatError where the grammar has relations that the world has not, and ConfigError for settings out of
+    range.
+    """
+
+    world: World
+    grammar: Grammar
+    depth: int = 6
+    beam: int = 1000
+    description: Kind = "informative"
+    vacuous: float = 0.01
+    semantics: bool = True
+    viterbi: bool = False
+    context: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.beam < 0:
+            raise ConfigError(f"a beam of {self.beam} hypotheses, wanted 1 or more, or 0 for all")
+        self.grammar.check_depth(self.depth)
+        self.grammar.check_labels(self.world)
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """The transitions between stacks, computed on demand and kept."""
+        states = States(self.grammar, self.world.taxonomy.labels if self.world.taxonomy else ())
+        description = Description(self.world, states, self.description, self.vacuous, self.semantics)
+        context = self.world.referent(self.context) if self.context is not None and self.semantics else TOP
+        return Transitions(description, self.depth, context)
+
+    def start(self) -> Beam:
+        """The beam before the first word."""
+        return START
+
+    def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
+        """Return ln p(word | state) and the beam after the word."""
+        values: dict[Stack, float] = {}
+        best: dict[Stack, tuple[float, int]] = {}
+        for pending, (value, likely, row) in self._pending(state).items():
+            for _, stack, p in self.transitions.steps(pending, word):
+                values[stack] = values.get(stack, 0.0) + value * p
+                score = likely + math.log(p)
+                if stack not in best or score > best[stack][0]:
+                    best[stack] = score, row
+        if not values:
+            share = UNPARSED - math.log(max(1, len(self.transitions.states.words)))
+            rows = np.arange(len(state), dtype=np.int64)
+            kept = state.best + share
+            return share, Beam(state.stacks, state.values, kept, rows, state, word, state.length + 1, state.unread + 1)
+        total = sum(values.values())
+        ranked = sorted(values, key=lambda stack: (-best[stack][0] if self.viterbi else -values[stack], stack))
+        if self.beam:
+            ranked = ranked[: self.beam]
+        kept_values = np.array([values[stack] for stack in ranked])
+        scores = np.array([best[stack][0] for stack in ranked])
+        rows = np.array([best[stack][1] for stack in ranked], np.int64)
+        ln_p = float(scores.max() - state.best.max()) if self.viterbi else math.log(total)
+        return min(ln_p, 0.0), Beam(
+            tuple(ranked), kept_values / kept_values.sum(), scores, rows, state, word, state.length + 1, state.unread
+        )
+
+    def finish(self, state: Beam) -> float:
+        """Return ln p(</s> | state)."""
+        complete = self.complete(state)
+        if not complete:
+            return UNFINISHED
+        if self.viterbi:
+            return min(float(state.best[complete].max() - state.best.max()), 0.0)
+        return min(math.log(float(state.values[complete].sum())), 0.0)
+
+    def complete(self, state: Beam) -> list[int]:
+        """The rows of the hypotheses for which the sentence is complete."""
+        return [row for row, stack in enumerate(state.stacks) if stack and len(self.transitions.pending(stack)) == 1]
+
+    def final_row(self, state: Beam) -> int:
+        """The row of the best hypothesis: the best complete one, or the best of all if none is complete."""
+        rows = self.complete(state) or range(len(state))
+        return max(rows, key=lambda row: (state.best[row], -row))
+
+    def final_referent(self, state: Beam) -> int:
+        """The referent of the best hypothesis after the sentence; all individuals for an empty sentence."""
+        stack = state.stacks[self.final_row(state)]
+        if not stack:
+            return self.transitions.context
+        pending = self.transitions.pending(stack)
+        return pending[0] if len(pending) == 1 else pending[-2]
+
+    def refers(self, state: Beam) -> bool:
+        """Whether every word was read, and the words are a complete sentence that denotes something."""
+        return not state.unread and bool(self.complete(state)) and self.final_referent(state) != EMPTY
+
+    def _pending(self, state: Beam) -> dict[Stack, tuple[float, float, int]]:
+        """The pending stacks that can go on: probability, ln p of the best derivation, and the row it comes from."""
+        groups: dict[Stack, tuple[float, float, int]] = {}
+        for row, (stack, value, likely) in enumerate(
+            zip(state.stacks, state.values.tolist(), state.best.tolist(), strict=True)
+        ):
+            pending = self.transitions.pending(stack) if stack else stack
+            if len(pending) == 1:
+                continue
+            before, best, place = groups.get(pending, (0.0, -math.inf, row))
+            groups[pending] = before + value, max(best, likely), row if likely > best else place
+        return groups

@@ -1,0 +1,159 @@
+"""Reads world models from TOML or JSON, which have the same keys (docs/models/referential.md).
+
+    individuals = ["f1", "f2", "d1"]
+    property.EXECUTABLE = ["f1", "f2"]
+    relation.CONTAIN = [["d1", "f1"]]
+    measure.SIZE = { f1 = 10, f2 = 20 }
+    functor.LARGEST = { kind = "superlative", measure = "SIZE" }
+    taxonomy = [["", "district", "top"], ["top", "sports", "sports"]]
+    table = [{ file = "students.csv", holds = "taxonomy" }]
+    graph = ["people.ttl"]
+
+Files that a world names are relative to its own. A path that ends with `.csv` or `.tsv` is read as the arcs of a
+taxonomy, and one that ends with `.ttl`, `.owl`, `.rdf`, `.nt` or `.jsonld` as a graph.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json, read_toml_table
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.world import Where, World
+from rerank_plugins.referential.world_description import Facts, at_fault, line_of
+from rerank_plugins.referential.world_graph import GRAPHS, read_graph
+from rerank_plugins.referential.world_tables import TABLES, read_table
+
+KEYS = ("individuals", "property", "relation", "measure", "functor", "taxonomy", "table", "graph")
+
+
+def read_world(path: Path) -> World:
+    """Read a world model. Raises FormatError with the file and the line, and ModelError where rdflib is missing."""
+    facts = Facts()
+    if path.suffix in TABLES:
+        read_table(path, "taxonomy", "", facts)
+    elif path.suffix in GRAPHS:
+        read_graph(path, facts)
+    else:
+        _read_described(path, facts)
+    return facts.world(str(path))
+
+
+def files_of_world(path: Path) -> list[Path]:
+    """The files that a world model in TOML or JSON names; none for another format, or if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = read_json(text) if path.suffix == ".json" else read_toml_table(text)
+        names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
+        return [path.parent / name for name in names]
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # `read_world` says what is wrong
+        return []
+
+
+def _read_described(path: Path, facts: Facts) -> None:
+    try:
+        text = path.read_text(encoding="utf-8")
+        table: Any = read_json(text) if path.suffix == ".json" else read_toml_table(text)
+    except OSError as error:
+        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not valid JSON: {error.msg}", path=str(path), line=error.lineno) from None
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"not valid TOML: {error}", path=str(path)) from None
+    _Reader(path, text, facts).read(table)
+
+
+class _Reader:
+    """Checks the types of the values of a file, and adds them to the facts."""
+
+    def __init__(self, path: Path, text: str, facts: Facts) -> None:
+        self.path, self.text, self.facts = path, text, facts
+
+    def place(self, *words: str) -> tuple[str, int]:
+        """The file, and the line on which the words are found, each at or after the one before it."""
+        return str(self.path), line_of(self.text, words)
+
+    def at(self, *words: str) -> Where:
+        """A function that returns that position."""
+        return partial(self.place, *words)
+
+    def wanted(self, value: Any, kind: type, what: str, *words: str) -> Any:
+        """The value. Raises FormatError if it is of another kind, or a list with anything but strings."""
+        if not isinstance(value, kind) or (
+            isinstance(value, list) and not all(isinstance(item, str) for item in value)
+        ):
+            raise at_fault(self.at(*words), f"{'.'.join(words)} is {value!r:.60}, wanted {what}")
+        return value
+
+    def read(self, table: Any) -> None:
+        """Add everything in the file to the facts."""
+        if not isinstance(table, dict):
+            raise FormatError("wanted an object with the keys " + ", ".join(KEYS), path=str(self.path))
+        for key in sorted(table.keys() - set(KEYS)):
+            raise at_fault(self.at(key), f"unknown key {key!r}{suggestion(key, KEYS)}")
+        for name in self.wanted(table.get("individuals", []), list, "a list of names", "individuals"):
+            self.facts.individual(name)
+        for kind in ("property", "relation", "measure", "functor"):
+            for name, value in self.wanted(table.get(kind, {}), dict, "a table by name", kind).items():
+                self.facts.name(name, kind, self.at(kind, name))
+                getattr(self, f"_{kind}")(name, value)
+        for arc in self._rows(table.get("taxonomy", []), "taxonomy"):
+            where = self.at("taxonomy", *arc)
+            if len(arc) != 3:
+                raise at_fault(
+                    where, f"taxonomy: found {len(arc)} names ({', '.join(arc)}), wanted [parent, label, child]"
+                )
+            self.facts.arc(arc[0], arc[1], arc[2], where)
+        tables = table.get("table", [])
+        for entry in tables if isinstance(tables, list) else [tables]:
+            self._table(entry)
+        for name in self.wanted(table.get("graph", []), list, "a list of files", "graph"):
+            read_graph(self.path.parent / name, self.facts)
+
+    def _rows(self, value: Any, *words: str) -> list[list[str]]:
+        if not isinstance(value, list):
+            raise at_fault(self.at(*words), f"{'.'.join(words)} is {value!r:.60}, wanted a list of lists of names")
+        return [self.wanted(row, list, "a list of names", *words) for row in value]
+
+    def _property(self, name: str, members: Any) -> None:
+        self.facts.properties.setdefault(name, [])
+        for member in self.wanted(members, list, "a list of individuals", "property", name):
+            self.facts.member(name, member, self.at("property", name, member))
+
+    def _relation(self, name: str, value: Any) -> None:
+        if isinstance(value, Mapping):
+            for key in sorted(value.keys() - {"arguments", "tuples"}):
+                raise at_fault(self.at("relation", name, key), f"relation.{name}: unknown key {key!r}")
+            arguments = self.wanted(value.get("arguments"), list, "a list of names", "relation", name, "arguments")
+            if len(set(arguments)) < len(arguments):
+                raise at_fault(
+                    self.at("relation", name),
+                    f"relation.{name}: arguments {', '.join(arguments)}, wanted different names",
+                )
+            self.facts.arguments[name] = tuple(arguments)
+            value = value.get("tuples", [])
+        for row in self._rows(value, "relation", name):
+            self.facts.row(name, row, self.at("relation", name, *row))
+
+    def _measure(self, name: str, values: Any) -> None:
+        self.facts.measures.setdefault(name, [])
+        for individual, value in self.wanted(values, dict, "numbers by individual", "measure", name).items():
+            self.facts.value(name, individual, value, self.at("measure", name, individual))
+
+    def _functor(self, name: str, options: Any) -> None:
+        options = self.wanted(options, dict, "a table with a kind", "functor", name)
+        self.facts.functors[name] = options, self.at("functor", name)
+
+    def _table(self, entry: Any) -> None:
+        if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
+            raise at_fault(self.at("table"), f"table is {entry!r:.60}, wanted {{ file = …, holds = … }}")
+        read_table(self.path.parent / entry["file"], str(entry.get("holds", "individuals")), str(entry.get("name", "")),
+                   self.facts, self.at("table", entry["file"]))  # fmt: skip

@@ -1,0 +1,118 @@
+"""Builds the inverted index of a collection of documents (Gabrilovich and Markovitch 2009, section 3).
+
+The weight of a word in a document is (1 + ln tf) ln(N / df), divided by the Euclidean length of the document's vector.
+A word keeps the `most` documents of greatest weight, where the paper prunes small weights. Documents that are too short
+to be informative are left out (in the paper, those of less than 100 words), as are words that occur in one document.
+
+The numbered text is spilled to disk beyond the workspace's memory. The index is built one piece of the collection at a
+time and holds at most words x `most` entries besides those of the current piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.similarity.esa.document_vectors import index_documents
+from rerank_plugins.similarity.esa.documents import Document
+from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
+from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
+
+PIECE = 1 << 22  # tokens indexed at a time
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an index; documents of fewer than `shortest` words are left out."""
+
+    most: int = 500
+    shortest: int = 100
+    min_count: int = 3
+    most_words: int | None = None
+    lowercase: bool = True
+
+
+Entries = tuple[LongArray, IntArray, NDArray[np.float32]]  # words, documents, weights
+
+
+def train(
+    collection: Iterable[Document],
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> EsaModel:
+    """Build an index of the documents. Raises ModelError if no document or no word is left."""
+    collector, titles = TextCollector(workspace or Workspace()), list[str]()
+
+    def lines() -> Iterator[str]:
+        for document in collection:
+            titles.append(document.title)
+            lines = map(normal_text, document.lines)
+            yield from map(str.lower, lines) if settings.lowercase else lines
+            yield ""
+
+    progress("reading")
+    collector.add(lines())
+    vocabulary, numbered, _ = collector.finish(settings.min_count, settings.most_words)
+    words = vocabulary.words[SPECIAL:]
+    tokens = in_documents(numbered, "blocks")
+    ends = np.flatnonzero(tokens == END)[: len(titles)]
+    lengths = np.diff(ends, prepend=-1) - 1
+    kept = lengths >= settings.shortest
+    if not kept.any():
+        longest = lengths.max(initial=0)
+        raise ModelError(f"no document has {settings.shortest} words or more: {len(titles)}, the longest of {longest}")
+    frequency = np.zeros(len(words), np.int64)
+    count_documents(tokens, np.full(len(words), -1, np.int64), frequency)
+    total = len(titles)
+    idf = np.where(frequency > 1, log(total / np.maximum(frequency, 1)), 0.0)
+    progress("indexing")
+    entries = _indexed(tokens, ends, idf, settings)
+    if not len(entries[0]):
+        raise ModelError(f"no word is in two documents, but not in all: {total} documents are too few or too similar")
+    number = np.cumsum(kept) - 1  # documents left out have no number
+    starts = np.concatenate([[0], np.cumsum(np.bincount(entries[0], minlength=len(words)))])
+    documents = number[entries[1]].astype(np.int32)
+    kept_titles = tuple(title for title, keep in zip(titles, kept, strict=True) if keep)
+    trained_on = {"words": collector.tokens, "documents": total}
+    return EsaModel(words, idf, kept_titles, starts, documents, entries[2], asdict(settings), trained_on)
+
+
+def _indexed(tokens: IntArray, ends: LongArray, idf: FloatArray, settings: Settings) -> Entries:
+    """The entries of all documents, sorted by word and document; pruning after each piece keeps the same entries."""
+    entries: Entries = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
+    first = 0
+    while first < len(ends):
+        start = ends[first - 1] + 1 if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, start + PIECE)))
+        piece, piece_ends = tokens[start : ends[last - 1]], ends[first:last] - start
+        words, weights = np.empty(len(piece), np.int64), np.empty(len(piece), np.float32)
+        sizes = np.zeros(len(piece_ends), np.int64)
+        count = index_documents(piece, piece_ends, idf, settings.shortest, words, weights, sizes)
+        documents = np.repeat(np.arange(first, last, dtype=np.int32), sizes)
+        entries = _strongest(entries, (words[:count], documents, weights[:count]), settings.most)
+        first = last
+    return entries
+
+
+def _strongest(old: Entries, new: Entries, most: int) -> Entries:
+    """The `most` entries of greatest weight of each word (ties: the earlier document), sorted by word and document."""
+    positive = new[2] > 0
+    words, documents = np.concatenate([old[0], new[0][positive]]), np.concatenate([old[1], new[1][positive]])
+    weights = np.concatenate([old[2], new[2][positive]])
+    order = np.lexsort((documents, -weights, words))
+    firsts = np.searchsorted(words[order], words[order])
+    kept = order[np.arange(len(order)) - firsts < most]
+    kept = kept[np.lexsort((documents[kept], words[kept]))]
+    return words[kept], documents[kept], weights[kept]

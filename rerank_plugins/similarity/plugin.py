@@ -1,0 +1,13 @@
+"""The plugins of the family `similarity`."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.similarity.random_indexing_feature import RandomIndexingFeature
+    from rerank_plugins.similarity.svs_feature import SvsSimilarityFeature
+
+    register("random-indexing", RandomIndexingFeature)
+    register("svs-similarity", SvsSimilarityFeature)

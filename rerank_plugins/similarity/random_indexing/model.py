@@ -1,0 +1,80 @@
+"""The vectors of words, and of sentences: v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
+
+The paper's weights w_t are 1 (`none`). Two others reduce the weight of words that occur everywhere: `idf` is
+ln(N / df_t), where df_t of the N training documents contain t, and `sif` is a / (a + p(t)) with a = 0.001 (Arora et al.
+2017). Out-of-vocabulary words have no vector; a sentence without a known word has the zero vector, whose cosine with
+any other is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.similarity.known_words import KnownWords
+
+Weighting = Literal["none", "idf", "sif"]
+Space = Literal["document", "window", "directional", "positional", "lsa"]
+SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # the spaces of random indexing
+SIF = 1e-3  # a of the weights `sif`
+
+
+@dataclass(frozen=True, eq=False)
+class RandomIndexModel(KnownWords, PickledFields):
+    """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""
+
+    words: tuple[str, ...]
+    counts: LongArray
+    documents: LongArray
+    total_documents: int
+    spaces: Mapping[str, NDArray[np.float16]]
+    settings: Mapping[str, Any]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def weights(self) -> dict[Weighting, FloatArray]:
+        """The (V) weights of the words in a sentence, by the name of the weighting."""
+        return {
+            "none": np.ones(len(self.words)),
+            "idf": np.log(self.total_documents / np.maximum(self.documents, 1)),
+            "sif": SIF / (SIF + self.counts / self.counts.sum()),
+        }
+
+    def vectors(self, space: str) -> NDArray[np.float16]:
+        """The (V, dimensions) vectors of a space. Raises ModelError for a space that was not trained."""
+        if space not in self.spaces:
+            raise ModelError(f"the random-indexing model has no space {space!r}, only: {', '.join(self.spaces)}")
+        return self.spaces[space]
+
+    def sentence_vectors(
+        self, sentences: Sequence[Sequence[str]], space: str, weighting: Weighting | FloatArray
+    ) -> FloatArray:
+        """The (n, dimensions) unit vectors of n sentences, zero for one without a known word.
+
+        `weighting` is the name of a weighting or an array of (V) weights.
+        """
+        from rerank_plugins.similarity.random_indexing.context_sums import sum_rows
+
+        table, number = self.vectors(space), self.number
+        weights = self.weights[weighting] if isinstance(weighting, str) else weighting
+        known = [[number[form] for form in map(self.form, sentence) if form in number] for sentence in sentences]
+        starts = np.cumsum([0, *map(len, known)], dtype=np.int64)
+        tokens = np.fromiter((word for words in known for word in words), np.int64, int(starts[-1]))
+        used, rows = np.unique(tokens, return_inverse=True)
+        sums = np.zeros((len(sentences), table.shape[1]))
+        sum_rows(table[used].astype(np.float64), rows, weights[tokens], starts, sums)
+        return unit_length(sums)
+
+
+def unit_length(vectors: FloatArray) -> FloatArray:
+    """Divide each row by its Euclidean length; zero rows stay zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0)[:, None], np.float64)

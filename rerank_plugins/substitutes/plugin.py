@@ -1,0 +1,11 @@
+"""The plugins of the family `substitutes`."""
+
+from rerank_plugins.core.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.substitutes.feature import SubstitutesFeature
+
+    register("substitutes", SubstitutesFeature)

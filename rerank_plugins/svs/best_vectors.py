@@ -1,0 +1,212 @@
+"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees (allowed_symbols.py)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy import uintp  # an index that is not compared with 0
+
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.kernels import part
+from rerank_plugins.svs.allowed_symbols import allow, list_kept
+from rerank_plugins.svs.chart import EMISSION, FAST
+from rerank_plugins.svs.heap import HIGHEST
+
+NO_ROOM = -2  # result of `fill_kept`: the heap has no room for all items
+NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
+    """Fill the heap from the categories that are `kept` (cells, G); return ROOT's item, -1 without a tree, or NO_ROOM.
+
+    The cells of the heap are those of the sentence. `worth` and `scale` (items) are working space: aᵀe, and the factor
+    of the product of the children's vectors. An item with the worth 0 has the vector 0.
+    """
+    starts, groups = np.zeros(len(kept) + 1, np.int32), np.empty(kept.size, np.int32)
+    size = list_kept(kept, starts, groups)
+    allowed = np.zeros((size, rules.left.shape[1]), np.uint64)
+    if not allow(rules, len(words), kept, starts, groups, allowed):
+        return -1
+    runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
+    symbols, concepts = len(rules.relation), heap.vector.shape[1]
+    where, here = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
+    both, e = np.empty(concepts), np.empty(concepts)
+    return fill_cells(rules, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e)
+
+
+@part
+def fill_cells(
+    rules: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any, scale: Any,
+    runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
+) -> int:  # fmt: skip
+    """Fill all cells, from narrow to wide; see `fill_kept`. The result is the item of ROOT, -1 or NO_ROOM.
+
+    The items of a cell are sorted by category: those of the kept category `place` are runs[0, place] to runs[1, place].
+    """
+    n, symbols, concepts = len(words), len(here), len(both)
+    block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
+    parents, weight, vector = rules.parent, rules.weight, heap.vector
+    size = 0
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            begin = size
+            heap.begin[cell], heap.end[cell], heap.width[cell] = begin, begin, width
+            heap.power[cell] = HIGHEST
+            if starts[cell] == starts[cell + 1]:
+                continue
+            if begin + symbols > len(heap.symbol):
+                return NO_ROOM
+            # The power of two of the cell: the lowest of the products of two cells.
+            power = 0 if width == 1 else HIGHEST
+            for k in range(i + 1, i + width):
+                one, two = heap.power[cell_number(i, k, n)], heap.power[cell_number(k, i + width, n)]
+                if one < HIGHEST and two < HIGHEST:
+                    power = min(power, one + two)
+            if power == HIGHEST:
+                for place in range(starts[cell], starts[cell + 1]):
+                    runs[0, place] = runs[1, place] = begin
+                continue
+            # The symbols that may be in a tree.
+            for place in range(starts[cell], starts[cell + 1]):
+                runs[0, place] = size
+                first = rules.member_starts[groups[place]]
+                for bit in range(rules.member_starts[groups[place] + 1] - first):
+                    if (allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
+                        symbol = rules.members[first + bit]
+                        here[symbol] = size
+                        heap.symbol[size], bits[size], worth[size] = symbol, bit, NOTHING
+                        size += 1
+            if width == 1:
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    item = here[rules.word_symbol[entry]]
+                    if item >= 0:
+                        worth[item] = scale[item] = 1.0  # a preterminal has no other candidate
+                        heap.rule[item], heap.left[item], heap.right[item] = EMISSION, entry, -1
+            # The best pair of children for each of them.
+            for k in range(i + 1, i + width):
+                left, right = cell_number(i, k, n), cell_number(k, i + width, n)
+                if heap.power[left] == HIGHEST or heap.power[right] == HIGHEST:
+                    continue
+                factor = math.ldexp(1.0, power - heap.power[left] - heap.power[right])
+                right_begin, right_end = heap.begin[right], heap.end[right]
+                for y in range(right_begin, right_end):
+                    where[heap.symbol[y]] = y
+                for one in range(starts[left], starts[left + 1]):
+                    if runs[0, one] == runs[1, one]:
+                        continue
+                    for two in range(starts[right], starts[right + 1]):
+                        couple = rules.couples[groups[one], groups[two]]
+                        if couple < 0 or runs[0, two] == runs[1, two]:
+                            continue
+                        fits = False
+                        for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                            fits = fits or kept[cell, rules.couple_parents[triple]]
+                        if not fits:
+                            continue
+                        offset = rules.block_starts[couple]
+                        for x in range(runs[0, one], runs[1, one]):
+                            block = rules.blocks[uintp(offset + bits[uintp(x)])]
+                            if block < 0:
+                                continue
+                            for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):
+                                y = where[uintp(pair_right[uintp(pair)])]
+                                if y < right_begin or y >= right_end:  # an item of another cell
+                                    continue
+                                multiplied = False
+                                for rule in range(rule_starts[uintp(pair)], rule_starts[uintp(pair + 1)]):
+                                    item = here[uintp(parents[uintp(rule)])]
+                                    if item >= 0:
+                                        if not multiplied:
+                                            multiplied = True
+                                            for c in range(concepts):
+                                                both[c] = factor * vector[uintp(x), c] * vector[uintp(y), c]
+                                        value = 0.0
+                                        for c in range(concepts):
+                                            value += weight[uintp(rule), c] * both[c]
+                                        if value > worth[uintp(item)]:
+                                            worth[item], scale[item] = value, factor
+                                            heap.rule[item], heap.left[item], heap.right[item] = rule, x, y
+            # Their items: only those that derive the span stay.
+            for item in range(begin, size):
+                symbol = heap.symbol[item]
+                if worth[item] >= 0.0 and not rules.chained[symbol]:
+                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
+                        above = here[rules.above[rules.chains[place]]]
+                        if above >= 0:
+                            worth[above] = max(worth[above], CHAIN)
+            end, after = begin, begin
+            for place in range(starts[cell], starts[cell + 1]):
+                first, after = after, runs[0, place + 1] if place + 1 < starts[cell + 1] else size
+                runs[0, place] = end
+                for item in range(first, after):
+                    symbol = heap.symbol[item]
+                    here[symbol] = -1
+                    if worth[item] > NOTHING:
+                        here[symbol] = end
+                        heap.symbol[end], heap.cell[end], heap.rule[end] = symbol, cell, heap.rule[item]
+                        heap.left[end], heap.right[end] = heap.left[item], heap.right[item]
+                        bits[end], worth[end], scale[end] = bits[item], worth[item], scale[item]
+                        end += 1
+                runs[1, place] = end
+            size = end
+            heap.end[cell] = end
+            # The vectors e (eq. 4), stored as L e: items without unary rules, then those above them.
+            largest = 0.0
+            for level in range(2):
+                for item in range(begin, end):
+                    symbol = heap.symbol[item]
+                    if rules.chained[symbol] != (level == 1):
+                        continue
+                    rule, x, y = heap.rule[item], heap.left[item], heap.right[item]
+                    if worth[item] <= 0.0:
+                        for c in range(concepts):
+                            e[c] = 0.0
+                        heap.left[item] = heap.right[item] = -1
+                    elif rule >= 0:
+                        for c in range(concepts):
+                            e[c] = rules.p[rule, c] * (scale[item] * heap.vector[x, c] * heap.vector[y, c])
+                    elif rule == EMISSION:
+                        for c in range(concepts):
+                            e[c] = rules.word_p[x, c]
+                        heap.left[item] = -1
+                    else:
+                        for c in range(concepts):
+                            e[c] = rules.chain_p[-2 - rule, c] * heap.vector[x, c]
+                    relation = rules.relation[symbol]
+                    for c in range(concepts):
+                        value = 0.0
+                        for child in range(concepts):
+                            value += rules.transfer[relation, c, child] * e[child]
+                        heap.vector[item, c] = value
+                        largest = max(largest, value)
+                    # This item as the only child.
+                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
+                        chain = rules.chains[place]
+                        above = here[rules.above[chain]]
+                        if above >= 0:
+                            value = 0.0
+                            for c in range(concepts):
+                                value += rules.chain_weight[chain, c] * heap.vector[item, c]
+                            if value > worth[above]:
+                                worth[above] = value
+                                heap.rule[above], heap.left[above], heap.right[above] = -2 - chain, item, -1
+            # Scale the cell, so that its largest number is between 1/2 and 1.
+            if largest > 0.0:
+                shift = -math.frexp(largest)[1]
+                factor = math.ldexp(1.0, shift)
+                heap.power[cell] = power + shift
+                for item in range(begin, end):
+                    for c in range(concepts):
+                        heap.vector[item, c] *= factor
+            for item in range(begin, end):
+                here[heap.symbol[item]] = -1
+    top = heap.end[len(kept) - 1] - 1
+    while top >= heap.begin[len(kept) - 1] and (heap.symbol[top] != ROOT or worth[top] <= 0.0):
+        top -= 1
+    return top if top >= heap.begin[len(kept) - 1] else -1

@@ -1,0 +1,189 @@
+"""Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
+
+1. Inside and outside probabilities by the coarse grammar over plain categories (coarse_model.py). A symbol is kept over
+   a span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
+2. The symbols of these categories that fit what is kept above and beside them (allowed_symbols.py).
+3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
+   trees that are left first (item_forest.py, rule_posteriors.py, max_rule.py).
+
+With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
+chart (chart.py) in which sentences share cells over the same words.
+
+The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
+sentences of more than LONG words, and is lowered there in smaller steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
+from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
+from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.svs.chart import compose_items, fill_best
+from rerank_plugins.svs.chart_node import ChartNode, Tables
+from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
+from rerank_plugins.svs.coarse_model import coarse_grammar
+from rerank_plugins.svs.inside import fill_sums
+from rerank_plugins.svs.max_rule import best_categories, plain_rules
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.pruned_vectors import PrunedChart
+from rerank_plugins.svs.vector_chart import VectorChart
+from rerank_plugins.svs.vector_rules import compile_rules
+from rerank_plugins.svs.vector_tree import VectorTree
+
+THRESHOLD = 1e-4
+LONG = 60  # words
+LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
+LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
+
+Decoder = Literal["vector", "mbr"]
+T = TypeVar("T")
+
+
+class SvsParser:
+    """A parser with a model of structured vectorial semantics.
+
+    `threshold` prunes categories with a lower expected count in the coarse grammar. With 0 the search is exact, except
+    in sentences of more than 40 words, where the threshold is then 1e-9; in those of more than 60 words it is ten times
+    as high as given. `decoder` "vector" chooses trees by eq. 8; "mbr" chooses them by max_rule.py, and their
+    annotations by eq. 8. `coarse` is the grammar over plain categories.
+    """
+
+    def __init__(self, model: SvsModel, threshold: float = THRESHOLD, decoder: Decoder = "vector") -> None:
+        self.model, self.threshold, self.decoder = model, threshold, decoder
+        self.coarse, self.group = coarse_grammar(model)
+        self.rules = compile_rules(model, self.group)
+        self.coarse_charts = CoarseCharts(compile_coarse(self.coarse))
+        self.chart = VectorChart(self.rules, fill_best)
+        self.pruned = PrunedChart(self.rules)
+        self.sums = VectorChart(self.rules, fill_sums)
+        names = [model.categories[number] for number in model.category]
+        phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
+        between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]
+        self.tables = Tables(self.rules, phrases, between)
+        self._plain = plain_rules(self.rules, self.group, between)
+
+    def parse(self, sentence: Sentence) -> VectorTree | None:
+        """The best tree; None if the model has none, and for an empty sentence."""
+        return self.parse_all([sentence])[0]
+
+    def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
+        """The best tree of each sentence."""
+        return self.read_all(sentences, self.vector_tree)
+
+    def read_all(self, sentences: Sequence[Sentence], read: Callable[[Sentence, ChartNode], T]) -> list[T | None]:
+        """What `read` returns for each sentence and the root of its best tree, or None if it has no tree.
+
+        Equal sentences are parsed once. The order is free, as all values of a sentence depend on its words alone.
+        """
+        results: dict[tuple[str, ...], T | None] = dict.fromkeys(map(tuple, sentences))
+        for batch in batches([sentence for sentence in results if sentence]):
+            for sentence, words, chart in self._charts(batch):
+                if chart.top >= 0:
+                    root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
+                    results[sentence] = read(sentence, root)
+        return [results[tuple(sentence)] for sentence in sentences]
+
+    def _charts(
+        self, batch: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[tuple[str, ...], IntArray, PrunedChart | VectorChart]]:
+        """The filled charts of sentences of the same length, each valid until the next one."""
+        words, length = np.stack([self.numbers(sentence) for sentence in batch]), len(batch[0])
+        lowest = LOWEST if length > EXACT else 0.0
+        threshold, lower = max(self.threshold, lowest), LOWER
+        if length > LONG:
+            threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
+        if threshold:
+            self.coarse_charts.fill(words)
+        waiting = list(range(len(batch)))
+        while waiting:
+            kept = self.coarse_charts.kept(threshold, PRUNED_EARLY * threshold) if threshold else None
+            unparsed = []
+            for place in waiting:
+                chart = self._filled(words[place], None if kept is None else kept[place])
+                if chart.top >= 0 or threshold == lowest:
+                    yield batch[place], words[place], chart
+                else:
+                    unparsed.append(place)
+            waiting, threshold = unparsed, threshold * lower if threshold * lower > LOWEST else lowest
+
+    def log_probability(self, sentence: Sentence) -> float:
+        """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
+        self.sums.fill(self.numbers(sentence))
+        return self.sums.log_probability()
+
+    def numbers(self, sentence: Sentence) -> IntArray:
+        """(n) int32 numbers of the words in the lexicon; an unknown word has the number of its signature."""
+        numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
+        return np.array(numbers, np.int32)
+
+    def _filled(self, words: IntArray, kept: BoolArray | None) -> PrunedChart | VectorChart:
+        """The chart over the kept categories, filled as the decoder requires; its `top` is -1 if there is no tree."""
+        if self.decoder == "mbr":
+            if kept is None:
+                kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.coarse.symbols)), np.bool_)
+            chosen = self._most_expected(words, kept)
+            if chosen is None or self.pruned.fill(words, chosen):
+                return self.pruned
+        if kept is None:
+            self.chart.fill(words)
+            return self.chart
+        self.pruned.fill(words, kept)
+        return self.pruned
+
+    def _most_expected(self, words: IntArray, kept: BoolArray) -> BoolArray | None:
+        """(cells, G) the kept categories that are in the max-rule tree; None if there is no tree."""
+        expected = self.pruned.expected(self._plain) if self.pruned.build(words, kept) else None
+        if expected is None:
+            self.pruned.top = -1
+            return None
+        return best_categories(self._plain, expected, len(words), len(self.coarse.symbols))
+
+    def vector_tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
+        """The tree below the root that `read_all` has found. There is no recursion, because trees are deep."""
+        heap = root.heap
+        items, begins = [root.item], [0]
+        # The items of the tree, parents before their children; `children` has the positions of each item's children.
+        children: list[range] = []
+        for item, begin in zip(items, begins, strict=False):  # both lists grow in the loop
+            below = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]
+            children.append(range(len(items), len(items) + len(below)))
+            items += below
+            begins += [begin, begin + int(heap.width[heap.cell[below[0]]])][: len(below)] if below else []
+        # Their vectors e (eq. 4), recomputed from rules and children, and scaled to sums of one.
+        chosen = np.array(items, np.int32)
+        e = np.empty((len(items), self.model.concepts))
+        compose_items(self.rules, heap, chosen, root.words[begins], e)
+        symbols, rules, widths = (
+            array.tolist() for array in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
+        )
+        scales = heap.power[heap.cell[chosen]] * math.log(2)
+        totals = e.sum(axis=1)
+        vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
+        with np.errstate(divide="ignore"):  # all concepts of a word may have prior 0 with its tag
+            log_probabilities = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
+        # The constituents, children before their parents.
+        nodes: list[VectorTree] = [None] * len(items)  # type: ignore[list-item]
+        for place in range(len(items) - 1, -1, -1):
+            symbol, rule, begin = symbols[place], rules[place], begins[place]
+            nodes_below = tuple(nodes[child] for child in children[place])
+            nodes[place] = VectorTree(
+                self.model.symbols[symbol],
+                (*self.tables.phrases[symbol], *(self.tables.between[-2 - rule] if rule <= -2 else ())),
+                (begin, begin + widths[place]),
+                nodes_below,
+                "" if nodes_below else sentence[begin],
+                vectors[place],
+                log_totals[place],
+                log_probabilities[place],
+            )
+        return nodes[0]

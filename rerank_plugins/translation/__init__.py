@@ -1,0 +1,5 @@
+"""Source and hypothesis: alignment models, a word lexicon, a joint model, a translation memory, projected trees.
+
+Word alignment is Brown et al. (1993) and Vogel, Ney and Tillmann (1996), the lexicon Mauser, Hasan and Ney (2009), the
+joint model Devlin et al. (2014), and projection Hwa et al. (2005).
+"""

@@ -1,0 +1,116 @@
+"""Scores of a word alignment model between the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l.
+
+By a word alignment model of both directions (translation/alignment), with t the translation probabilities, of which
+none is below 1e-7, and b the option `bound`:
+
+    forward             ln p(e | f)                      forward_per_word    ln p(e | f) / m
+    backward            ln p(f | e)                      backward_per_word   ln p(f | e) / l
+    unlinked_target     -#{j : max_i t(e_j | f_i) < b}
+    unlinked_source     -#{i : max_j t(f_i | e_j) < b}
+    distance            -mean |i / l - j / m| over the links of the best alignment of e to f; -1 without links
+    coverage            Σ w_i over the linked source words / Σ w_i over all, w_i = ln(N / n_i)
+
+n_i of the N source sentences of training contain f_i. The weight w is nearly 0 for words of nearly all sentences and
+high for rare words, so that `coverage` is about content words, without a list of them in any language. Higher is
+better. An empty hypothesis or source has the values of one unknown word.
+
+The words of the source are looked up once for each distinct word of all hypotheses of a list. The HMM takes O(l m²) and
+O(m l²) steps, the other models O(l m).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.translation.chosen_values import check_chosen
+
+if TYPE_CHECKING:
+    from rerank_plugins.translation.alignment.model import Lookup, WordAlignmentModel
+
+Value = Literal[
+    "forward", "backward", "forward_per_word", "backward_per_word", "unlinked_target", "unlinked_source", "distance",
+    "coverage",
+]  # fmt: skip
+VALUES: tuple[Value, ...] = get_args(Value)
+UNKNOWN = ""  # no word of a text is empty
+
+
+@dataclass(frozen=True)
+class WordTranslationFeature(FeatureExtractor, PickledFields):
+    """Translation of words between source and hypothesis: ln p both ways, unlinked words, distance, coverage."""
+
+    model: Path = option(doc="model from `rerank train word-alignment`")
+    values: tuple[Value, ...] = option(VALUES, doc="which values")
+    bound: float = option(0.01, doc="a word all of whose translation probabilities are lower is unlinked")
+
+    def __post_init__(self) -> None:
+        check_chosen(self.values, VALUES)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The `values`."""
+        return self.values
+
+    @cached_property
+    def _model(self) -> WordAlignmentModel:
+        from rerank_plugins.translation.alignment.model_file import read_model  # loads numba, at the first use
+
+        return read_model(self.model)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, components) values. Raises ConfigError for a list without a source, ModelError for an unusable model."""
+        if not len(nbest):
+            return np.zeros((0, len(self.values)))
+        model = self._model
+        source = model.words_of(source_of(nbest, "word-translation")) or [UNKNOWN]
+        targets = [model.words_of(text) or [UNKNOWN] for text in nbest.texts]
+        words = model.look_up(source, targets)
+        columns: dict[Value, FloatArray] = {}
+        sizes = np.diff(words.offsets)
+        ln_p = any("ward" in value for value in self.values)
+        aligned = model.align_words(words, ln_p=ln_p, forward="distance" in self.values, backward=False)
+        columns["forward"], columns["backward"] = aligned.ln_p.T
+        columns["forward_per_word"] = columns["forward"] / sizes
+        columns["backward_per_word"] = columns["backward"] / len(source)
+        if "distance" in self.values:
+            columns["distance"] = distances(aligned.forward, words.offsets, len(source))
+        unlinked = (words.forward.max(axis=0) < self.bound).astype(np.float64)
+        columns["unlinked_target"] = 0.0 - np.add.reduceat(unlinked[words.tokens], words.offsets[:-1])
+        columns |= self._of_source(words, model.source_weights(source))
+        return np.stack([columns[value] for value in self.values], axis=1)
+
+    def _of_source(self, words: Lookup, weights: FloatArray) -> dict[Value, FloatArray]:
+        """The values that depend on which source words are linked."""
+        linked = words.backward >= self.bound
+        of_hypotheses = np.logical_or.reduceat(linked[:, words.tokens], words.offsets[:-1], axis=1)
+        covered = weights @ of_hypotheses
+        total = weights.sum()
+        return {
+            "unlinked_source": np.asarray(of_hypotheses.sum(axis=0) - float(len(weights)), np.float64),
+            "coverage": covered / total if total > 0 else np.ones_like(covered),
+        }
+
+
+def distances(links: LongArray, offsets: LongArray, length: int) -> FloatArray:
+    """(n) minus the mean |i / l - j / m| over the links of each hypothesis; -1 for one without links.
+
+    `links` has the source word, from 0, of each word of all hypotheses, -1 if none; those of hypothesis h are
+    `offsets[h]` … `offsets[h + 1]`, at least one.
+    """
+    sizes = np.diff(offsets)
+    places = np.arange(len(links)) - np.repeat(offsets[:-1], sizes)
+    relative = (places + 1) / np.repeat(sizes, sizes)
+    is_linked = links >= 0
+    away = np.where(is_linked, np.abs((links + 1) / length - relative), 0.0)
+    numbers = np.add.reduceat(is_linked.astype(np.float64), offsets[:-1])
+    return np.where(numbers > 0, -np.add.reduceat(away, offsets[:-1]) / np.maximum(numbers, 1), -1.0)

@@ -1,0 +1,102 @@
+"""The inputs of the network for each target word: the target words before it, and a window of source words.
+
+The context of target word j, which is affiliated with source word a, is the 2w + 1 source words from a - w to a + w,
+and the h target words before j. The end of the sentence, `</s>`, is predicted too, and affiliated with the end of the
+source. Positions outside of a sentence have symbols of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.translation.alignment.bitext import split_words
+
+UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
+TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's
+END = 1  # the output `</s>`; the output 0 is the unknown word, and those from 2 on are the target words
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The contexts of (n) predicted words, as windows of two arrays of symbols of whole sentences.
+
+    The source words of context i are `source[about[i] : about[i] + 2w + 1]`, its target words
+    `target[after[i] : after[i] + h]`, and the predicted word is `outputs[i]`.
+    """
+
+    source: IntArray
+    target: IntArray
+    about: LongArray
+    after: LongArray
+    outputs: IntArray
+    window: int
+    history: int
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def symbols(self, chosen: LongArray | slice = slice(None)) -> IntArray:
+        """(n, 2w + 1 + h) symbols of the contexts that are chosen."""
+        source = self.about[chosen, None] + np.arange(2 * self.window + 1)
+        target = self.after[chosen, None] + np.arange(self.history)
+        return np.hstack([self.source[source], self.target[target]])
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """The numbers of words: `source_words` and `target_words`, the window w, the history h, and the source's case."""
+
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    window: int
+    history: int
+    lowercase: bool
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols in contexts."""
+        return len(self.source_words) + len(self.target_words) + 5
+
+    @property
+    def outputs(self) -> int:
+        """The number of predicted words, with the unknown one and `</s>`."""
+        return len(self.target_words) + 2
+
+    @cached_property
+    def _source_numbers(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.source_words, AFTER + 1)}
+
+    @cached_property
+    def _target_numbers(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.target_words, 2)}
+
+    def contexts(self, groups: Iterable[tuple[str, Sequence[str], Sequence[LongArray]]]) -> Contexts:
+        """The contexts of all words of target texts, in order, each text with its `</s>`.
+
+        A group is a source text, its target texts, and the affiliations of their words.
+        """
+        first_target = len(self.source_words) + AFTER + 1
+        source, target, about, after, outputs = ([np.zeros(0, np.int64)] for _ in range(5))
+        source_size = target_size = 0
+        for text, targets, affiliated in groups:
+            words = [self._source_numbers.get(word, UNKNOWN) for word in split_words(text, self.lowercase)]
+            source.append(np.array([BEFORE] * self.window + words + [AFTER] * (self.window + 1), np.int64))
+            for translation, places in zip(targets, affiliated, strict=True):
+                numbers = np.array([self._target_numbers.get(w, 0) for w in split_words(translation, False)], np.int64)
+                inputs = np.where(numbers > 0, numbers, TARGET_UNKNOWN)
+                target.append(first_target + np.concatenate([np.full(self.history, TARGET_BEFORE), inputs]))
+                about.append(source_size + np.append(np.minimum(places, max(len(words) - 1, 0)), len(words)))
+                after.append(target_size + np.arange(len(numbers) + 1))
+                outputs.append(np.append(numbers, END))
+                target_size += len(target[-1])
+            source_size += len(source[-1])
+        source_symbols, target_symbols, predicted = (
+            np.concatenate(part).astype(np.int32) for part in (source, target, outputs)
+        )
+        starts = np.concatenate(about), np.concatenate(after)
+        return Contexts(source_symbols, target_symbols, *starts, predicted, self.window, self.history)

@@ -1,0 +1,129 @@
+"""Sums the clipped matches of hypotheses' n-grams with weighted sentences, by a trie of the sentences' n-grams.
+
+The event (g, k) is the k-th occurrence of n-gram g in a sentence. Its value is computed over the sentences T_j that
+contain g at least k times: the sum of their weights w_j, or the highest weight. The sum of values over the events of a
+hypothesis e is, in the first case, sum_j w_j sum_g min(#_g(e), #_g(T_j)), the weighted mean of BLEU's clipped matches
+if weights sum to 1; in the second case it counts each event once, for the sentence of highest weight that has it.
+
+A node of the trie is an n-gram. Its children by token are the n-grams that are one word longer; its child by REPEATED
+is the event of its next occurrence. Keys (node, token) are exact, so no collision changes a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
+
+EMPTY = -1
+REPEATED = (1 << 31) - 1  # no word has this number
+MULTIPLIER = 0x1E3779B97F4A7C15  # odd, so that consecutive keys differ in the high bits of the product
+
+
+@part
+def slot_of(keys: Any, key: int, mask: int) -> int:
+    """Return the slot of a key, or the empty slot where it would be inserted (linear probing)."""
+    slot = ((key * MULTIPLIER) >> 32) & mask
+    while keys[slot] != key and keys[slot] != EMPTY:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@part
+def count_again(node: int, sentence: int, last: Any, times: Any) -> int:
+    """Count an occurrence of a node's n-gram in a sentence, and return how many there are so far."""
+    times[node] = times[node] + 1 if last[node] == sentence else 1
+    last[node] = sentence
+    return int(times[node])
+
+
+def matched(
+    hypotheses: tuple[IntArray, LongArray],
+    sentences: tuple[IntArray, LongArray],
+    weights: FloatArray,
+    orders: int,
+    *,
+    highest: bool,
+) -> FloatArray:
+    """The (hypotheses + 1, orders) sums of the values of the n-grams of each hypothesis; the last row is of all events.
+
+    Texts are (tokens) words by number, negative for words that no sentence has, and (texts + 1) offsets into them. The
+    `weights` of the sentences are positive; with `highest` the value of an event is the highest weight, else the sum.
+    """
+    sums = np.zeros((len(hypotheses[1]), orders))
+    nodes = orders * len(sentences[0]) + 1  # an occurrence adds a node for its n-gram, or for the repetition, or none
+    slots = 16
+    while slots < 2 * nodes:
+        slots *= 2
+    tables = np.full(slots, EMPTY, np.int64), np.empty(slots, np.int64)
+    counts = np.full(nodes, -1, np.int64), np.zeros(nodes, np.int64)
+    _match(*hypotheses, *sentences, weights, highest, *tables, np.zeros(nodes), *counts, sums)
+    return sums
+
+
+@filling_kernel
+def _match(
+    tokens: Any,
+    rows: Any,
+    sentences: Any,
+    sentence_rows: Any,
+    weights: Any,
+    highest: bool,
+    keys: Any,
+    child: Any,
+    value: Any,
+    last: Any,
+    times: Any,
+    sums: Any,
+) -> None:
+    """Build the trie of the weighted sentences, and add to `sums` (hypotheses + 1, orders), which must hold zeros.
+
+    `keys` is an empty table whose size is a power of two; `child` has the nodes of its slots. By node: the `value`, the
+    `last` sentence or hypothesis that has the n-gram, and how many `times` it has it so far.
+    """
+    mask, orders = len(keys) - 1, sums.shape[1]
+    known = 1  # nodes so far, the root among them
+    for j in range(len(weights)):
+        for i in range(sentence_rows[j], sentence_rows[j + 1]):
+            node = 0
+            for n in range(min(orders, sentence_rows[j + 1] - i)):
+                token = sentences[i + n]
+                event, repeats = node, 1
+                # First the node of the n-gram, then one for each repetition.
+                step = 0
+                while step < repeats:
+                    key = (event << 32) | (token if step == 0 else REPEATED)
+                    slot = slot_of(keys, key, mask)
+                    if keys[slot] == EMPTY:
+                        keys[slot], child[slot] = key, known
+                        known += 1
+                    event = child[slot]
+                    if step == 0:
+                        node = event
+                        repeats = count_again(node, j, last, times)
+                    step += 1
+                after = max(value[event], weights[j]) if highest else value[event] + weights[j]
+                sums[len(rows) - 1, n] += after - value[event]
+                value[event] = after
+    for h in range(len(rows) - 1):
+        for i in range(rows[h], rows[h + 1]):
+            node = 0
+            for n in range(min(orders, rows[h + 1] - i)):
+                if tokens[i + n] < 0:
+                    break
+                slot = slot_of(keys, (node << 32) | tokens[i + n], mask)
+                if keys[slot] == EMPTY:
+                    break
+                node = child[slot]
+                event = node
+                for _ in range(count_again(node, len(weights) + h, last, times) - 1):
+                    slot = slot_of(keys, (event << 32) | REPEATED, mask)
+                    if keys[slot] == EMPTY:
+                        event = -1
+                        break
+                    event = child[slot]
+                if event >= 0:
+                    sums[h, n] += value[event]

@@ -1,0 +1,143 @@
+"""Collects the trees of a training corpus as arrays of numbers, with the labels and words of these numbers.
+
+Labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the order of
+the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4, in memory or in
+temporary files (backoff/workspace.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.treelet.corpus_vocabulary import close_numbered
+from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
+from rerank_plugins.treelet.transformations import ArrayTransformations
+from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
+from rerank_plugins.treelet.tree_transformations import Transformations
+
+BLOCK = 4096  # trees that are numbered at a time
+PHRASE, TAG = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Symbols and vocabulary, and the trees as arrays of numbers.
+
+    `nodes` (N, 3) are the label of each node as the collector numbered it, the distance to its parent (0 for none), and
+    PHRASE or TAG; `new_labels` are the symbols of phrases and of tags with these numbers. `tokens` are the numbers of
+    the words, `lengths` the nodes of each tree.
+    """
+
+    symbols: Symbols
+    vocabulary: ClosedVocabulary
+    nodes: IntArray
+    new_labels: tuple[IntArray, IntArray]
+    tokens: IntArray
+    lengths: IntArray
+
+    def blocks(self) -> Iterator[TreeArrays]:
+        """The trees in blocks, so that memory never holds all of them twice."""
+        node = token = 0
+        for first in range(0, len(self.lengths), BLOCK):
+            offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
+            size = int(offsets[-1])
+            label, distance, kind = self.nodes[node : node + size].T
+            symbol, word = np.empty(size, np.int32), np.full(size, -1, np.int32)
+            for which, new in enumerate(self.new_labels):
+                symbol[kind == which] = new[label[kind == which]]
+            parent = np.where(distance == 0, -1, np.arange(size, dtype=np.int32) - distance)
+            tags = np.flatnonzero(kind == TAG)
+            word[tags] = self.tokens[token : token + len(tags)]
+            yield TreeArrays(symbol, parent.astype(np.int32), word, offsets)
+            node, token = node + size, token + len(tags)
+
+
+class TreeletCollector:
+    """Collects trees in the form that the model uses; `finish` determines the symbols and the vocabulary."""
+
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        workspace = workspace or Workspace()
+        self._labels = Numbering(), Numbering()  # of phrases and of tags
+        self._words = Numbering()
+        self._normal: dict[str, int] = {}  # the number of each spelling of a word
+        self._nodes = Collection(workspace, np.int32, 3)
+        self._tokens, self._lengths, self._sizes = (Collection(workspace, np.int32) for _ in range(3))
+
+    def add(self, trees: Iterable[Tree]) -> None:
+        """Add trees to the corpus."""
+        trees = iter(trees)
+        while block := list(islice(trees, BLOCK)):
+            label, parent, words, offsets = self._lay_out(block)
+            is_tag = np.array([word is not None for word in words])
+            here = np.arange(len(label), dtype=np.int32)
+            self._nodes.append(np.stack([label, np.where(parent < 0, 0, here - parent), is_tag], axis=1))
+            self._lengths.append(np.diff(offsets))
+            self._tokens.append(np.array([self._number(word) for word in words if word is not None], np.int32))
+            self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int64))
+
+    def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
+        """The trees as arrays, with the collector's numbers of their labels (forest.lay_out)."""
+        phrases, tags = self._labels
+        return lay_out(trees, phrases.number_of, tags.number_of)
+
+    def _number(self, word: str) -> int:
+        number = self._normal.get(word)
+        if number is None:
+            number = self._normal[word] = self._words.number_of(normal_form(word))
+        return number
+
+    @property
+    def trees(self) -> int:
+        """The number of trees so far."""
+        return self._lengths.rows
+
+    def finish(self, unknown: UnknownWords, min_count: int) -> Corpus:
+        """The corpus, with signatures in place of some words. The collector is emptied."""
+        nodes, tokens, lengths = self._nodes.finish(), self._tokens.finish(), self._lengths.finish()
+        starts = np.concatenate([[0], np.cumsum(self._sizes.finish(), dtype=np.int64)[:-1]])
+        vocabulary = close_numbered(self._words, tokens, starts, unknown, min_count)
+        phrases, new_phrases = _settled(self._labels[PHRASE], nodes, PHRASE, len(SPECIAL))
+        tags, new_tags = _settled(self._labels[TAG], nodes, TAG, len(SPECIAL) + len(phrases))
+        return Corpus(Symbols(phrases, tags), vocabulary, nodes, (new_phrases, new_tags), tokens, lengths)
+
+
+class TransformedCollector(TreeletCollector):
+    """Collects transformed trees (tree_transformations) as arrays, without building them as objects."""
+
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        super().__init__(workspace)
+        phrases, tags = self._labels
+        self._transformations = ArrayTransformations(phrases.number_of, tags.number_of)
+
+    def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
+        try:
+            arrays = self._transformations([SharedTrees.of(trees)])
+        except UnusualLabelError:
+            return super()._lay_out(list(map(Transformations(), trees)))
+        names = [*arrays.words, None]  # -1, the number at phrases, is the last
+        return arrays.symbol, arrays.parent, [names[word] for word in arrays.word.tolist()], arrays.offsets
+
+
+def _settled(names: Numbering, nodes: IntArray, kind: int, first: int) -> tuple[tuple[str, ...], IntArray]:
+    """The labels of a kind by falling frequency, and the new number of each old one, from `first` on."""
+    counts = np.zeros(len(names), np.int64)
+    for start in range(0, len(nodes), PIECE):
+        piece = nodes[start : start + PIECE]
+        counts += np.bincount(piece[piece[:, 2] == kind, 0], minlength=len(names))
+    old = names.as_dict()
+    order = sorted(names, key=lambda name: (-counts[old[name]], name))
+    new = np.zeros(len(names), np.int32)
+    new[[old[name] for name in order]] = np.arange(first, first + len(order))
+    return tuple(order), new

@@ -1,0 +1,89 @@
+"""The HEADLEX model: p(T) from head-lexicalised rules (headlex_events.py), each factor by interpolated Kneser–Ney.
+
+    p(T) = Π_P p(H | P, w, t) Π_{modifiers and STOP, both sides} p(C | …) p(t_C | …) p(w_C | …)
+
+Scoring is linear in nodes. Unknown labels have the probability that smoothing reserves for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
+from rerank_plugins.treelet.headlex_events import KINDS, factors
+from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
+from rerank_plugins.treelet.sentence_sums import sum_distinct
+from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of training; `min_count` and the signatures are as in the treelet model."""
+
+    min_count: int = 1
+    signatures_after: int = 10_000
+    signature_rate: float = 0.1
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.min_count < 1:
+            raise ConfigError("words occur at least once: a minimal count must be 1 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class HeadlexModel(PickledFields):
+    """A trained model: symbols, words, and the tables of each kind of factor."""
+
+    settings: Settings
+    symbols: Symbols
+    vocabulary: ClosedVocabulary
+    tables: Mapping[str, BackoffTables]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _finder(self) -> HeadFinder:
+        return HeadFinder(self.symbols)
+
+    def forest(self, trees: Sequence[Tree]) -> TreeArrays:
+        """The trees in numbers."""
+        symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
+        return TreeArrays(
+            symbol, parent, place_words(words, self.vocabulary.encode(sentences_of(words, offsets))), offsets
+        )
+
+    def score_forest(self, forest: TreeArrays) -> FloatArray:
+        """(trees) ln p(T), words included."""
+        heads = find_heads(forest, self._finder)
+        root = self.symbols.numbers()[0].get(ROOT, -1)
+        all_factors = factors(forest, heads, root, len(self.symbols), len(self.vocabulary))
+        totals = np.zeros(forest.trees)
+        for kind in KINDS:
+            scores, _ = score_events(self.tables[kind], all_factors.events[kind])
+            totals += np.bincount(all_factors.trees[kind], scores, forest.trees)
+        return totals
+
+    def score_trees(self, trees: Sequence[Tree]) -> FloatArray:
+        """(trees) ln p(T), words included."""
+        return self.score_forest(self.forest(trees))
+
+    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
+        """(n) ln Σ p(T) over the distinct trees of each sentence; -inf for a sentence without trees."""
+        forest = self.forest([tree for trees in parses for tree in trees])
+        sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
+        return sum_distinct(self.score_forest(forest), sentence, shapes(forest), len(parses))
+
+    def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
+        flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
+        return self.score_trees(flat)

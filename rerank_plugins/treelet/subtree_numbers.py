@@ -1,0 +1,218 @@
+"""Numbers distinct subtrees, with what the treelet model's transformations read of a node before flattening.
+
+The transformations make of a node something that depends on the node and on what is below it alone; only its parent's
+mark comes from above. Each distinct subtree is therefore looked at once, in whichever trees it stands: the trees of a
+k-best list share most of their subtrees, and so do the hypotheses of an n-best list.
+
+A tag with its word is looked at in Python, and so is each distinct production, for its head. The kernels number the
+tags and the productions, and then the phrases from the bottom up, with their heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.trees.head_rules import HeadRules
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.treelet.sequence_numbers import Interner, grown, intern
+from rerank_plugins.treelet.tree_transformations import annotate_heads, mark_numbers, mark_temporal
+from rerank_plugins.treelet.tree_transformations.tags import PLAIN
+
+CATEGORIES = (ROOT, "NP", "VP", "S", "SBAR")  # the first categories by number
+COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a subtree
+
+
+class UnusualLabelError(Exception):
+    """A label whose category its head would change: it has annotations that no cleaned tree has."""
+
+
+@filling_kernel
+def number_tags(
+    label: Any, bounds: Any, children: Any, word: Any, number: Any, production: Any, subtrees: Any, productions: Any,
+    key: Any,
+) -> None:  # fmt: skip
+    """Fill in the `number` of each tag among the nodes, and the `production` of each phrase, as numbers in the tables.
+
+    A tag's sequence is its word and label, after a 0; a phrase's, 1 + its label and its children. `key` has room for
+    one sequence.
+    """
+    for n in range(len(label)):
+        start, end = bounds[n, 0], bounds[n, 1]
+        key[0] = 1 + label[n]
+        if children[start] < 0:
+            key[0], key[1], key[2] = 0, label[n], word[-1 - children[start]]
+            number[n] = intern(subtrees[0], subtrees[1], subtrees[2], subtrees[3], key, 3)
+            production[n] = -1
+        else:
+            for i in range(start, end):
+                key[1 + i - start] = label[children[i]]
+            production[n] = intern(productions[0], productions[1], productions[2], productions[3], key, 1 + end - start)
+
+
+@filling_kernel
+def number_phrases(
+    label: Any, bounds: Any, children: Any, number: Any, production: Any, head_child: Any, category_of: Any, root: int,
+    facts: Any, subtrees: Any, labels: Any, key: Any,
+) -> None:  # fmt: skip
+    """Fill in the `number` of each phrase among the nodes, and the `facts` of new ones.
+
+    `head_child` is the head among the children of each production, `category_of` the category of each label; `root` is
+    the label of roots, which have no heads. `key` has room for one sequence.
+    """
+    for n in range(len(label)):
+        if production[n] < 0:
+            continue
+        start, end = bounds[n, 0], bounds[n, 1]
+        key[0] = 1 + label[n]
+        for i in range(start, end):
+            key[1 + i - start] = number[children[i]]
+        known = subtrees[3][0]
+        x = number[n] = intern(subtrees[0], subtrees[1], subtrees[2], subtrees[3], key, 1 + end - start)
+        if x < known:
+            continue
+        head = facts[number[children[start + head_child[production[n]]]], HEAD]
+        key[0], key[1] = label[n], head
+        facts[x, CATEGORY], facts[x, HEAD], facts[x, WORD] = category_of[label[n]], head, -1
+        facts[x, LABEL] = intern(labels[0], labels[1], labels[2], labels[3], key, 2) if label[n] != root else 0
+        width = 0
+        for i in range(start, end):
+            width += facts[number[children[i]], WIDTH]
+        facts[x, WIDTH] = width
+
+
+class Numbering:
+    """Subtrees by number: `facts` (X, 5) are the category, label with head, head, word (-1 for phrases) and width.
+
+    `children` has the children of each subtree, after one other number. `names` are the categories, `labels` the labels
+    with heads, and `words` the words, by number.
+    """
+
+    def __init__(self, temporal: Collection[str], rules: HeadRules) -> None:
+        self._temporal, self._rules = temporal, rules
+        self.children = Interner()
+        self.facts = np.empty((0, len(COLUMNS)), np.int32)
+        self.names, self.labels, self.words = list(CATEGORIES), [ROOT], list[str]()
+        self._names = {name: number for number, name in enumerate(self.names)}
+        self._label_of = Interner()
+        intern(*self._label_of.arrays(1, 2), np.array([0, 0]), 2)
+        self._word_numbers: dict[str, int] = {}
+        self._head_names: list[str] = [""]
+        self._heads: dict[str, int] = {"": 0}
+        self._productions = Interner()
+        self._head_child = np.empty(0, np.int32)
+        self._plain = [ROOT]  # labels as they stand in the trees
+        self._plain_numbers = {ROOT: 0}
+        self._category_of = np.zeros(1, np.int32)
+        self._label_arrays: dict[tuple[str, ...], IntArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.children)
+
+    def roots(self, parses: Sequence[SharedTrees]) -> IntArray:
+        """The numbers of all trees, one parse after the other.
+
+        Raises UnusualLabelError for a label with which the numbers are of no use; then start again with new ones.
+        """
+        nodes = np.cumsum([0, *(len(parse.label) for parse in parses)])
+        before = np.cumsum([0, *(len(parse.words) for parse in parses)])
+        places = np.cumsum([0, *(len(parse.children) for parse in parses)])
+        word = np.array([self._word(word) for parse in parses for word in parse.words], np.int32)
+        label = _joined([self._plain_labels(parse.labels)[parse.label] for parse in parses])
+        bounds = np.concatenate(
+            [np.zeros((0, 2), np.int32), *(p.bounds + a for p, a in zip(parses, places, strict=False))]
+        )
+        children = _joined(
+            [
+                np.where(parse.children < 0, parse.children - first_word, parse.children + first_node)
+                for parse, first_word, first_node in zip(parses, before, nodes, strict=False)
+            ]
+        )
+        number, production = np.empty((2, len(label)), np.int32)
+        room = (len(label), len(children) + 3 * len(label))
+        subtrees, productions = self.children.arrays(*room), self._productions.arrays(*room)
+        old, old_productions = len(self), len(self._productions)
+        self.facts = grown(self.facts, old + len(label))
+        key = np.empty(len(children) + 3, np.int64)
+        number_tags(label, bounds, children, word, number, production, subtrees, productions, key)
+        for tag in range(old, len(self)):
+            self._add_tag(tag)
+        new = [self._head(each) for each in range(old_productions, len(self._productions))]
+        self._head_child = np.append(self._head_child, np.array(new, np.int32))
+        labels = self._label_of.arrays(len(label), 2 * len(label))
+        number_phrases(
+            label, bounds, children, number, production, self._head_child, self._category_of, 0, self.facts, subtrees,
+            labels, key,
+        )  # fmt: skip
+        for each in range(len(self.labels), len(self._label_of)):
+            plain, head = self._label_of.sequence(each)
+            self.labels.append(
+                self._usual(f"{self._plain[plain]}-{self._head_names[head]}", category(self._plain[plain]))
+            )
+        return number[_joined([parse.roots + first for parse, first in zip(parses, nodes, strict=False)])]
+
+    def _word(self, word: str) -> int:
+        number = self._word_numbers.get(word)
+        if number is None:
+            number = self._word_numbers[word] = len(self.words)
+            self.words.append(word)
+        return number
+
+    def _plain_labels(self, labels: tuple[str, ...]) -> IntArray:
+        """The numbers of labels as they stand in the trees."""
+        numbers = self._label_arrays.get(labels)
+        if numbers is None:
+            for label in labels:
+                if label not in self._plain_numbers:
+                    self._plain_numbers[label] = len(self._plain)
+                    self._plain.append(label)
+                    self._category_of = np.append(self._category_of, np.int32(self._category(category(label))))
+            numbers = self._label_arrays[labels] = np.array([self._plain_numbers[each] for each in labels], np.int32)
+        return numbers
+
+    def _category(self, name: str) -> int:
+        if name not in self._names:
+            self._names[name] = len(self.names)
+            self.names.append(name)
+        return self._names[name]
+
+    def _head(self, production: int) -> int:
+        """The child that is the head of a production."""
+        label, *children = (self._plain[each] for each in self._labels_of(production))
+        return self._rules.head(label, [PLAIN.get(child, child) for child in children])
+
+    def _labels_of(self, production: int) -> list[int]:
+        label, *children = self._productions.sequence(production)
+        return [label - 1, *children]
+
+    def _add_tag(self, number: int) -> None:
+        """Fill in what is known of a tag."""
+        _, plain, word = self.children.sequence(number)
+        marked = mark_temporal(Tree(self._plain[plain], (self.words[word],)), self._temporal)
+        annotated = annotate_heads(marked, self._rules)
+        head = annotated.label[len(marked.label) + 1 :] or marked.label
+        label = self._usual(mark_numbers(annotated).label, category(marked.label))
+        if head not in self._heads:
+            self._heads[head] = len(self._head_names)
+            self._head_names.append(head)
+        # The label of a tag has a number among those of phrases; a sequence of three keeps them apart.
+        (spelling,) = self._plain_labels((label,)).tolist()
+        row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0]), 3)
+        if row == len(self.labels):
+            self.labels.append(label)
+        self.facts[number] = (self._category(category(marked.label)), row, self._heads[head], word, 1)
+
+    def _usual(self, label: str, name: str) -> str:
+        if category(label) != name:
+            raise UnusualLabelError(label)
+        return label
+
+
+def _joined(parts: Sequence[Any]) -> IntArray:
+    return np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)

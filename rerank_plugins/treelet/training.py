@@ -1,0 +1,106 @@
+"""Trains a treelet model: counts the events of yields, words and symbols, and estimates each distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
+from rerank_plugins.treelet.events import rule_events, word_events
+from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
+from rerank_plugins.treelet.yields import YieldModel, train_yields
+
+LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
+
+
+def collect(trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None) -> TreeletCollector:
+    """A collector of the trees of a treebank or parser, transformed if the settings require it."""
+    collector = (TransformedCollector if settings.transformed else TreeletCollector)(workspace)
+    collector.add(trees)
+    return collector
+
+
+def train(
+    collector: TreeletCollector,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
+) -> TreeletModel:
+    """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees.
+
+    The model does not depend on the memory of the workspace, which should be that of the collector.
+    """
+    if not collector.trees:
+        raise ModelError("there is nothing to train a treelet language model on: no trees")
+    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
+    corpus = collector.finish(unknown, settings.min_count)
+    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress, estimator=estimator)
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
+) -> TreeletModel:
+    """A model of a finished corpus of trees, which were transformed if the settings require it."""
+    symbols, vocabulary = corpus.symbols, corpus.vocabulary
+    progress("yields")
+    counted = count_rules(corpus.blocks())
+    rules, number = counted.numbered(len(symbols), settings.min_rule_count)
+    types = [(counted.starts, counted.symbols)]
+    every_token = (rules_of(forest)[1:] for forest in corpus.blocks())
+    counts = types if settings.yield_counts == "types" else every_token
+    yields = train_yields(counts, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
+    # The events of both models, which a block of trees gives at the same time.
+    rule_order, word_order = settings.orders
+    sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))
+    by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order], workspace)
+    by_word = TupleEvents(sizes[:word_order], workspace)
+    for forest in corpus.blocks():
+        phrases, starts, flat = rules_of(forest)
+        numbers = number[counted.find(starts, flat)]
+        by_rule.add(rule_events(forest, phrases, numbers)[:, -rule_order:])
+        by_word.add(word_events(forest, phrases, numbers)[1][:, -word_order:])
+    provenance: dict[str, object] = {"trees": len(corpus.lengths), "words": len(by_word)}
+    del corpus, counted, types, number  # their memory is needed for the estimation
+    progress("rules")
+    lowest = _lowest(yields, rules)
+    rule_model = estimator(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
+    progress("words")
+    word_model = estimator(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
+    provenance |= {
+        "rule_types": len(rules) - rules.unknown,
+        "rules": _described(rule_model),
+        "word_events": _described(word_model),
+    }
+    return TreeletModel(settings, symbols, vocabulary, rules, yields, rule_model.tables, word_model.tables, provenance)
+
+
+def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
+    """(rules) p of each yield by the lowest order; that of unknown rules is what the phrase's known rules leave."""
+    p = np.exp(yields.score(rules.starts, rules.symbols))
+    parents = rules.symbols[rules.starts[rules.unknown : -1]]
+    known = np.bincount(parents, p[rules.unknown :], rules.unknown)
+    p[: rules.unknown] = np.maximum(1.0 - known, LEAST)
+    return np.asarray(p, np.float64)
+
+
+def _described(estimation: Estimate[BackoffTables]) -> dict[str, list[object]]:
+    return {"ngrams": list(estimation.ngrams), "discounts": [list(values) for values in estimation.discounts]}

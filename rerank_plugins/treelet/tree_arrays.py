@@ -1,0 +1,163 @@
+"""Trees as concatenated arrays, and their labels by number.
+
+The nodes are in the order of the trees, and in each tree in pre-order: a parent before its children, children from left
+to right. A label is one symbol as the tag of a word and another as a phrase, so that every symbol is of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
+
+EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node
+SPECIAL = ("", "", "")
+UNSEEN = "?"  # stands for an unknown label; no treebank has it
+
+
+@dataclass(frozen=True, eq=False)
+class TreeArrays:
+    """N nodes of T trees: (N) `symbol`, (N) `parent` node or -1; tree t has the nodes `offsets[t]:offsets[t + 1]`.
+
+    `word` (N) is the number of a tag's word, in the order of the sentence; -1 for phrases.
+    """
+
+    symbol: IntArray
+    parent: IntArray
+    word: IntArray
+    offsets: LongArray
+
+    @property
+    def trees(self) -> int:
+        """T, the number of trees."""
+        return len(self.offsets) - 1
+
+    @property
+    def tree(self) -> LongArray:
+        """(N) the tree of each node."""
+        return np.repeat(np.arange(self.trees), np.diff(self.offsets))
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Labels by number: first the special ones, then `phrases`, then `tags`."""
+
+    phrases: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(SPECIAL) + len(self.phrases) + len(self.tags)
+
+    @property
+    def first_tag(self) -> int:
+        """The number of the first tag."""
+        return len(SPECIAL) + len(self.phrases)
+
+    def numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The numbers of the phrases, and those of the tags."""
+        phrases = {label: i for i, label in enumerate(self.phrases, len(SPECIAL))}
+        return phrases, {label: i for i, label in enumerate(self.tags, self.first_tag)}
+
+    def lookups(self) -> tuple[Callable[[str], int], Callable[[str], int]]:
+        """The functions that give the number of the label of a phrase and of a tag, for `lay_out`."""
+        phrases, tags = self.numbers()
+        return lambda label: phrases.get(label, UNKNOWN_PHRASE), lambda label: tags.get(label, UNKNOWN_TAG)
+
+    def label(self, symbol: int) -> str:
+        """The label of a symbol; UNSEEN for a special one."""
+        if symbol < len(SPECIAL):
+            return UNSEEN
+        return self.phrases[symbol - len(SPECIAL)] if symbol < self.first_tag else self.tags[symbol - self.first_tag]
+
+
+def rooted(tree: Tree) -> Tree:
+    """The tree, put under ROOT unless that is its label."""
+    return tree if tree.label == ROOT and not (tree.children and tree.is_preterminal) else Tree(ROOT, (tree,))
+
+
+def lay_out(
+    trees: Iterable[Tree], phrase_number: Callable[[str], int], tag_number: Callable[[str], int]
+) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
+    """Trees as (N) symbols, (N) parents, words (None for phrases) and (T + 1) offsets; all trees are put under ROOT.
+
+    `phrase_number` and `tag_number` give the number of the label of a phrase and of a tag.
+    """
+    symbol: list[int] = []
+    parent: list[int] = []
+    words: list[str | None] = []
+    offsets = [0]
+    for tree in trees:
+        todo: list[tuple[Any, int]] = [(rooted(tree), -1)]
+        while todo:
+            node, above = todo.pop()
+            children = node.children
+            parent.append(above)
+            if len(children) == 1 and isinstance(children[0], str):
+                symbol.append(tag_number(node.label))
+                words.append(children[0])
+            else:
+                here = len(symbol)
+                symbol.append(phrase_number(node.label))
+                words.append(None)
+                todo.extend([(child, here) for child in reversed(children)])
+        offsets.append(len(symbol))
+    return np.array(symbol, np.int32), np.array(parent, np.int32), words, np.array(offsets, np.int64)
+
+
+def sentences_of(words: list[str | None], offsets: LongArray) -> list[list[str]]:
+    """The words of each tree."""
+    return [[word for word in words[a:b] if word is not None] for a, b in pairwise(offsets.tolist())]
+
+
+def place_words(words: list[str | None], ids: IntArray) -> IntArray:
+    """(N) the numbers `ids` of the words at the nodes of their tags; -1 for phrases."""
+    placed = np.full(len(words), -1, np.int32)
+    placed[[word is not None for word in words]] = ids
+    return placed
+
+
+def shapes(forest: TreeArrays) -> LongArray:
+    """(T) a hash of the symbols and the structure of each tree, without its words."""
+    keys = np.empty(forest.trees, np.int64)
+    hash_trees(forest.symbol, forest.parent, forest.offsets, keys)
+    return keys
+
+
+@filling_kernel
+def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
+    """The FNV-1a hash of each tree's symbols and parents, which are counted from the root."""
+    for tree in range(len(keys)):
+        key = np.uint64(START)
+        for i in range(offsets[tree], offsets[tree + 1]):
+            key = (key ^ np.uint64(symbol[i])) * np.uint64(FACTOR)
+            key = (key ^ np.uint64(max(parent[i] - offsets[tree], 0))) * np.uint64(FACTOR)
+            key ^= key >> np.uint64(32)
+        keys[tree] = np.int64(key)
+
+
+def siblings(parent: IntArray) -> tuple[IntArray, IntArray]:
+    """(N) the first child and (N) the next sibling of each node; -1 where there is none."""
+    first, following, last = np.full((3, len(parent)), -1, np.int32)
+    link_siblings(parent, first, following, last)
+    return first, following
+
+
+@filling_kernel
+def link_siblings(parent: Any, first: Any, following: Any, last: Any) -> None:
+    """Fill in the first child, the next sibling and the last child of each node; all are -1 at first."""
+    for i in range(len(parent)):
+        above = parent[i]
+        if above >= 0:
+            if last[above] < 0:
+                first[above] = i
+            else:
+                following[last[above]] = i
+            last[above] = i

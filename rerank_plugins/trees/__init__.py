@@ -1,1 +1,0 @@
-"""Constituency and dependency trees, their transformations, file formats and evaluation."""

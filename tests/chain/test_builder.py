@@ -1,0 +1,108 @@
+"""Config tables become objects; every wrong option is named with the table it stands in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.builder import Builder
+from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import Entry, Registry
+from rerank_plugins.kit.files.cached_parser import CachedParser
+
+
+@dataclass(frozen=True)
+class Everything(FeatureExtractor):
+    """Has an option of each kind."""
+
+    model: Path = option(doc="a file")
+    order: int = option(3, doc="a number")
+    mode: Literal["sum", "mean"] = option("sum", doc="a choice")
+    parser: Parser | None = option(None, doc="a parser, by name")
+
+    def __post_init__(self):
+        if self.order < 1:
+            raise ValueError("order must be at least 1")
+
+    def extract(self, nbest):
+        return np.zeros((len(nbest), 1))
+
+
+@dataclass
+class CountingParser(Parser):
+    """Counts how many sentences it was asked for."""
+
+    asked: int = 0
+
+    def parse(self, sentences):
+        self.asked += len(sentences)
+        return [Parse() for _ in sentences]
+
+
+@pytest.fixture
+def registry() -> Registry:
+    registry = load_plugins(installed=False)
+    registry.entries["feature"]["everything"] = Entry("feature", "everything", Everything, "test")
+    registry.entries["parser"]["counting"] = Entry("parser", "counting", CountingParser, "test")
+    return registry
+
+
+def test_paths_are_relative_to_the_config(registry, tmp_path):
+    made = Builder(registry, tmp_path).build("feature", {"use": "everything", "model": "lm.arpa"})
+    assert made == Everything(tmp_path / "lm.arpa")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"model": "x"}, "missing key 'use'"),
+        ({"use": "everything"}, r"needs the option 'model' \(a file\)"),
+        ({"use": "everything", "model": "x", "ordr": 3}, "no option 'ordr'; did you mean 'order'"),
+        ({"use": "everything", "model": "x", "order": "three"}, "option 'order' is 'three'; wanted int"),
+        ({"use": "everything", "model": "x", "order": 0}, "order must be at least 1"),
+        ({"use": "everything", "model": "x", "mode": "max"}, "option 'mode' is 'max'"),
+        (
+            {"use": "everything", "model": "x", "parser": "countin"},
+            "no parser named 'countin'; did you mean 'counting'",
+        ),
+    ],
+)
+def test_wrong_options(registry, table, message):
+    with pytest.raises(ConfigError, match=message) as caught:
+        Builder(registry).build("feature", table, "[[feature]] 2")
+    assert str(caught.value).startswith("[[feature]] 2: ")
+
+
+def test_unknown_plugin(registry):
+    with pytest.raises(
+        PluginError, match=r"\[\[feature\]\] 1: no feature named 'everthing'; did you mean 'everything'"
+    ):
+        Builder(registry).build("feature", {"use": "everthing"}, "[[feature]] 1")
+
+
+def test_a_named_parser_is_built_once_and_cached(registry):
+    builder = Builder(registry, named={"parser": {"mine": {"use": "counting"}}})
+    first = builder.build("feature", {"use": "everything", "model": "a", "parser": "mine"})
+    second = builder.build("feature", {"use": "everything", "model": "b", "parser": "mine"})
+    assert first.parser is second.parser
+    assert isinstance(first.parser, CachedParser)
+    sentences = [["a", "b"], ["c"], ["a", "b"]]
+    first.parser.parse(sentences)
+    second.parser.parse(sentences)
+    assert first.parser.parser.asked == 2
+
+
+def test_an_option_that_is_a_plugin_takes_its_table(registry):
+    builder = Builder(registry)
+    tables = [{"use": "everything", "model": str(n), "parser": {"use": "counting", "asked": 7}} for n in range(2)]
+    first, second = (builder.build("feature", table) for table in tables)
+    assert first.parser is second.parser
+    assert first.parser.parser == CountingParser(7)
+    wrong = {"use": "everything", "model": "x", "parser": {"use": "counting", "askd": 7}}
+    with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: parser: counting has no option 'askd'"):
+        builder.build("feature", wrong, "[[feature]] 1")
+    with pytest.raises(ConfigError, match="option 'parser' is 3; wanted the name or the table of a parser"):
+        builder.build("feature", {"use": "everything", "model": "x", "parser": 3})

@@ -1,0 +1,246 @@
+"""What families of features contribute: their share of the spread, and the held-out score without them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.families import families
+from rerank_adapters.chain.family_contributions import families_together
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.contributions import contributions
+from rerank_adapters.config import System
+from rerank_adapters.report.tables import contribution_table
+from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.weights import read_weights
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from tests.command_line import done, refused, rerank
+from tests.tuners import naive_tuners as naive
+
+METRIC = naive.ErrorRate()
+FAMILIES = {"first": ["f0"], "second": ["f1", "f2"], "sparse": ["s0", "s1", "s2", "s3"]}
+
+
+@pytest.fixture
+def data():
+    table, statistics = naive.random_data(np.random.default_rng(0), METRIC, segments=20, longest=12, sparse=4)
+    return prepare(table, statistics, METRIC)
+
+
+def measured(data, weights, **options):
+    start = np.ones_like(weights)
+    options = {"folds": 4, "seed": 2, **options}
+    return contributions(data, weights, FAMILIES, Mira(passes=5), start, **options)
+
+
+def test_spread_is_the_standard_deviation_within_lists(data):
+    weights = np.arange(1.0, len(data.table.all_names) + 1)
+    result = measured(data, weights)
+    position = {name: i for i, name in enumerate(data.table.all_names)}
+
+    def naive_spread(names):
+        squares = []
+        for begin, end in zip(data.table.offsets, data.table.offsets[1:], strict=False):
+            sums = []
+            for row in range(begin, end):
+                dense = dict(zip(data.table.names, data.table.values[row], strict=True))
+                block = data.table.sparse
+                sparse = {block.names[block.indices[i]]: block.data[i] for i in range(*block.indptr[row : row + 2])}
+                values = {**dense, **sparse}
+                sums.append(sum(weights[position[name]] * values.get(name, 0.0) for name in names))
+            squares += [(value - np.mean(sums)) ** 2 for value in sums]
+        return np.sqrt(np.mean(squares))
+
+    whole = naive_spread(data.table.all_names)
+    for row in result.rows:
+        assert row.columns == len(FAMILIES[row.family])
+        assert row.spread == pytest.approx(naive_spread(FAMILIES[row.family]) / whole)
+
+
+def test_the_loss_is_that_of_tuning_without_the_family(data):
+    """The same as cross-validation on a table in which the family's features are zero and its weights are fixed."""
+    weights = np.ones(len(data.table.all_names))
+    result = measured(data, weights, threads=2)
+    tuner = {"mira": Mira(passes=5)}
+    assert result.held_out == cross_validate(data, tuner, weights, 4, [2]).rows[0].mean
+    for row in result.rows:
+        names = FAMILIES[row.family]
+        without = prepare(data.table, data.statistics, METRIC, fixed=names)
+        start = np.array([0.0 if name in names else 1.0 for name in data.table.all_names])
+        alone = cross_validate(without, tuner, start, 4, [2]).rows[0].mean
+        assert row.held_out == alone
+        assert row.loss == pytest.approx(alone - result.held_out)  # an error rate: lower is better
+    assert any(row.loss != 0 for row in result.rows)
+
+
+def test_families_that_stand_in_for_each_other_are_judged_together(data):
+    """Two copies of the only feature that tells hypotheses apart: neither is missed alone, and both are."""
+    values = data.table.values.copy()
+    values[:, 0] = values[:, 1] = -data.statistics[:, 0]
+    values[:, 2] = np.random.default_rng(1).normal(size=len(values))
+    table = FeatureTable.dense(data.table.names, values, data.table.offsets)
+    copies = {"one": ["f0"], "other": ["f1"], "rest": ["f2"]}
+    both = {"both": ["one", "other"]}
+    options = {"folds": 4, "seed": 2, "together": both}
+    copied = prepare(table, data.statistics, METRIC)
+    result = contributions(copied, np.ones(3), copies, Mira(passes=5), np.ones(3), **options)
+    rows = {row.family: row for row in result.rows}
+    assert not rows["one"].certain
+    assert not rows["other"].certain
+    assert rows["both"].certain
+    assert rows["both"].loss > 0
+    assert rows["both"].columns == 2
+    without = prepare(table, data.statistics, METRIC, fixed=["f0", "f1"])
+    alone = cross_validate(without, {"mira": Mira(passes=5)}, np.array([0.0, 0.0, 1.0]), 4, [2]).rows[0].mean
+    assert rows["both"].held_out == alone
+
+
+def test_the_features_that_a_system_leaves_out_are_judged_together():
+    systems = [System(name="without syntax", without=["a", "b"]), System(name="plain", without=["a", "b", "c"])]
+    labels = ["a", "c", "b"]
+    together = {"all of syntax": ["a", "b"], "all that 'plain' lacks": labels}
+    assert families_together(systems, labels) == together
+    assert families_together([System(name="without a", without=["a"])], labels) == {}
+
+
+def test_too_many_folds_are_refused(data):
+    with pytest.raises(ConfigError, match="21 folds of 20 segments"):
+        measured(data, np.ones(len(data.table.all_names)), folds=21)
+
+
+def test_the_greatest_loss_comes_first(data):
+    table = contribution_table(measured(data, np.ones(len(data.table.all_names))), "error rate")
+    losses = [float(row[-1].partition(" ")[0]) for row in table.rows]
+    assert losses == sorted(losses, reverse=True)
+
+
+CONFIG = """
+[tune]
+nbest = ["lists"]
+references = ["references"]
+[[test]]
+nbest = ["lists"]
+references = ["references"]
+[tuner]
+use = "mira"
+passes = 3
+[tuning.lower]
+"words" = 0.0
+[evaluation]
+bootstrap = 20
+randomisation = 20
+contribution_folds = 2
+[[metric]]
+use = "bleu"
+tokenize = "none"
+[[feature]]
+use = "length"
+label = "words"
+[[feature]]
+use = "reciprocal-rank"
+[[system]]
+name = "by rank alone"
+without = ["words"]
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    lists = [("a b c", -1.0), ("a b d e", -2.0), ("a c", -3.0)]
+    (tmp_path / "lists").write_text(
+        "".join(f"{s} ||| {text} ||| LM= {score} ||| {score}\n" for s in range(4) for text, score in lists)
+    )
+    (tmp_path / "references").write_text("a b d e\n" * 4)
+    (tmp_path / "job.toml").write_text(CONFIG)
+    return tmp_path / "job.toml"
+
+
+def test_a_system_leaves_features_out(config, tmp_path):
+    work = tmp_path / "work"
+    ran = done("run", config, "--work", work)
+    assert "Contribution of each family: bleu" in ran.out
+    assert "over by rank alone" in ran.out
+    assert [line.split("│")[1].strip() for line in ran.out.splitlines() if "by rank alone" in line and "│" in line]
+    left_out = (work / "weights.by-rank-alone.toml").read_text()
+    assert "words" not in left_out.partition("[provenance")[0]
+    assert "words" in (work / "weights.toml").read_text()
+    assert "by rank alone: bleu on the tuning set" in ran.err
+    applied = done("apply", tmp_path / "lists", "-w", work / "weights.by-rank-alone.toml", "-o", tmp_path / "best")
+    assert "1-bests" in applied.err
+
+
+def test_what_is_judged_together_is_measured_again_when_a_system_changes(config, tmp_path):
+    work = tmp_path / "work"
+    assert "all that" not in done("run", config, "--work", work).out
+    config.write_text(CONFIG.replace('without = ["words"]', 'without = ["words", "reciprocal-rank"]'))
+    assert "all that 'by rank alone' lacks" in done("run", config, "--work", work).out
+
+
+def test_a_system_has_a_tuner_and_a_decision_of_its_own(config, tmp_path):
+    own = """tuner = { use = "mbr", weights = "start", scales = 3, evidence = 2 }
+[system.tuning]
+start = { LM = 1.0, words = 0.0, reciprocal-rank = 0.0 }
+"""
+    config.write_text(CONFIG.replace('without = ["words"]\n', own).replace("by rank alone", "mbr"))
+    assert done("check", config).code == 0
+    work = tmp_path / "work"
+    ran = done("run", config, "--work", work)
+    assert "over mbr" in ran.out
+    chosen, main = read_weights(work / "weights.mbr.toml"), read_weights(work / "weights.toml")
+    assert (chosen.decision, chosen.evidence, main.decision) == ("mbr", 2, "map")
+    assert chosen.dense == {"LM": 1.0, "words": 0.0, "reciprocal-rank": 0.0}
+    assert main.provenance["tuner"].endswith(".Mira")
+    best = done("apply", tmp_path / "lists", "-w", work / "weights.mbr.toml").out
+    assert (work / "test.mbr.1best").read_text() == best
+    assert "up to date" in done("run", config, "--work", work).err
+    config.write_text(config.read_text().replace("scales = 3", "scales = 5"))
+    again = done("run", config, "--work", work).err
+    assert re.search("not made again: .*weights, ", again)
+    assert "weights mbr" not in again
+
+
+def test_check_rehearses_the_systems(config):
+    config.write_text(CONFIG.replace('without = ["words"]', 'tuning = {fixed = ["wrods"]}'))
+    assert "[[system]] by rank alone" in rerank("check", config).out
+    config.write_text(CONFIG.replace('without = ["words"]', 'without = ["wrods"]'))
+    assert "no feature labelled 'wrods'" in rerank("check", config).out
+
+
+def test_no_folds_leave_the_table_out(config, tmp_path):
+    config.write_text(CONFIG.replace("contribution_folds = 2", "contribution_folds = 0"))
+    assert "Contribution of each family" not in done("run", config, "--work", tmp_path / "work").out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('without = ["words"]', 'without = ["wrods"]', "[[system]] 1: without: no feature labelled 'wrods'; did you"),
+        ('name = "by rank alone"', 'name = "reranked"', "[[system]] 1: another row of the report is called 'reranked'"),
+        ('without = ["words"]', "", "[[system]] 1: it is the reranked system; wanted `without`, `tuner` or `tuning`"),
+        (
+            'without = ["words"]',
+            'tuner = {use = "mbr", scals = 2}',
+            "[[system]] 1: tuner: mbr has no option 'scals'; did",
+        ),
+        ('without = ["words"]', "tuning = {strat = 1}", "unknown key 'system.0.tuning.strat'; did you mean 'start'?"),
+        ('without = ["words"]', 'tuning = {fixed = ["wrods"]}', "'wrods'"),
+        ('without = ["words"]', 'without = ["words"]\nwith = 1', "unknown key 'system.0.with'"),
+    ],
+)
+def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
+    config.write_text(CONFIG.replace(old, new))
+    assert message in refused("run", config, "--work", tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
+def test_decoder_features_are_a_family_of_their_own():
+    table = FeatureTable.dense(["LM0", "length"], np.zeros((1, 2)), [0, 1])
+
+    class Length:
+        components = ("",)
+
+    class JobWithLength:
+        extractors = {"length": Length()}  # noqa: RUF012
+
+    assert families(JobWithLength(), table) == {"decoder": ["LM0"], "length": ["length"]}

@@ -1,0 +1,84 @@
+"""Forward selection of feature families against the obvious loop over cross-validations."""
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+from rerank_adapters.chain.tuning.forward_selection import forward_selection
+from rerank_adapters.tuners.mira import Mira
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from tests.tuners import naive_tuners as naive
+
+METRIC = naive.ErrorRate()
+TUNER = Mira(passes=2)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Five features, of which f3 is minus the errors, with noise, and f1 much noisier minus the errors."""
+    rng = np.random.default_rng(0)
+    table, statistics = naive.random_data(rng, METRIC, segments=30, longest=10, features=5)
+    values = table.values.copy()
+    values[:, 3] = -statistics[:, 0] + rng.normal(size=len(values))
+    values[:, 1] = -statistics[:, 0] + 4 * rng.normal(size=len(values))
+    return prepare(FeatureTable.dense(table.names, values, table.offsets), statistics, METRIC)
+
+
+def trials_of(data, **options):
+    families = {"rest": ["f0", "f4"], "noisy": ["f1"], "chance": ["f2"], "good": ["f3"]}
+    options = {"folds": 3, "seeds": (1,), **options}
+    return FamilyTrials(data, families, TUNER, np.ones(5), **options)
+
+
+def test_is_the_loop_over_cross_validations(data):
+    trials = trials_of(data)
+    used, expected = [], []
+    while len(used) < 4:
+        scores = {}
+        for family in trials.families:
+            if family in used:
+                continue
+            names = {name for chosen in (*used, family) for name in trials.families[chosen]}
+            fixed = [name for name in data.table.names if name not in names]
+            start = np.array([float(name in names) for name in data.table.names])
+            reduced = prepare(data.table, data.statistics, METRIC, fixed=fixed)
+            scores[family] = cross_validate(reduced, {"mira": TUNER}, start, 3, [1]).rows[0].mean
+        used.append(min(scores, key=scores.__getitem__))
+        expected.append((used[-1], scores[used[-1]]))
+    selection = forward_selection(trials)
+    assert [(step.family, step.score) for step in selection.steps] == expected
+    assert expected[0][0] == "good"
+    first = data.statistics[data.table.offsets[:-1]]
+    assert selection.base_score == METRIC.score(first.sum(axis=0))
+    scores = [selection.base_score, *(step.score for step in selection.steps)]
+    assert scores[selection.best] == min(scores)
+    assert selection.chosen == tuple(used[: selection.best])
+
+
+def test_base_patience_and_threads(data):
+    reported = []
+    selection = forward_selection(trials_of(data, threads=3), ["good"], patience=1, report=reported.append)
+    whole = forward_selection(trials_of(data), ["good"])
+    assert selection.base == ("good",)
+    assert len(selection.steps) == min(selection.best + 1, 3)
+    assert [(s.family, s.score) for s in selection.steps] == [
+        (s.family, s.score) for s in whole.steps[: len(selection.steps)]
+    ]
+    assert reported == list(selection.steps)
+
+
+def test_seeds_are_summed_and_counted(data):
+    counted = []
+    trials = trials_of(data, seeds=(1, 2), progress=counted.append)
+    (both,) = trials.statistics([["good"]])
+    parts = [trials_of(data, seeds=(seed,)).statistics([["good"]])[0] for seed in (1, 2)]
+    assert (both == parts[0] + parts[1]).all()
+    trials.statistics([["good"], ["good"]])
+    assert sum(counted) == 6  # nothing is tried twice
+
+
+def test_unknown_features_are_refused(data):
+    with pytest.raises(ConfigError, match="family a: no feature named 'f9'"):
+        FamilyTrials(data, {"a": ["f9"]}, TUNER, np.ones(5), 3, (1,))

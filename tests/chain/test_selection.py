@@ -1,0 +1,183 @@
+"""Which families of features are kept: the path of forward selection, the rule that ends it, and what weights record."""
+
+import dataclasses
+import itertools
+import tomllib
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.held_out import tuned_folds
+from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, select_families, standard_error
+from rerank_adapters.chain.tuning.tables import selection_table
+from rerank_adapters.tuners.mira import Mira
+from rerank_plugins.core.errors import ConfigError
+from tests.command_line import done
+from tests.tuners import naive_tuners as naive
+
+METRIC = naive.ErrorRate()
+FAMILIES = {"base": ["f0"], "good": ["f1", "f2"], "noise": ["f3"], "more noise": ["f4"], "better": ["f5"]}
+TUNER = Mira(passes=2)
+
+
+@pytest.fixture(scope="module")
+def data():
+    table, statistics = naive.random_data(np.random.default_rng(0), METRIC, segments=24, longest=12, features=6)
+    errors = 4 - table.values[:, 1] - 2 * table.values[:, 5] + np.random.default_rng(1).normal(size=len(statistics))
+    statistics[:, 0] = np.clip(np.round(errors), 0, 9)
+    return prepare(table, statistics, METRIC)
+
+
+def held_out(data, kept):
+    """The held-out score of these families, from a table in which the weights of all others are fixed at 0."""
+    names = [name for family, names in FAMILIES.items() if family not in kept for name in names]
+    reduced = prepare(data.table, data.statistics, METRIC, fixed=names)
+    start = np.array([0.0 if name in names else 1.0 for name in data.table.names])
+    return cross_validate(reduced, {"mira": TUNER}, start, 3, [3]).rows[0].mean
+
+
+def test_each_round_adds_the_best_family(data):
+    result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3, margin=0.0, threads=2)
+    kept, left = ["base"], ["good", "noise", "more noise", "better"]
+    assert result.steps[0].held_out == held_out(data, kept)
+    for step in result.steps[1:3]:
+        scores = {family: held_out(data, [*kept, family]) for family in left}
+        assert step.family == min(scores, key=scores.get)
+        assert step.held_out == scores[step.family]
+        kept.append(step.family)
+        left.remove(step.family)
+    best = min(result.steps, key=lambda step: step.held_out)
+    assert result.kept == 1 + result.steps.index(best)
+    assert result.families[-1] == best.family
+    assert set(result.families) | set(result.left_out) == set(FAMILIES)
+    assert [step.behind for step in result.steps] == pytest.approx([s.held_out - best.held_out for s in result.steps])
+    assert best.error == 0
+
+
+def test_a_margin_keeps_fewer(data):
+    kept = []
+    for margin in (0.0, 1.0, 1e9):
+        result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3, margin=margin)
+        kept.append(len(result.families))
+        first = next(i for i, step in enumerate(result.steps) if step.behind <= margin * step.error)
+        assert result.kept == first + 1
+    assert kept[0] >= kept[1] >= kept[2] == 1
+    assert {"good", "better"} <= set(result.left_out)
+    assert "better" in select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3).families
+
+
+def test_the_search_ends_where_nothing_is_gained(data):
+    statistics = np.ones_like(data.statistics)  # whatever is chosen, the score is the same
+    families = {f"{i}": [f"f{i}"] for i in range(6)}
+    result = select_families(dataclasses.replace(data, statistics=statistics), families, TUNER, np.ones(6), folds=2)
+    assert len(result.steps) == 1 + PATIENCE
+    assert result.families == ("0",)  # without which nothing would be left to choose by
+    assert result.left_out == ("1", "2", "3", "4", "5")
+    others = select_families(
+        dataclasses.replace(data, statistics=statistics), {"0": ["f0"]}, TUNER, np.ones(6), folds=2
+    )
+    assert others.families == ()
+
+
+def test_the_standard_error_is_that_of_the_bootstrap():
+    rng = np.random.default_rng(0)
+    metric = naive.FScore()
+    one = rng.integers(2, 9, (300, 3)).astype(float)
+    other = one + rng.integers(-1, 2, (300, 3))
+    samples = rng.integers(0, 300, (2000, 300))
+    differences = [metric.score(one[s].sum(0)) - metric.score(other[s].sum(0)) for s in samples]
+    assert standard_error(metric, one, other) == pytest.approx(np.std(differences), rel=0.06)
+    assert standard_error(metric, one, one) == 0
+    assert standard_error(metric, one[:1], other[:1]) == 0
+
+
+def test_a_selection_is_made_on_the_folds_that_are_tuned_on(data):
+    options = {"always": ["base"], "folds": 3}
+    tuner = Selecting(TUNER, TUNER, FAMILIES, **options)
+    start, column = np.ones(6), {name: i for i, name in enumerate(data.table.names)}
+    for fold in tuned_folds(data, tuner, start, 2, 5):
+        ids = tuple(str(s) for s in range(24) if s not in fold.segments)
+        selection = tuner.selections[ids]
+        left_out = [column[name] for family in selection.left_out for name in FAMILIES[family]]
+        assert left_out
+        assert (fold.result.weights[left_out] == 0).all()
+        assert fold.result.weights[column["f5"]] > 0
+    assert len(tuner.selections) == 2
+
+
+def test_too_many_folds_are_refused(data):
+    with pytest.raises(ConfigError, match="25 folds of 24 segments"):
+        select_families(data, FAMILIES, TUNER, np.ones(6), folds=25)
+
+
+def test_the_table_says_what_is_kept(data):
+    result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3)
+    table = selection_table(result, "errors")
+    assert [row[0] for row in table.rows] == ["base", *(f"+ {step.family}" for step in result.steps[1:])]
+    marks = [row[-1] for row in table.rows]
+    assert marks == ["kept"] * result.kept + ["left out"] * (len(marks) - result.kept)
+    assert sum(row[2] == "best" for row in table.rows) == 1
+
+
+CONFIG = """
+jobs = 1
+[tune]
+nbest = ["lists"]
+references = ["references"]
+[[test]]
+nbest = ["lists"]
+references = ["references"]
+[tuner]
+use = "mira"
+passes = 3
+[tuning]
+select = true
+select_folds = 2
+lower = {rank = 0.0}
+[evaluation]
+bootstrap = 0
+randomisation = 0
+contribution_folds = 2
+[[metric]]
+use = "bleu"
+tokenize = "none"
+[[feature]]
+use = "length"
+label = "words"
+[[feature]]
+use = "reciprocal-rank"
+label = "rank"
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Lists in which the longest hypothesis is the best."""
+    lists = [("a b d", -1.0), ("a b d e f", -2.0), ("a c", -3.0)]
+    (tmp_path / "lists").write_text(
+        "".join(
+            f"{s} ||| {text} ||| LM= {score} ||| {score}\n" for s, (text, score) in itertools.product(range(6), lists)
+        )
+    )
+    (tmp_path / "references").write_text("a b d e f\n" * 6)
+    (tmp_path / "job.toml").write_text(CONFIG)
+    return tmp_path / "job.toml"
+
+
+def test_weights_ask_for_the_features_kept_alone(config, tmp_path):
+    work = tmp_path / "work"
+    said = done("run", config, "--work", work).err
+    assert "left out: rank" in said
+    weights = tomllib.loads((work / "weights.toml").read_text())
+    assert list(weights["dense"]) == ["LM", "words"]
+    assert [table["use"] for table in weights["provenance"]["job"]["feature"]] == ["length"]
+    steps = weights["provenance"]["selection"]["steps"]
+    assert [step["family"] for step in steps][:2] == ["", "words"]
+    assert (work / "test.1best").read_text() == "a b d e f\n" * 6
+    said = done("tune", tmp_path / "lists", "-r", tmp_path / "references", "-c", config, "-o", tmp_path / "w.toml").err
+    assert "Selection of features" in said
+    best = done("apply", tmp_path / "lists", "-w", tmp_path / "w.toml").out
+    assert best == "a b d e f\n" * 6
+    held_out = done("cross-validate", tmp_path / "lists", "-r", tmp_path / "references", "-c", config, "-t", "mira,passes=2", "--folds", "2", "--seeds", "1").out  # fmt: skip
+    assert "mira,passes=2" in held_out

@@ -1,0 +1,89 @@
+"""Each syntactic family gives a hypothesis one value, whatever surrounds it and whoever extracts it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.extraction import ValueCache, extract_features, pool
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.reading import read_nbest
+from rerank_plugins.core.loader import load_plugins
+
+FAMILIES = {
+    "dependency": ["dependency-lm"],
+    "treelet": ["treelet-lm", "slr"],
+    "hhmm": ["hhmm-lm,beam=50"],
+    "svs": ['svs-similarity,to=["source"]'],  # `to = ["list"]` compares hypotheses with each other
+}
+EXTRA = ["", "colourless green", "-LRB- a `` b '' -RRB-", "the the the of", "Xyzzy plugh ."]
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    """Neither a parse nor a value of another extraction is there."""
+    monkeypatch.setenv("RERANK_CACHE", "")
+
+
+@pytest.fixture(scope="module")
+def nbests(root):
+    """Two lists of a decoder, shortened, each with five texts that are no sentences, a repeated one, and a source."""
+    chosen = []
+    for nbest in read_nbest([root / "example_nbest" / "mt" / "test.nbest"], MosesFormat())[3:5]:
+        texts = [*nbest.texts[:5], *EXTRA, nbest.texts[2]]
+        longer = nbest.select([row % len(nbest) for row in range(len(texts))]).with_texts(texts)
+        chosen.append(replace(longer, source=nbest.texts[0]))
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_plugins(BUILTIN)
+
+
+def values(registry, nbests, features, **options):
+    """(rows, columns) by what `rerank extract` calls, with features that have not seen any text before."""
+    job = Job.create(Config(feature=[plugin_table(feature) for feature in features]), registry)
+    return extract_features(nbests, job.extractors, **{"jobs": 1, **options}).values
+
+
+@pytest.mark.parametrize("features", FAMILIES.values(), ids=FAMILIES)
+def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkeypatch):
+    together = values(registry, nbests, features)
+    assert len(np.unique(together.round(6), axis=0)) >= 12  # the values are not all the same
+    order = np.random.default_rng(1).permutation(len(nbests[0])).tolist()
+    shuffled = values(registry, [nbests[1], nbests[0].select(order)], features)
+    np.testing.assert_allclose(shuffled[: len(nbests[1])], together[len(nbests[0]) :], **CLOSE)
+    np.testing.assert_allclose(shuffled[len(nbests[1]) :], together[order], **CLOSE)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 1)  # each list is a chunk of its own
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 1)
+    alone = values(registry, [nbests[0].select([row]) for row in range(len(nbests[0]))], features)
+    np.testing.assert_allclose(alone, together[: len(nbests[0])], **CLOSE)
+
+
+def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tmp_path):
+    """All families at once; a value in the cache is, bit by bit, the one that was extracted first."""
+    features = [feature for family in FAMILIES.values() for feature in family]
+    cache = ValueCache(tmp_path)
+    together = values(registry, nbests, features, cache=cache)
+    monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 1)
+    halves = [nbest.select(range(start, len(nbest), 2)) for nbest in nbests for start in (0, 1)]
+    by_workers = values(registry, halves, features, jobs=2)
+    rows = np.split(np.arange(len(together)), [len(nbests[0])])
+    np.testing.assert_allclose(
+        by_workers, together[np.concatenate([part[start::2] for part in rows for start in (0, 1)])], **CLOSE
+    )
+    longer = [nbests[1], nbests[0].with_texts([*nbests[0].texts[:-1], "a new text"])]
+    again = values(registry, longer, features, cache=cache)
+    np.testing.assert_array_equal(again[: len(nbests[1])], together[len(nbests[0]) :])
+    of_text = slice(0, -2)  # `svs-similarity` may read the whole list, which has changed
+    np.testing.assert_array_equal(again[len(nbests[1]) : -1, of_text], together[: len(nbests[0]) - 1, of_text])
+    assert set(cache.taken.values()) == {len(together) - 1, len(nbests[1])}
+    np.testing.assert_allclose(again, values(registry, longer, features), **CLOSE)

@@ -1,0 +1,137 @@
+"""Micro models of other people's parsers, trained in seconds on the project's own treebank: they load, run, and err."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from rerank_plugins.core.constituency_tree import Tree, write_tree
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+
+MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iterations=2"
+MICRO_PARSER = "iterations=2;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"
+STANZA_SIZES = (
+    *("--hidden_dim", "40", "--deep_biaff_hidden_dim", "40", "--word_emb_dim", "20"),
+    *("--transformed_dim", "20", "--tag_emb_dim", "10", "--dropout", "0", "--word_dropout", "0"),
+)
+
+
+def train_udpipe(treebank: Path, tagger: str = MICRO_TAGGER, parser: str = MICRO_PARSER) -> bytes:
+    """A UDPipe model."""
+    from ufal import udpipe
+
+    reader, sentences = udpipe.InputFormat.newConlluInputFormat(), udpipe.Sentences()
+    reader.setText(treebank.read_text(encoding="utf-8"))
+    error, sentence = udpipe.ProcessingError(), udpipe.Sentence()
+    while reader.nextSentence(sentence, error):
+        sentences.push_back(sentence)
+        sentence = udpipe.Sentence()
+    content = udpipe.Trainer.train("morphodita_parsito", sentences, udpipe.Sentences(), "none", tagger, parser, error)
+    assert not error.occurred(), error.message
+    return content
+
+
+def run_python(folder: Path, *arguments: object) -> None:
+    """Run Python there, on one core."""
+    command, environment = [sys.executable, *map(str, arguments)], {**os.environ, "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+def train_stanza(treebank: Path, folder: Path) -> tuple[Path, Path]:
+    """A tagger and a dependency parser of Stanza, each in a process of its own."""
+    for name, batch, steps in (("tagger", 32, 160), ("parser", 500, 100)):
+        files = ["--train_file", treebank, "--eval_file", treebank, "--output_file", folder / "out.conllu"]
+        where = ["--save_dir", folder, "--save_name", f"{name}.pt", "--lang", "en", "--shorthand", "en_own"]
+        sizes = [*STANZA_SIZES, "--no_char", "--no_pretrain", "--cpu", "--batch_size", batch]
+        length = ["--max_steps", steps, "--eval_interval", steps // 2]
+        run_python(folder, "-m", f"stanza.models.{name}", "--mode", "train", *files, *where, *sizes, *length)
+    return folder / "tagger.pt", folder / "parser.pt"
+
+
+PHRASES = {"VERB": "VP", "AUX": "VP", "NOUN": "NP", "PROPN": "NP", "PRON": "NP", "ADJ": "AP"}
+CONSTITUENCY_SIZES = (
+    *("--hidden_size", "32", "--transition_hidden_size", "20", "--tag_embedding_dim", "10"),
+    *("--transition_embedding_dim", "10", "--delta_embedding_dim", "20"),
+    *("--pattn_num_layers", "0", "--no_use_lattn", "--no_check_valid_states", "--no_retag"),
+)
+TRAIN_CONSTITUENCY = """
+import sys
+from types import SimpleNamespace
+from stanza.models import constituency_parser
+from stanza.models.common.pretrain import Pretrain
+from stanza.models.constituency import parser_training
+
+class NoEvaluation:  # Stanza's own asks a Java program
+    def __init__(self, **given): pass
+    def __enter__(self): return self
+    def __exit__(self, *given): pass
+    def process(self, results):
+        return SimpleNamespace(f1=0.5, kbestF1=0.5, treeF1=[0.5] * len(results), HasField=lambda name: False)
+
+Pretrain("vectors.pt", "vectors.txt").load()
+parser_training.EvaluateParser = NoEvaluation
+constituency_parser.main(sys.argv[1:])
+"""
+
+
+def phrases(tree: DependencyTree) -> Tree:
+    """Brackets of a projective dependency tree: a phrase for each head with its dependents, and for each noun or verb."""
+
+    def below(i: int) -> Tree:
+        tag = Tree(tree.tags[i], (tree.words[i],))
+        children = tree.children(i)
+        if not children and tree.tags[i] not in PHRASES:
+            return tag
+        left, right = ([below(child) for child in children if (child < i) == side] for side in (True, False))
+        return Tree(PHRASES.get(tree.tags[i], "XP"), (*left, tag, *right))
+
+    return Tree("ROOT", (below(tree.heads.index(-1)),))
+
+
+def train_stanza_constituency(treebank: Path, folder: Path) -> tuple[Path, Path]:
+    """A constituency parser of Stanza, and the word vectors it needs (random ones), in some 9 seconds of CPU."""
+    with open(treebank, encoding="utf-8") as lines:
+        trees = [phrases(tree) for tree in read_conllu(lines)]
+    (folder / "trees.mrg").write_text("".join(f"{write_tree(tree)}\n" for tree in trees), encoding="utf-8")
+    words = sorted({word.lower() for tree in trees for word in tree.words()})
+    draw = random.Random(0)
+    rows = [f"{word} {' '.join(f'{draw.gauss(0, 1):.4f}' for _ in range(16))}\n" for word in words]
+    (folder / "vectors.txt").write_text(f"{len(words)} 16\n{''.join(rows)}", encoding="utf-8")
+    files = ["--train_file", "trees.mrg", "--eval_file", "trees.mrg", "--wordvec_pretrain_file", "vectors.pt"]
+    where = ["--save_dir", ".", "--save_name", "constituency.pt", "--lang", "en", "--shorthand", "en_own"]
+    length = ["--epochs", "5", "--epoch_size", "100", "--train_batch_size", "10", "--cpu", "--no_checkpoint"]
+    run_python(folder, "-c", TRAIN_CONSTITUENCY, "--mode", "train", *files, *where, *length, *CONSTITUENCY_SIZES)
+    return folder / "constituency.pt", folder / "vectors.pt"
+
+
+NER_SIZES = ("--hidden_dim", "20", "--char_hidden_dim", "10", "--word_emb_dim", "20", "--char_emb_dim", "8")
+NAMED = (  # with names to be put in: of people, of places
+    "we met {0} in {1} .", "{0} lives in {1}", "it rained in {1} yesterday .", "the old cat sat .", "{0} saw {0} .",
+)  # fmt: skip
+PEOPLE = ("Anna", "Peter", "Maria", "John", "Anna Berg", "Peter Lee", "Maria Jones", "John Smith")
+PLACES = ("Oslo", "Rome", "Paris", "New York")
+
+
+def train_stanza_entities(folder: Path) -> Path:
+    """A recogniser of people and places that are in lists, in some 6 seconds of CPU."""
+    draw = random.Random(0)
+
+    def tagged(template: str) -> list[dict[str, str]]:
+        found = []
+        for word in template.split():
+            kind = {"{0}": "PERSON", "{1}": "GPE"}.get(word)
+            names = (draw.choice(PEOPLE if kind == "PERSON" else PLACES) if kind else word).split()
+            found += [
+                {"text": name, "ner": f"{'I' if i else 'B'}-{kind}" if kind else "O"} for i, name in enumerate(names)
+            ]
+        return found
+
+    (folder / "ner.json").write_text(json.dumps([tagged(NAMED[i % len(NAMED)]) for i in range(200)]), encoding="utf-8")
+    files = ["--train_file", "ner.json", "--eval_file", "ner.json", "--save_dir", ".", "--save_name", "ner.pt"]
+    length = ["--max_steps", "160", "--eval_interval", "80", "--batch_size", "16", "--cpu", "--no_pretrain"]
+    what = ["-m", "stanza.models.ner_tagger", "--mode", "train", "--shorthand", "en_own"]
+    run_python(folder, *what, *files, *length, *NER_SIZES)
+    return folder / "ner.pt"

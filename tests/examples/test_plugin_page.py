@@ -1,0 +1,131 @@
+"""The complete plugins of docs/plugins.md keep the contract, and work by the commands and configs that stand there."""
+
+import re
+import shlex
+import shutil
+import tomllib
+
+import numpy as np
+import pytest
+
+import rerank_plugins
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
+from rerank_plugins import FeatureTable
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.testing import (
+    check_feature_extractor,
+    check_incremental_lm,
+    check_language_model,
+    check_tuner,
+)
+from tests.command_line import done, refused
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+NEW_PLUGIN = ROOT / "adapters/rerank_adapters/applications/new_plugin/template"
+SECTIONS = {  # file name of the plugin -> the section that shows it
+    match[1]: section
+    for section in re.split(r"^## ", PAGE, flags=re.M)
+    if (match := re.search(r"This is a whole\s+plugin, `(\w+\.py)`", section))
+}
+
+
+def blocks(section: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", section, re.S)
+
+
+@pytest.fixture
+def job(small, tmp_path, monkeypatch):
+    """A folder with the plugins of the page, lists, and texts, which is the current one."""
+    for file, section in SECTIONS.items():
+        (tmp_path / file).write_text(blocks(section, "python")[0], encoding="utf-8")
+    for name in ("tune.nbest", "tune.en", "test.en"):
+        shutil.copy(small / name, tmp_path / name)
+    shutil.copy(small / "tune.en", tmp_path / "train.en")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def build(job, kind, table):
+    registry = load_plugins(BUILTIN, [job / file for file in SECTIONS], installed=False)
+    return Builder(registry, job).build(kind, table)
+
+
+def commands(file: str) -> list[list[str]]:
+    return [shlex.split(line) for line in re.findall(r"^    rerank (.*)$", SECTIONS[file], re.M)]
+
+
+def table(job, section: str) -> FeatureTable:
+    """The features of the lists by the config of the section."""
+    (job / "job.toml").write_text(blocks(section, "toml")[0], encoding="utf-8")
+    done("extract", "tune.nbest", "-c", "job.toml", "-o", "config.npz")
+    return FeatureTable.load(job / "config.npz")
+
+
+def test_three_kinds_of_plugins_are_shown():
+    assert list(SECTIONS) == ["dependency_distance.py", "bigram.py", "hill_climbing.py"]
+
+
+def test_a_feature_with_a_parser(job, udpipe_model):
+    (job / "trees.conllu").write_text(
+        "1\tthe\t_\tDET\t_\t_\t3\tdet\t_\t_\n2\tbig\t_\tADJ\t_\t_\t3\tamod\t_\t_\n"
+        "3\tcat\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n1\tyes\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n",
+        encoding="utf-8",
+    )
+    (job / "job.toml").write_text(
+        "plugins = ['dependency_distance.py']\n[parser.trees]\nuse = 'treebank'\npath = 'trees.conllu'\n"
+        "[[feature]]\nuse = 'dependency-distance'\nparser = 'trees'\n"
+    )
+    lines = [f"0 ||| {text} ||| F= 1 ||| 1\n" for text in ("the big cat", "yes", "a text without a tree", "")]
+    (job / "own.nbest").write_text("".join(lines), encoding="utf-8")
+    done("extract", "own.nbest", "-c", "job.toml", "-o", "own.npz")
+    own = FeatureTable.load(job / "own.npz")
+    np.testing.assert_array_equal(own.values[:, own.names.index("dependency-distance")], [-1.5, 0, -5, 0])
+    check_feature_extractor(build(job, "feature", {"use": "dependency-distance", "parser": "english"}))
+    (extract,) = commands("dependency_distance.py")
+    done(*extract)
+    assert "dependency-distance" in FeatureTable.load(job / "tune.npz").names
+    shutil.copy(udpipe_model, job / "german.udpipe")
+    assert "dependency-distance" in table(job, SECTIONS["dependency_distance.py"]).names
+
+
+def test_a_language_model(job):
+    (job / "two.txt").write_text("a b\na\n")
+    model = build(job, "language_model", {"use": "bigram", "text": "two.txt", "smoothing": 2.0})
+    check_language_model(model)
+    check_incremental_lm(model)
+    prior = {"a": 3 / 9, "b": 2 / 9, "</s>": 3 / 9, "unknown": 1 / 9}  # N = 5, V = 3
+    after_a = {"a": 0, "b": 1, "</s>": 1, "unknown": 0}
+    for word, count in after_a.items():
+        assert np.isclose(np.exp(model.advance("a", word)[0]), (count + 2 * prior[word]) / 4)
+    wrong = refused("--plugin", "bigram.py", "score", "test.en", "--lm", "bigram,text=two.txt,smoothing=0")
+    assert "smoothing is 0; wanted a number above 0" in wrong
+    (score,) = commands("bigram.py")
+    assert "20 sentences" in done(*score).out
+    assert "ngram-lm.total" in table(job, SECTIONS["bigram.py"]).names
+
+
+def test_a_tuner(job):
+    for metric in ("bleu", "ter"):
+        check_tuner(build(job, "tuner", {"use": "hill-climbing"}), build(job, "metric", {"use": metric}))
+    done("extract", "tune.nbest", "-f", "length", "-o", "tune.npz")
+    (tune,) = commands("hill_climbing.py")
+    done(*tune)
+    weights = tomllib.loads((job / "weights.toml").read_text(encoding="utf-8"))
+    assert "length" in weights["dense"]
+    assert weights["provenance"]["tuner"].endswith("HillClimbing")
+
+
+def test_every_exported_name_is_on_the_page():
+    (exports,) = re.findall(r"^## What `rerank_plugins` exports\n(.*?)^## ", PAGE, re.S | re.M)
+    assert sorted(re.findall(r"`(\w+)`", exports)) == sorted(rerank_plugins.__all__)
+
+
+def test_plugins_import_the_exported_names_alone():
+    plugins = [*ROOT.glob("example_nbest/plugin*/*.py"), *ROOT.glob("example_nbest/plugin/neural_lm/rerank*/*.py")]
+    plugins += NEW_PLUGIN.rglob("src/**/*.template")
+    texts = [path.read_text(encoding="utf-8") for path in plugins] + blocks(PAGE, "python")
+    assert len(texts) > 12
+    for text in texts:
+        assert set(re.findall(r"(?:from|import) (rerank_(?!neural_lm)\S+)", text)) <= {"rerank_plugins"}, text[:80]

@@ -1,0 +1,195 @@
+"""The format that the first lines show: every golden file, texts that show none, and what is said."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.formats.automatic import AutoFormat
+from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
+from rerank_adapters.formats.reading import read_nbest
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.loader import load_plugins
+from tests.command_line import done, rerank
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
+SHOWN = {
+    "moses.nbest": "moses",
+    "moses_old.nbest": "moses",
+    "moses_sparse.nbest": "moses",
+    "cdec.nbest": "cdec",
+    "joshua.nbest": "joshua",
+    "joshua_old.nbest": "moses",  # numbers without labels, which Moses's reader reads
+    "travatar.nbest": "travatar",
+    "marian.nbest": "marian",
+    "fairseq.out": "fairseq",
+    "hyporadise.jsonl": "hyporadise",
+    "plain.txt": "plain",
+    "sockeye.jsonl": "sockeye",
+    "ctranslate2.jsonl": "ctranslate2",
+    "transformers.jsonl": "transformers",
+    "transformers_pipeline.jsonl": "transformers",
+    "kaldi.text": "kaldi",
+    "kaldi/words_text": "kaldi",
+    "srilm.nbest": "srilm",
+    "srilm1.nbest": "srilm",
+    "srilm2.nbest": "srilm",
+    "srilm/utt-12.score.gz": "srilm",
+    "htk.mlf": "htk-mlf",
+    "julius.out": "julius",
+    "espnet.text": "espnet",
+    "espnet": "espnet",
+    "espnet/output.1/1best_recog/text": "espnet",
+    "whisper.jsonl": "whisper",
+    "icefall.txt": "icefall",
+    "wenet.txt": "wenet",
+    "pyctcdecode.jsonl": "pyctcdecode",
+    "alternatives.jsonl": "alternatives",
+    "kaldi.lat": "kaldi-lattice",
+    "htk.slf": "htk-slf",
+}
+
+
+@pytest.mark.parametrize(("name", "format"), SHOWN.items(), ids=SHOWN)
+def test_every_golden_file_shows_its_format(name, format, capsys):
+    auto = AutoFormat()
+    nbests = read_nbest([GOLDEN / name], auto)
+    assert auto.name == format
+    said = capsys.readouterr().err
+    if format == "moses":
+        assert not said
+    else:
+        assert said.startswith(f"rerank: {GOLDEN / name} reads as ")
+        assert said.endswith(f"; name it with --format {format}\n")
+    assert said.count("\n") <= 1
+    assert nbests
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("just text\nand more\n", r"x:1: the first line, 'just text', does not show .*--format: plain,n=N .*; kaldi \(utt-1"),
+        ("1089-134686-0001 so it is\n1089-134686-0002 oh no\n", r"does not show the format"),
+        ("a b-1\n", r"does not show the format"),
+        ('{"a": 1}\n', r"does not show the format"),
+        ("-0.41 ||| the old mill\n-0.63 ||| an old mill\n", r"x:1: reads as score \|\|\| text; .*plain,n=N,prefix=true"),
+        ("so it is\t-1.5\noh no\t-2\n", r"x:1: reads as text<TAB>score; name .* --format nemo,beam=N"),
+        ("\n \n", r"x: the file holds no n-best list"),
+    ],
+)  # fmt: skip
+def test_what_shows_no_format(text, said):
+    with pytest.raises(FormatError, match=said):
+        guess(text.splitlines(keepends=True), "x")
+
+
+def test_documents_that_span_lines():
+    assert (
+        guess(["{\n", '  "results": [\n', '  {"alternatives": [\n', '{"transcript": "a"\n'], "x").name == "alternatives"
+    )
+    assert guess(["[\n", " [\n", '  ["so",\n'], "x").name == "pyctcdecode"
+    assert guess(['{"utt-1": [["so", null, [], -1, -2]]}\n'], "x").name == "pyctcdecode"
+
+
+def test_one_line_is_said_by_commands_and_the_format_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN / "wenet.txt", "lists")
+    Path("ref").write_text("utt-07 so is it\nutt-12 oh no\n")
+    ran = done("tune", "lists", "-r", "ref", "-m", "wer", "-t", "mira", "-o", "w.toml")
+    assert ran.err.count("reads as") == 1
+    assert "rerank: lists reads as the n-best output of WeNet; name it with --format wenet\n" in ran.err
+    assert 'use = "wenet"' in Path("w.toml").read_text() or '"wenet"' in Path("w.toml").read_text()
+    applied = done("apply", "lists", "-w", "w.toml", "--nbest-out", "out")
+    assert "reads as" not in applied.err
+    assert Path("out").read_text().startswith("wav utt-07\ncandidate ")
+
+
+def test_an_unclear_file_is_one_line(tmp_path):
+    (tmp_path / "x").write_text("just text\n")
+    ran = rerank("merge", tmp_path / "x")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert "name it with --format: plain,n=N" in ran.err
+    folder = rerank("merge", GOLDEN / "srilm")
+    assert folder.code == 2
+    assert "is a folder, expected a file; for a file per utterance name it with --format: srilm" in folder.err
+
+
+RANKED = '{"id": "a", "hyps": ["so it is", "so is it"]}\n{"id": "b", "hyps": ["oh no", "owe no", "oh know"]}\n'
+
+
+def test_lists_without_scores_get_ranks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lists").write_text(RANKED)
+    Path("ref").write_text("so it is\noh no\n")
+    checked = done("check", "--nbest", "lists", "-r", "ref", "-m", "wer")
+    assert "ok      lists: the lists have no scores: the feature reciprocal-rank, 1 / rank in the" in checked.out
+    ran = done("tune", "lists", "-r", "ref", "-m", "wer", "-f", "length", "-t", "mira", "-o", "w.toml")
+    assert "rerank: the lists have no scores: the feature reciprocal-rank" in ran.err
+    assert "reciprocal-rank" in Path("w.toml").read_text()
+    assert done("apply", "lists", "-w", "w.toml").out == "so it is\noh no\n"
+    for feature in ("reciprocal-rank", "decoder-score"):
+        said = rerank("extract", "lists", "-f", feature, "-o", f"{feature}.npz")
+        assert "is added" not in said.err
+    Path("off.toml").write_text("ranks = false\n")
+    assert "is added" not in done("extract", "lists", "-c", "off.toml", "-f", "length", "-o", "x.npz").err
+    assert "is added" in done("extract", "lists", "-f", "length", "-o", "x.npz").err
+
+
+def test_a_run_without_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lists").write_text(RANKED)
+    Path("ref").write_text("so it is\noh no\n")
+    data = 'nbest = ["lists"]\nreferences = ["ref"]\n'
+    metric = '[[metric]]\nuse = "wer"\n[evaluation]\nbootstrap = 10\nrandomisation = 10\n'
+    Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{metric}")
+    ran = done("run", "job.toml", "--work", "work")
+    assert ran.err.count("is added") + ran.out.count("is added") == 1
+    assert "reciprocal-rank" in Path("work/weights.toml").read_text()
+
+
+def test_one_bests_with_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN / "wenet.txt", "lists")
+    Path("ref").write_text("utt-07 so is it\nutt-12 oh no\n")
+    Path("segments").write_text("utt-07 call 0 1.5\nutt-12 call 2 3\n")
+    done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
+    done("apply", "lists", "-w", "w.toml", "--output-form", "trn", "-o", "out.trn")
+    assert Path("out.trn").read_text().splitlines()[1] == "oh no (utt-12)"
+    done("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "--segments", "segments", "-o", "out.ctm")
+    assert Path("out.ctm").read_text().splitlines()[-1] == "call 1 2.50 0.50 no"
+    said = rerank("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "-o", "none")
+    assert said.code == 2
+    assert "name one with --segments" in said.err
+    assert not Path("none").exists()
+    evaluated = done("evaluate", "-r", "ref", "-m", "wer", "--nbest", "lists", "out=out.trn")
+    assert "WER" in evaluated.out.upper()
+
+
+@pytest.mark.parametrize("format", ["moses", "hyporadise", "nemo,beam=2", "julius", "whisper", "sockeye"])
+def test_lists_are_converted(format, tmp_path, monkeypatch):
+    """The lists of a lattice, with their features and totals, in another format; and in the same one they read back."""
+    monkeypatch.chdir(tmp_path)
+    lattice = GOLDEN / "htk.slf"
+    done("merge", lattice, "--format", "htk-slf,n=2", "--to", format, "-o", "converted")
+    (before,) = read_nbest([lattice], HtkSlfFormat(n=2))
+    (after,) = read_nbest(
+        ["converted"],
+        load_plugins(BUILTIN, installed=False)
+        .get("format", format.split(",")[0])
+        .factory(**({"beam": 2} if "beam" in format else {})),
+    )
+    assert after.texts == before.texts
+    assert [h.score for h in after] == [h.score for h in before]
+    assert [h.features for h in after] == [h.features for h in before]
+
+
+def test_what_a_format_has_no_place_for_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN / "kaldi.text", "lists")
+    Path("ref").write_text("utt-07 so is it\nutt-12 the mill\n")
+    done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
+    applied = done("apply", "lists", "-w", "w.toml", "--nbest-out", "out", "-o", "best")
+    assert "this format cannot hold totals: the reranked lists have the new order alone" in applied.err
+    assert sorted(Path("out").read_text().split()) == sorted(Path("lists").read_text().split())

@@ -1,0 +1,150 @@
+"""Formats of neural translation systems: golden files read as they should, written back, and rescored."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rerank_adapters.formats.reading import read_nbest, stream_nbest
+from rerank_adapters.formats.translation.ctranslate2 import Ctranslate2Format
+from rerank_adapters.formats.translation.plain import PlainFormat
+from rerank_adapters.formats.translation.sockeye import SockeyeFormat
+from rerank_adapters.formats.translation.transformers import TransformersFormat
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Rescored
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
+FILES = {
+    "plain.txt": PlainFormat(),
+    "sockeye.jsonl": SockeyeFormat(),
+    "ctranslate2.jsonl": Ctranslate2Format(),
+    "transformers.jsonl": TransformersFormat(),
+    "transformers_pipeline.jsonl": TransformersFormat(),
+}
+
+
+def lists(name):
+    return list(stream_nbest([GOLDEN / name], FILES[name]))
+
+
+def read(format, text, path="x"):
+    return list(format.read(io.StringIO(text, newline="\n"), str(path)))
+
+
+def written(format, nbests):
+    return "".join(line for nbest in nbests for line in format.write(nbest))
+
+
+@pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
+@pytest.mark.parametrize("change", ["none", "crlf", "no final newline", "both"])
+def test_writing_gives_the_same_bytes(name, format, change):
+    text = (GOLDEN / name).read_bytes().decode()
+    if change in ("crlf", "both"):
+        text = text.replace("\n", "\r\n")
+    if change in ("no final newline", "both"):
+        text = text.removesuffix("\n").removesuffix("\r")
+    nbests = read(format, text)
+    assert written(format, nbests) == text
+    assert [nbest.texts for nbest in nbests] == [nbest.texts for nbest in lists(name)]
+
+
+def test_plain_groups_with_scores():
+    first, second = lists("plain.txt")
+    assert (first.segment_id, first.texts, first.feature_names) == ("0", ["the old mill", "an old mill"], ("score",))
+    assert [(h.score, h.features) for h in first] == [(-0.5, (-0.5,)), (-0.75, (-0.75,))]
+    assert (second.segment_id, second.line, second.texts) == ("1", 4, ["nobody came"])
+
+
+def test_plain_lines(tmp_path):
+    (tmp_path / "h").write_text("a\nb\n\nc\n")
+    (tmp_path / "h.features").write_text("lm= -1 words= 1\nlm= -2 words= 1\nlm= 0 words= 0\nlm= -3 words= 1\n")
+    first, second = read_nbest([tmp_path / "h"], PlainFormat(n=2))
+    assert (first.texts, second.texts, second.feature_names) == (["a", "b"], ["", "c"], ("lm", "words"))
+    assert second[1].features == (-3, 1)
+    assert written(PlainFormat(n=2), [first, second]) == "a\nb\n\nc\n"
+    with pytest.raises(FormatError, match=r"h.logp: no such file"):
+        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+    (tmp_path / "h.logp").write_text("1\n2\n")
+    with pytest.raises(FormatError, match=r"h.logp:3: ends before line 3 of the lists"):
+        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+    (tmp_path / "h.logp").write_text("1\n2\n3\n4\n5\n")
+    with pytest.raises(FormatError, match=r"h.logp: has more lines than the lists"):
+        read_nbest([tmp_path / "h"], PlainFormat(n=2, scores=".logp"))
+    with pytest.raises(FormatError, match=r"h:4: the file has 4 lines, expected a multiple of the 3 lines"):
+        read_nbest([tmp_path / "h"], PlainFormat(n=3))
+
+
+def test_plain_lines_that_begin_with_a_score():
+    text = "-0.41 ||| the old mill\n-0.63 ||| an old mill\n"
+    (nbest,) = read(PlainFormat(n=2, prefix=True), text)
+    assert (nbest.texts, [h.score for h in nbest], nbest[1].features) == (
+        ["the old mill", "an old mill"],
+        [-0.41, -0.63],
+        (-0.63,),
+    )
+    turned = Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0])
+    assert "".join(PlainFormat(n=2, prefix=True).write(nbest, turned)) == "".join(text.splitlines(True)[::-1])
+    with pytest.raises(FormatError, match=r"x:1: found 'a', expected score \|\|\| text"):
+        read(PlainFormat(n=1, prefix=True), "a\n")
+    with pytest.raises(FormatError, match=r"x:1: the total score is 'a', expected a number"):
+        read(PlainFormat(n=1, prefix=True), "a ||| b\n")
+
+
+def test_sockeye():
+    first, second = lists("sockeye.jsonl")
+    assert (first.segment_id, first.texts) == ("0", ["the old mill", "an old mill"])
+    assert [(h.score, h.features) for h in first] == [(-0.41, (-0.41,)), (-0.63, (-0.63,))]
+    assert (second.segment_id, second.texts, second[0].score) == ("1", ["nobody came"], -0.25)
+    assert [
+        n.segment_id for n in read(SockeyeFormat(id_key="sentence_id"), (GOLDEN / "sockeye.jsonl").read_text())
+    ] == ["1", "2"]
+
+
+def test_sockeye_rescored():
+    first, _ = lists("sockeye.jsonl")
+    (line,) = SockeyeFormat().write(first, Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0]))
+    record = json.loads(line)
+    assert (record["translation"], record["score"], record["domain"]) == ("an old mill", 0.63, "x")
+    assert record["scores"] == [[0.63, 0.2], [0.41, 0.1]]
+
+
+def test_ctranslate2():
+    first, second = lists("ctranslate2.jsonl")
+    assert (first.texts, first[1].features) == (["▁the ▁old ▁mill", "▁an ▁old ▁mill"], (-0.63,))
+    assert second.texts == ["nobody came"]
+
+
+def test_transformers():
+    first, second = lists("transformers.jsonl")
+    assert (first.segment_id, first.texts, first[1].score) == ("0", ["so it is", "so is it"], -0.34)
+    assert (second.segment_id, second.texts) == ("utt-12", [""])
+    one, two = lists("transformers_pipeline.jsonl")
+    assert (one.texts, two.texts, one.feature_names) == (["the old mill", "an old mill"], ["nobody came"], ())
+    batch = {"sequences": list("abcd"), "sequences_scores": [-1, -2, -3, -4]}
+    lower, upper = read(TransformersFormat(n=2), json.dumps(batch))
+    assert (lower.texts, upper.texts, upper[0].score) == (["a", "b"], ["c", "d"], -3)
+    nested = [[{"generated_text": "a", "score": -1}], [{"generated_text": "b", "score": -2}]]
+    assert [n.texts for n in read(TransformersFormat(), json.dumps(nested, indent=1))] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "said"),
+    [
+        (SockeyeFormat(), "{}", r'x:1: expected an object with "translations" or "translation"'),
+        (SockeyeFormat(), '{"translation": "a", "score": -Infinity}', r'"scores" must have a finite number'),
+        (Ctranslate2Format(), '{"hypotheses": [[1]]}', r"expected tokens or a text for each hypothesis"),
+        (
+            Ctranslate2Format(),
+            '{"hypotheses": [["a"]], "scores": [1, 2]}',
+            r'"scores" must have a finite number for each',
+        ),
+        (TransformersFormat(), '{"sequences": [[1, 2]]}', r"decode the tokens with batch_decode"),
+        (TransformersFormat(n=2), '{"sequences": ["a", "b", "c"]}', r"3 sequences, expected a multiple of n = 2"),
+        (TransformersFormat(), '[{"x": 1}]', r"expected one of translation_text, generated_text"),
+    ],
+)
+def test_errors(format, text, said):
+    with pytest.raises(FormatError, match=said):
+        read(format, text)

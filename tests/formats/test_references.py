@@ -1,0 +1,222 @@
+"""References: any number of files, one line per segment."""
+
+from pathlib import Path
+
+import pytest
+
+from rerank_adapters.formats.outputs import output_lines, read_segments
+from rerank_adapters.formats.references import read_references, settled
+from rerank_plugins.core.errors import ConfigError, FormatError
+
+
+def test_references(tmp_path):
+    (tmp_path / "a").write_text("null\neins\u2028\r\n\ndrei", newline="")
+    (tmp_path / "b").write_text("zero\none\ntwo\nthree\n")
+    references = read_references([tmp_path / "a", tmp_path / "b"])
+    assert len(references) == 4
+    assert references.for_segments(["3", "0", "1", "2", "3"]) == [
+        ("drei", "three"),
+        ("null", "zero"),
+        ("eins\u2028", "one"),
+        ("", "two"),
+        ("drei", "three"),
+    ]
+    assert read_references([tmp_path / "b"]).for_segments(["2"]) == [("two",)]
+
+
+@pytest.mark.parametrize(
+    ("id_", "said"),
+    [
+        ("2", "a: no line for segment id 2: the file has 2 lines, for the ids 0 to 1"),
+        ("x7", "a: segment id 'x7' is not a number, .* no line has it as its id: wanted `x7 word word"),
+        ("-1", "a: segment id '-1' is not a number"),
+    ],
+)
+def test_an_id_without_reference(tmp_path, id_, said):
+    (tmp_path / "a").write_text("x\ny\n")
+    with pytest.raises(FormatError, match=said):
+        read_references([tmp_path / "a"]).for_segments(["0", id_])
+
+
+def test_files_of_different_length(tmp_path):
+    (tmp_path / "a").write_text("x\ny\n")
+    (tmp_path / "b").write_text("x\ny\nz\n")
+    with pytest.raises(FormatError, match=r"b: 3 lines, but .*a has 2: expected as many"):
+        read_references([tmp_path / "a", tmp_path / "b"])
+
+
+def test_no_reference(tmp_path):
+    (tmp_path / "a").touch()
+    with pytest.raises(FormatError, match="a: the file is empty"):
+        read_references([tmp_path / "a"])
+    with pytest.raises(FormatError, match="no reference file was named"):
+        read_references([])
+
+
+KALDI = "utt_b so it is\nutt_a\tthe cat  sat\nutt_c\n"
+TRN = "so it is (utt_b)\nthe cat sat (utt_a)\n\n(utt_c)\n"
+TEXTS = {"utt_a": "the cat sat", "utt_b": "so it is", "utt_c": ""}
+
+
+@pytest.mark.parametrize("form", ["auto", "given"])
+@pytest.mark.parametrize(("name", "text"), [("kaldi", KALDI.replace("  ", " ")), ("trn", TRN)])
+def test_references_with_ids_are_matched_by_id(tmp_path, name, text, form):
+    (tmp_path / "a").write_text(text)
+    references = read_references([tmp_path / "a", tmp_path / "a"], name if form == "given" else "auto")
+    for ids in (["utt_a", "utt_b", "utt_c"], ["utt_c", "utt_a"]):
+        assert references.for_segments(ids) == [(TEXTS[id_], TEXTS[id_]) for id_ in ids]
+    if form == "given":
+        assert sorted(references.ids) == list(TEXTS)
+
+
+def test_first_words_that_are_the_numbers_of_the_segments_are_ids_or_words_as_is_said(tmp_path):
+    (tmp_path / "a").write_text("1 one\n0 null\n")
+    with pytest.raises(FormatError, match=r"a: each line begins with what may be an id, as 1: name the reference form"):
+        read_references([tmp_path / "a"]).for_segments(["0", "1"])
+    assert read_references([tmp_path / "a"], "lines").for_segments(["0", "1"]) == [("1 one",), ("0 null",)]
+    assert read_references([tmp_path / "a"], "kaldi").for_segments(["0", "1"]) == [("null",), ("one",)]
+
+
+MANY = [f"{word} y\n" for word in "abcdefghijklmnopqrst"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "form"),
+    [
+        ("u1 a\n", "u1 b\n", "lines"),  # of one line nothing can be told
+        ("The cat\nA dog\nSo\n", "The dog\nA cat\nSo so\n", "lines"),  # few words, which are no ids
+        ("in 1990\nin 1990\n", "in 1990\nin 1990\n", "lines"),
+        ("u1\nu2\n", "u1\nu2\n", "lines"),  # words without text
+        ("".join(MANY[:19]), "".join(MANY[:19]), "lines"),
+        ("".join(MANY), "".join(MANY), None),
+        (*["".join(f"{chr(0x4E00 + n)}{n}\n" for n in range(30)) + "中 国\n"] * 2, "lines"),  # text without spaces
+        ("".join(MANY), "".join(["z" + MANY[0], *MANY[1:]]), "lines"),
+        ("The cat\nA dog\n", "A dog\nThe cat\n", None),  # the same words in another order
+        ("1. a\n2. b\n", "1. a\n2. c\n", "lines"),
+        ("1 a\n2 b\n", "1 a\n2 c\n", None),
+        ("Q1 a\nQ2 b\n", "Q1 a\nQ2 c\n", None),
+        ("a (1)\nb (2)\n", "a\nb\n", None),
+        *(("".join(f"u{n} x\n" for n in range(lines)),) * 2 + (form,) for lines, form in ((9, None), (10, "kaldi"))),
+        ("".join(f"x (u{n})\n" for n in range(10)), "".join(f"u{n} x\n" for n in range(10)), "trn"),
+    ],
+)
+def test_whether_first_words_are_ids(tmp_path, one, other, form):
+    for name, text in (("a", one), ("b", other)):
+        (tmp_path / name).write_text(text)
+    texts = [read_references([tmp_path / name]) for name in "ab"]
+    if form is not None:
+        assert settled(texts)[0].form == form
+    else:
+        with pytest.raises(FormatError, match=r"a: each line (begins|ends) with what may be an id"):
+            settled(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "said"),
+    [
+        (KALDI, "auto", r"a: no line for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
+        (TRN, "auto", r"a: no line for segment id 'utt_d' among the 3 ids"),
+        (KALDI, "trn", r"a:1: no id at the end of the line"),
+        (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' occurs twice"),
+        (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' occurs twice"),
+        ("utt_a x (utt_d)\nutt_d x (utt_a)\n", "auto", "start and at the end"),
+        ("x\ny\n", "auto", "a: segment id 'utt_a' is not a number"),
+        (KALDI, "lines", "a: segment id 'utt_a' is not a number: it names no line"),
+    ],
+)
+def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(FormatError, match=said):
+        read_references([tmp_path / "a"], form).for_segments(["utt_a", "utt_d"])
+
+
+def test_the_transcripts_of_hyporadise_are_references_by_number_and_by_id(tmp_path):
+    (tmp_path / "a").write_text(
+        '{"id": "u-b", "hyps": ["x"], "ref": "so it is"}\n{"id": "u-a", "hyps": [], "output": "oh  no"}\n'
+    )
+    references = read_references([tmp_path / "a"])
+    assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
+    assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
+    assert references.ids == ["0", "1"]
+    with pytest.raises(FormatError, match=r"a: no line for segment id 'u-c' among the 2 ids .* in 'json' form"):
+        references.for_segments(["u-a", "u-c"])
+    (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')
+    assert read_references([tmp_path / "nemo"]).for_segments(["u-a"]) == [("oh no",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"id": "a", "ref": "x"}\n{"id": "a", "ref": "y"}\n', r"a:2: the id 'a' occurs twice"),
+        ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no transcript: expected one of ref, output"),
+        ('{"ref": "x"}\n', r"a:1: no id: expected one of id, segment"),
+    ],
+)
+def test_json_transcripts_that_are_wrong(tmp_path, text, said):
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(FormatError, match=said):
+        read_references([tmp_path / "a"]).for_segments(["a"])
+
+
+STM = """\
+;; comment
+call-1 1 spk 2.5 4.0 <o,f0> { oh / owe } no { @ / uh }
+call-1 1 spk 0.0 2.5 so it is
+call-2 1 spk 0.0 9.0 ignore_time_segment_in_scoring
+"""
+CTM = "call-1 1 0.5 0.2 it\ncall-1 1 0.1 0.3 so 0.9\n;; comment\ncall-2 1 0 1 oh\n"
+
+
+def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
+    (tmp_path / "trn").write_text(TRN)
+    (tmp_path / "kaldi").write_text(KALDI)
+    for name in ("trn", "kaldi"):
+        for form in ("trn", "kaldi"):
+            texts = read_references([tmp_path / name]).as_outputs(["utt_c", "utt_b"], form)
+            assert texts == ["", "so it is"], (name, form)
+
+
+def test_stm_and_ctm(tmp_path):
+    (tmp_path / "a.stm").write_text(STM)
+    (tmp_path / "b.ctm").write_text(CTM)
+    stm, ctm = read_references([tmp_path / "a.stm"]), read_references([tmp_path / "b.ctm"])
+    assert stm.for_segments(["call-2", "call-1"]) == [("",), ("so it is oh no",)]
+    assert ctm.for_segments(["call-2", "call-1"]) == [("oh",), ("so it",)]
+    assert read_references([tmp_path / "b.ctm"]).as_outputs(["call-2", "call-1"], "kaldi") == ["oh", "so it"]
+    (tmp_path / "c").write_text("call-1 1 x\n")
+    with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
+        read_references([tmp_path / "c"], "stm")
+    with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, start, duration, word"):
+        read_references([tmp_path / "c"], "ctm")
+
+
+def test_the_references_of_icefall(tmp_path):
+    path = Path(__file__).parents[1] / "golden" / "formats" / "icefall.txt"
+    assert read_references([path]).for_segments(["utt-12", "utt-07"]) == [("oh no",), ("so it is",)]
+    (tmp_path / "a").write_text("u:\tref=['a']\nu:\tref=['b']\n")
+    with pytest.raises(FormatError, match=r"a:2: the id 'u' occurs twice"):
+        read_references([tmp_path / "a"])
+
+
+def test_output_forms(tmp_path):
+    (tmp_path / "segments").write_text("u-1 call-1 2.0 3.0\nu-2 call-1 3.0 3.5\n")
+    spans = read_segments(tmp_path / "segments")
+    assert list(output_lines("lines", "u-1", "so it")) == ["so it\n"]
+    assert list(output_lines("kaldi", "u-1", "so it")) == ["u-1 so it\n"]
+    assert list(output_lines("kaldi", "u-1", "")) == ["u-1\n"]
+    assert list(output_lines("trn", "u-1", "so it")) == ["so it (u-1)\n"]
+    assert list(output_lines("trn", "u-1", "")) == ["(u-1)\n"]
+    assert list(output_lines("ctm", "u-1", "so it", spans)) == ["call-1 1 2.00 0.50 so\n", "call-1 1 2.50 0.50 it\n"]
+    assert list(output_lines("ctm", "u-2", "", spans)) == []
+    with pytest.raises(ConfigError, match=r"a CTM needs the times of utterance 'u-3', but it has no segment"):
+        list(output_lines("ctm", "u-3", "so", spans))
+    with pytest.raises(ConfigError, match=r"name one with --segments"):
+        list(output_lines("ctm", "u-3", "so"))
+    for text, said in (
+        ("u-1 c 1\n", "found 3 columns"),
+        ("u c 2 1\n", "the end 1 precedes the start 2"),
+        ("u c 0 1\nu c 1 2\n", "twice"),
+    ):
+        (tmp_path / "bad").write_text(text)
+        with pytest.raises(FormatError, match=said):
+            read_segments(tmp_path / "bad")

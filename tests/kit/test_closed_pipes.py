@@ -1,0 +1,121 @@
+"""A reader that goes away, as `head` does, is no error: every command that prints ends with exit code 0, silently."""
+
+import os
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+
+from rerank_adapters.cli import main
+from rerank_adapters.commands.plugin import ORDER
+from tests.command_line import RERANK, Captured, done
+
+EXAMPLE = "example_nbest"
+NBEST, REFERENCES = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en"
+SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"reference={REFERENCES}")
+EVALUATE = ("evaluate", *SYSTEMS, "--bootstrap", "20", "--randomisation", "20")
+PAIRS = f"{EXAMPLE}/grammaticality/pairs.tsv"
+QUESTIONS = f"{EXAMPLE}/completion/questions.tsv"
+SIMILARITY = f"{EXAMPLE}/similarity/pairs.tsv"
+PRINTING = {
+    "rerank --help": ("--help",),
+    "rerank --version": ("--version",),
+    **{f"{name} --help": (name.replace("_", "-"), "--help") for name in ORDER},
+    "train ngram --help": ("train", "ngram", "--help"),
+    **{f"evaluate --as {style}": (*EVALUATE, "--as", style) for style in ("table", "tsv", "json", "markdown", "latex")},
+    "evaluate --as html": (*EVALUATE, "--as", "html"),
+    "cross-validate": (
+        *("cross-validate", NBEST, "-r", REFERENCES, "-m", "bleu,tokenize=none"),
+        *("-t", "mira,passes=1", "--folds", "2", "--seeds", "1"),
+    ),
+    "init": ("init", NBEST, REFERENCES, "--language", "de", "-o", "-"),
+    "run": ("run", "few.toml", "--work", "work"),
+    "run --dry-run": ("run", "few.toml", "--work", "work", "--dry-run"),
+    "check": ("check", "--nbest", NBEST, "-r", REFERENCES),
+    "tune": ("tune", NBEST, "-r", REFERENCES, "-m", "wer", "-t", "mira,passes=1", "-o", "-"),
+    "apply": ("apply", NBEST, "-w", f"{EXAMPLE}/mt/moses.ini"),
+    "merge": ("merge", NBEST),
+    "weights": ("weights", f"{EXAMPLE}/mt/moses.ini", "--to", "toml"),
+    "plugins": ("plugins",),
+    "plugins --json": ("plugins", "--json"),
+    "cache": ("cache",),
+    "text": ("text", "lowercase"),
+    "score": ("score", REFERENCES, "--lm", "unigram", "--detail", "2"),
+    "surprisal": ("surprisal", REFERENCES, "-m", f"{EXAMPLE}/mt/lm.arpa"),
+    "mix": ("mix", REFERENCES, "-m", f"{EXAMPLE}/mt/lm.arpa", "--lm", "unigram"),
+    "complete": ("complete", QUESTIONS, "-f", "unigram"),
+    "similarity evaluate": ("similarity", "evaluate", SIMILARITY, "--measure", "tfidf.stems"),
+    "acceptability pairs": ("acceptability", "pairs", PAIRS, "--lm", "unigram"),
+    "acceptability pairs --as tsv": ("acceptability", "pairs", PAIRS, "--lm", "unigram", "--as", "tsv"),
+    "parse": ("parse", REFERENCES),
+    "sample": ("sample", f"ngram,model={EXAMPLE}/mt/lm.arpa", "-n", "2"),
+    "svs clusters": ("svs", "clusters", "--category", "VBD"),
+    "negatives nbest": ("negatives", "nbest", NBEST, "-r", REFERENCES),
+}
+
+
+@pytest.fixture(scope="module")
+def place(root, small, tmp_path_factory):
+    """A folder with the example's small files, and the first lists of the translation example."""
+    folder = tmp_path_factory.mktemp("pipes")
+    (folder / EXAMPLE / "mt").mkdir(parents=True)
+    for name in ("grammaticality/pairs.tsv", "completion/questions.tsv", "similarity/pairs.tsv"):
+        (folder / EXAMPLE / name).parent.mkdir()
+        (folder / EXAMPLE / name).write_bytes((root / EXAMPLE / name).read_bytes())
+    (folder / NBEST).write_bytes((small / "tune.nbest").read_bytes())
+    (folder / REFERENCES).write_bytes((small / "tune.en").read_bytes())
+    for name in ("moses.ini", "lm.arpa"):
+        (folder / EXAMPLE / "mt" / name).write_bytes((root / EXAMPLE / "mt" / name).read_bytes())
+    (folder / "few.toml").write_text(
+        f'[tune]\nnbest = ["{NBEST}"]\nreferences = ["{REFERENCES}"]\n[[test]]\nnbest = ["{NBEST}"]\n'
+        f'references = ["{REFERENCES}"]\n[[metric]]\nuse = "wer"\n[tuner]\nuse = "mira"\npasses = 1\n'
+        "[evaluation]\nbootstrap = 20\nrandomisation = 20\n"
+    )
+    return folder
+
+
+def into_a_closed_pipe(*arguments: str, stdin: bytes = b"") -> tuple[object, str]:
+    """Exit code and stderr of a command whose stdout is a pipe that nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    err = Captured()
+    out = open(writer, "w", encoding="utf-8")  # noqa: SIM115  closed below
+    with out, mock.patch.multiple(sys, stdin=Captured(stdin), stdout=out, stderr=err):
+        try:
+            main(list(arguments))
+        except SystemExit as ended:
+            code = ended.code
+    return code, err.text()
+
+
+@pytest.mark.parametrize("arguments", PRINTING.values(), ids=PRINTING)
+def test_no_command_minds_a_closed_pipe(arguments, place, monkeypatch):
+    monkeypatch.chdir(place)
+    code, said = into_a_closed_pipe(*arguments, stdin=b"A sentence\n")
+    assert code == 0, said
+    assert "rerank:" not in said
+    assert "Error" not in said
+
+
+def test_every_command_that_prints_is_tried():
+    tried = {arguments[0] for arguments in PRINTING.values() if "--help" not in arguments}
+    silent = {"extract", "prepare", "train"}  # they write files only
+    assert {name.replace("_", "-") for name in ORDER} - silent <= tried
+
+
+def test_no_command_prints_into_the_void_what_others_read(place, monkeypatch):
+    monkeypatch.chdir(place)
+    assert done(*PRINTING["merge"]).out == (place / NBEST).read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rerank --help", "evaluate --as table"])
+def test_the_first_line_of_a_process_of_its_own(name, place):
+    with subprocess.Popen(
+        [*RERANK, *PRINTING[name]], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(60) == 0

@@ -1,0 +1,51 @@
+"""Embedded models are read once for all that use them at a time, and nobody sees what another one remembers."""
+
+from weakref import WeakValueDictionary
+
+from rerank_plugins.constituency import embedded_grammar as pcfg
+from rerank_plugins.constituency.parsing import ChartParser
+from rerank_plugins.dependency.biaffine_parser import EMBEDDED, BiaffineParser
+from rerank_plugins.hhmm import embedded_model as hhmm
+from rerank_plugins.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.kit.files import embedded
+from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+
+
+class Model:
+    pass
+
+
+def test_a_model_is_kept_while_it_is_used_or_for_ever(monkeypatch):
+    monkeypatch.setattr(embedded, "_shared", WeakValueDictionary())
+    made = []
+
+    def read():
+        made.append(1)
+        return Model()
+
+    first = embedded.shared("key", read)
+    assert embedded.shared("key", read) is first
+    assert embedded.shared("another", read) is not first
+    assert len(made) == 2
+    del first
+    second = embedded.shared("key", read)
+    assert len(made) == 3
+    embedded.keep_shared()
+    del second
+    embedded.shared("key", read)
+    assert len(made) == 3
+
+
+def test_parts_of_a_process_share_what_nobody_changes():
+    assert pcfg.read_or_embedded(None) is pcfg.read_or_embedded(None, "en")
+    assert Lexicon().unigrams is embedded_unigrams("ignore") is not embedded_unigrams("exact")
+    one, two = (ChartParser(pcfg.read_or_embedded(None)) for _ in range(2))
+    assert one.blocks is two.blocks
+    assert one.chart is not two.chart
+    (first, _), (second, _) = (hhmm.read_or_embedded(None) for _ in range(2))
+    assert left_progeny_of(first, 1) is left_progeny_of(second, 1)
+    assert left_progeny_of(first, 1) is not left_progeny_of(first, 1, bounded=False)
+    one, two = (BiaffineParser(EMBEDDED, "en")._model for _ in range(2))
+    assert one.params is two.params
+    assert one.inputs is not two.inputs

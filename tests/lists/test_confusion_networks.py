@@ -1,0 +1,114 @@
+"""Confusion networks: alignments of fewest expected errors, posteriors that sum to one, consensus, meshes, voting."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerank_plugins import Hypothesis, NBestList
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
+from rerank_plugins.lists.slot_alignment import INSERT, MATCH, SKIP, cheapest_path
+from rerank_plugins.lists.word_posteriors import WordPosteriorsFeature
+from tests.command_line import done, refused
+
+SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=6)
+
+
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 1000), st.booleans())
+def test_the_path_is_the_cheapest(words, slots, seed, insert_first):
+    rng = np.random.default_rng(seed)
+    costs, skips = rng.random((words, slots)), rng.random(slots)
+
+    @cache
+    def cheapest(i, j):
+        options = [0.0] if i == words and j == slots else []
+        if i < words and j < slots:
+            options.append(costs[i, j] + cheapest(i + 1, j + 1))
+        if j < slots:
+            options.append(skips[j] + cheapest(i, j + 1))
+        if i < words:
+            options.append(1.0 + cheapest(i + 1, j))
+        return min(options)
+
+    price, i, j = 0.0, 0, 0
+    for operation in cheapest_path(costs, skips, insert_first):
+        price += {MATCH: lambda: costs[i, j], SKIP: lambda: skips[j], INSERT: lambda: 1.0}[int(operation)]()  # noqa: B023
+        i, j = i + (operation != SKIP), j + (operation != INSERT)
+    assert (i, j) == (words, slots)
+    assert price == pytest.approx(cheapest(0, 0))
+
+
+@given(SENTENCES, st.integers(0, 1000))
+def test_posteriors_sum_to_one_and_every_hypothesis_is_a_path(sentences, seed):
+    weights = np.random.default_rng(seed).random(len(sentences)) + 0.01
+    network = ConfusionNetwork.build(sentences, weights)
+    np.testing.assert_allclose(network.posteriors.sum(axis=1), 1.0)
+    empty = len(network.words)
+    for words, choices in zip(sentences, network.choices, strict=True):
+        assert [network.words[number] for number in choices if number != empty] == words
+    shares = weights / weights.sum()
+    for slot, row in enumerate(network.posteriors):
+        for number, posterior in enumerate(row):
+            assert posterior == pytest.approx(shares[network.choices[:, slot] == number].sum())
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=6), st.integers(1, 4))
+def test_equal_hypotheses_are_certain(words, copies):
+    network = ConfusionNetwork.build([words] * copies, np.ones(copies))
+    assert network.best() == words
+    np.testing.assert_allclose(network.expected_errors(), 0.0, atol=1e-12)
+
+
+def test_a_worked_example():
+    """Three words of the pivot, a deletion of its first, an insertion at its end."""
+    texts = ["the cat sat", "the cat sat down", "cat sat", "the hat sat"]
+    network = ConfusionNetwork.build([text.split() for text in texts], np.array([0.4, 0.3, 0.2, 0.1]))
+    rows = [
+        {(*network.words, "")[number]: round(float(p), 6) for number, p in enumerate(row) if p > 0}
+        for row in network.posteriors
+    ]
+    assert rows == [{"the": 0.8, "": 0.2}, {"cat": 0.9, "hat": 0.1}, {"sat": 1.0}, {"down": 0.3, "": 0.7}]
+    np.testing.assert_allclose(network.expected_errors(), [0.6, 1.0, 1.2, 1.4])
+
+
+def test_the_consensus_need_not_be_in_the_list():
+    texts = ["a b x d", "a y c d", "z b c d"]
+    assert " ".join(ConfusionNetwork.build([text.split() for text in texts], np.ones(3)).best()) == "a b c d"
+
+
+def test_feature_components():
+    nbest = NBestList("0", (Hypothesis("a b", score=-1.0), Hypothesis("a c", score=-2.0), Hypothesis("", score=-9.0)))
+    values = WordPosteriorsFeature(scale=1.0).extract(nbest)
+    p = np.exp([-1.0, -2.0, -9.0]) / np.exp([-1.0, -2.0, -9.0]).sum()
+    both = p[0] + p[1]
+    np.testing.assert_allclose(values[0], [-(1 - both) - (1 - p[0]), np.log(both) + np.log(p[0]), (both + p[0]) / 2])
+    assert values[2].tolist() == pytest.approx([-2 * (1 - p[2]), 0.0, 0.0])
+
+
+def test_the_command_writes_words_and_meshes(tmp_path):
+    (tmp_path / "lists").write_text(
+        "".join(f"{s} ||| {text} ||| ||| {score}\n" for s in range(2) for text, score in [("a b", -1.0), ("a c", -1.5)])
+    )
+    ran = done("consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--output-form", "trn")
+    assert ran.out == "a b (0)\na b (1)\n"
+    mesh = (tmp_path / "mesh").read_text().splitlines()
+    assert mesh[:4] == ["name 0", "numaligns 2", "posterior 1", "align 0 a 1"]
+    assert mesh[4].startswith("align 1 b 0.62")
+
+
+def test_systems_vote_by_id_in_any_order(tmp_path):
+    for name, lines in (
+        ("a", ["x b c (u1)", "d (u2)"]),
+        ("b", ["d (u2)", "a y c (u1)"]),
+        ("c", ["a b c (u1)", "e (u2)"]),
+    ):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    systems = [tmp_path / name for name in "abc"]
+    assert done("rover", *systems, "--reference-form", "trn").out == "a b c (u1)\nd (u2)\n"
+    heavy = done("rover", *systems, "--reference-form", "trn", "-w", "1", "-w", "1", "-w", "5").out
+    assert heavy == "a b c (u1)\ne (u2)\n"
+    assert "found 2 weights for 3 systems" in refused("rover", *systems, "-w", "1", "-w", "1")
+    (tmp_path / "b").write_text("d (u2)\n")
+    assert "u1" in refused("rover", *systems, "--reference-form", "trn")

@@ -1,0 +1,413 @@
+"""Model files and ARPA files: in, out, against KenLM, and what is said of broken ones."""
+
+import gzip
+import lzma
+import math
+import os
+import pickle
+import re
+import time
+import tracemalloc
+
+import kenlm
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rerank_plugins.core import checksums
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.kit.vocabulary.word_hash import hash_table
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.arpa_lines import parse_lines
+from rerank_plugins.ngram.arpa_reader import _parse as parse_plainly
+from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.resources.renew import renew
+from rerank_plugins.testing import check_incremental_lm, check_language_model
+from tests.model_files import check_damage_is_seen, content_of, write_content
+from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
+
+LN10 = math.log(10)
+LINES = [" ".join(sentence) for sentence in CORPUS] * 2 + ["ein ünusual 文 line", "", "the cat sat"]
+WORDS = [*sorted({word for line in LINES for word in line.split()}), "zebra"]
+SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), max_size=6)
+
+
+def trained(order=4, **settings):
+    return train([("x", LINES)], NgramSettings(order, **settings)).ngrams
+
+
+def arpa_bytes(ngrams):
+    return b"".join(arpa_text(ngrams.tables, ngrams.vocabulary.words))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ngram") / "lm.ngram"
+    trained().save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def arpa(model):
+    path = model.with_name("lm.arpa")
+    path.write_bytes(arpa_bytes(NgramModel.load(model)))
+    return path
+
+
+def same(left, right):
+    assert left.vocabulary.words == right.vocabulary.words
+    for name in ("contexts", "events", "context_levels", "event_levels"):
+        assert getattr(left.tables, name).tobytes() == getattr(right.tables, name).tobytes(), name
+
+
+def test_the_contract_is_kept(model, arpa):
+    for path in (model, arpa):
+        check_language_model(NgramLanguageModel(path), CORPUS)
+        check_incremental_lm(NgramLanguageModel(path), CORPUS, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 6])
+@pytest.mark.parametrize("prune", [(), (0, 1)])
+def test_saving_and_loading_are_identities(tmp_path, order, prune):
+    made = trained(order, prune=prune[:order])
+    size = made.save(tmp_path / "lm")
+    assert (tmp_path / "lm").stat().st_size == size
+    again = NgramModel.load(tmp_path / "lm")
+    same(made, again)
+    assert again.settings["order"] == order
+    (tmp_path / "lm.arpa").write_bytes(arpa_bytes(made))
+    imported = NgramModel.load(tmp_path / "lm.arpa")
+    same(made, imported)
+    assert arpa_bytes(imported) == arpa_bytes(made)
+
+
+@pytest.mark.parametrize("smoothing", ["kneser-ney", "stupid-backoff"])
+def test_states_are_values(tmp_path, smoothing):
+    trained(3, smoothing=smoothing).save(tmp_path / "lm")
+    check_incremental_lm(NgramLanguageModel(tmp_path / "lm"), CORPUS, atol=1e-9)
+    lm = NgramLanguageModel(tmp_path / "lm")
+    left = lm.advance(lm.advance(lm.start(), "the")[1], "cat")[1]
+    assert left == lm.advance(lm.advance(lm.start(), "the")[1], "cat")[1]
+    assert hash(left) is not None
+
+
+@given(SENTENCES)
+@settings(max_examples=40)
+def test_kenlm_reads_the_same_from_our_arpa(model, arpa, sentences):
+    ours, theirs = NgramLanguageModel(model), KenlmLanguageModel(arpa)
+    for left, right in zip(ours.score(sentences), theirs.score(sentences), strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-5)
+    for left, right in zip(ours.matches(sentences), theirs.matches(sentences), strict=True):
+        assert left.tolist() == right.tolist()
+    np.testing.assert_allclose(ours.totals(sentences), theirs.totals(sentences), atol=1e-4)
+    assert all((word in ours) == (word in theirs) for word in WORDS)
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_any_arpa_is_read_exactly(tmp_path, order):
+    """Against the recursion on the file's own numbers, in double precision."""
+    path = write_arpa(tmp_path / "x.arpa", order=order)
+    model = NgramLanguageModel(path)
+    rng = np.random.default_rng(order)
+    for _ in range(40):
+        sentence = list(rng.choice(WORDS, rng.integers(0, 12)))
+        np.testing.assert_allclose(model.score([sentence])[0], arpa_scores(path, sentence), atol=2e-6)
+
+
+def test_unigrams_alone(tmp_path):
+    text = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <unk>\n-1.25\t</s>\n-99\t<s>\n-0.5 cat\n\n\\end\\\n"
+    (tmp_path / "u.arpa").write_text(text)
+    scores = NgramLanguageModel(tmp_path / "u.arpa").score([["cat", "dog"]])[0]
+    np.testing.assert_allclose(scores / LN10, [-0.5, -1, -1.25])
+
+
+PRUNED = """
+ignored text
+
+\\data\\
+ngram 1=7
+ngram  2 = 4
+ngram 3=2
+
+\\1-grams:
+-1.0\t</s>
+-99 <s> -0.5
+-inf a\t-0.25
+-1.5 b -0.125
+-0.5 c 0.25
+-2   d
+-1e-05 e -inf
+
+\\2-grams:
+-0.5 <s> a -0.1
+-0.25 a b
+-0.125 c d -0.75
+-0.3 c c
+
+\\3-grams:
+-0.1 <s> a b
+-0.2 c c b
+
+\\end\\
+"""
+
+
+def test_missing_pieces_spaces_and_infinities(tmp_path):
+    """`c b` is missing where `c c b` is there; weights are missing; a weight above 0; no `<unk>`."""
+    (tmp_path / "x.arpa").write_text(PRUNED)
+    model = NgramLanguageModel(tmp_path / "x.arpa")
+
+    def log10(text):
+        return (model.score([text.split()])[0] / LN10).tolist()
+
+    assert log10("a b") == pytest.approx([-0.5, -0.1, -0.125 - 1.0])
+    assert log10("c c b") == pytest.approx([-0.5 - 0.5, -0.3, -0.2, -0.125 - 1.0])
+    assert log10("d c d x") == pytest.approx([-0.5 - 2, -0.5, -0.125, -0.75 - 100, -1])
+    assert log10("a a") == pytest.approx([-0.5, -0.1 - 0.25 - 99, -0.25 - 1])
+    assert log10("c b") == pytest.approx([-1, 0.25 - 1.5, -0.125 - 1])
+    assert "x" not in model
+    assert model.matches([["c", "c", "b"]])[0].tolist() == [1, 2, 3, 1]
+
+
+BROKEN = {
+    "cut": (r"\-0\.1 <s> a b[\s\S]*", "", r"x\.arpa:\d+: cut short: 0 3-grams found, 2 promised"),
+    "end": (r"\\end\\", "", "cut short: expected '.*end"),
+    "more": ("ngram 3=2", "ngram 3=3", r"x\.arpa:28: fewer 3-grams than promised"),
+    "fewer": ("ngram 3=2", "ngram 3=1", r"expected '\\\\end\\\\', found '-0.2 c c b'"),
+    "word": ("c d -0.75", "c z -0.75", "x.arpa:21: 'z' is not among the 1-grams"),
+    "positive": ("-0.3 c c", "0.3 c c", "x.arpa:22: expected 'log10 word word"),
+    "number": ("-0.3 c c", "x c c", "x.arpa:22: expected 'log10 word word"),
+    "nan": ("-0.3 c c", "nan c c", "x.arpa:22: expected"),
+    "fields": ("-0.3 c c", "-0.3 c c c -1", "x.arpa:22: expected"),
+    "twice": ("-0.3 c c", "-0.3 c d", "has the n-gram 'c d' twice"),
+    "prefix": ("-0.2 c c b", "-0.2 b c b", "has n-grams that begin with 'b c', but not that n-gram"),
+    "header": ("ngram 1=7", "ngrams", "expected 'ngram 1=…'"),
+    "order": ("ngram  2 = 4\n", "", "expected 'ngram 2=…'"),
+    "data": (r"\\data\\", "", "not an ARPA file"),
+    "unigram twice": ("-2   d", "-2   c", "x.arpa: has the 1-gram 'c' twice"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_arpa_is_one_clear_line(tmp_path, case):
+    wrong, right, message = BROKEN[case]
+    changed = re.sub(wrong, lambda _: right, PRUNED, count=1)
+    assert changed != PRUNED
+    (tmp_path / "x.arpa").write_text(changed)
+    with pytest.raises(ModelError, match=message) as caught:
+        NgramLanguageModel(tmp_path / "x.arpa").ngrams  # noqa: B018
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "x.arpa") in str(caught.value)
+
+
+NUMBERS = st.sampled_from(
+    ["-1", "-0.5", "-0.30103", "-1.2345678", "-99", "0", "-0", "-1e-05", "-2.5E+1", "-.5", "-3.", "-inf", "-1e-40",
+     "-123456789012345", "-0.1234567890123456", "-1.00000000000000000", "-1e", "x", "--1", "-1-", "0.5", "-5e22", "nan"]
+) | st.floats(-99, 0, width=32).map(repr)  # fmt: skip
+WHITE = st.sampled_from([" ", "\t", "  ", " \t "])
+
+
+@given(st.lists(st.tuples(NUMBERS, WHITE, WHITE, st.just("") | NUMBERS, st.sampled_from(["cat", "dog", "zebra"]))))
+def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
+    lines = [f"{p}{s}the{t}{word}{s}{weight}".strip().encode() for p, s, t, weight, word in rows]
+    words = ("<unk>", "the", "cat", "dog")
+    numbers = {word.encode(): number for number, word in enumerate(words)}
+    made = [parse_lines([line], 2, hash_table(words, 0)) for line in lines]
+    for line, found in zip(lines, made, strict=True):
+        if found is not None:
+            for left, right in zip(found, parse_plainly([line], 2, numbers), strict=True):
+                assert left.tobytes() == right.tobytes(), line
+    if lines and all(found is not None for found in made):
+        together = parse_lines(lines, 2, hash_table(words, 0))
+        for left, right in zip(together, parse_plainly(lines, 2, numbers), strict=True):
+            assert left.tobytes() == right.tobytes()
+    common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
+    assert common is not None
+
+
+def test_compressed_missing_and_foreign_files(arpa, tmp_path):
+    for name, pack in (("a.gz", gzip.compress), ("a.xz", lzma.compress)):
+        (tmp_path / name).write_bytes(pack(arpa.read_bytes()))
+        same(NgramModel.load(tmp_path / name), NgramModel.load(arpa))
+        (tmp_path / "cut").write_bytes(pack(arpa.read_bytes())[:-40])
+        with pytest.raises(ModelError, match="cut: cannot be read"):
+            NgramModel.load(tmp_path / "cut")
+    (tmp_path / "binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(99))
+    (tmp_path / "bytes").write_bytes(bytes(range(256)) * 9)
+    (tmp_path / "empty").write_bytes(b"")
+    latin = re.sub("ünusual".encode(), b"\xfcnusual", arpa.read_bytes())
+    (tmp_path / "latin").write_bytes(latin)
+    for name, message in (
+        ("no", "cannot be read"),
+        ("binary", "the language model 'kenlm' reads"),
+        ("bytes", "not an ARPA file"),
+        ("empty", "not an ARPA file"),
+        ("latin", "not UTF-8"),
+        ("", "cannot be read"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            NgramLanguageModel(tmp_path / name).score([["the"]])
+
+
+def test_broken_model_files_are_one_clear_line(model, tmp_path):
+    whole = content_of(model)
+    write_model(tmp_path / "other", "treelet", {}, {"x": np.zeros(3)})
+    header = whole.index(b"{")
+    broken = {
+        "version": (whole[:8] + b"\7\0\0\0" + whole[12:], "model file of version 7, wanted version 2"),
+        "start": (whole[:11], "cut short"),
+        "header": (whole[: header + 30], "cut short"),
+        "arrays": (whole[:-70], r"cut short: \d+ bytes, wanted \d+"),
+        "json": (whole[:header] + b"}" + whole[header + 1 :], "header cannot be read"),
+        "kind": (content_of(tmp_path / "other"), "holds a treelet model, wanted a ngram model"),
+        "name": (whole.replace(b'"bases"', b'"basis"'), "has no bases"),
+        "words": (whole.replace(b'"words"', b'"wards"'), "has no words"),
+    }
+    for name, (content, message) in broken.items():
+        write_content(tmp_path / name, content)
+        with pytest.raises(ModelError, match=message) as caught:
+            NgramLanguageModel(tmp_path / name).score([["the"]])
+        assert str(tmp_path / name) in str(caught.value)
+        assert "\n" not in str(caught.value)
+    made = trained()
+    made.stored.event_levels[-1] += 1
+    made.save(tmp_path / "fit")
+    with pytest.raises(ModelError, match="do not fit together"):
+        NgramModel.load(tmp_path / "fit")
+
+
+def test_a_failed_save_leaves_the_old_file(model, tmp_path, monkeypatch):
+    (tmp_path / "lm").write_text("old")
+    monkeypatch.setattr(np, "ascontiguousarray", lambda array: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_model(tmp_path / "lm", "x", {}, {"a": np.zeros(2)})
+    assert [path.name for path in tmp_path.iterdir()] == ["lm"]
+    assert (tmp_path / "lm").read_text() == "old"
+
+
+def test_a_model_is_mapped_not_read(tmp_path):
+    """A file of 100 MB: opening checks it in a moment, keeps nothing of it in memory, writes nothing back."""
+    path = tmp_path / "large"
+    first = Workspace(0, tmp_path).zeros(12_500_000, np.float64)  # a hole in a file
+    write_model(path, "ngram", {"a": "ü"}, {"first": first, "second": np.zeros((0, 3), np.float32)})
+    tracemalloc.start()
+    start = time.process_time()
+    _, arrays = read_model(path, "ngram")
+    assert time.process_time() - start < 1
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+    arrays["first"][0] = 7  # on a copy of the page
+    settings, arrays = read_model(path, "ngram")
+    assert settings == {"a": "ü"}
+    assert arrays["first"][0] == 0
+    assert arrays["second"].shape == (0, 3)
+
+
+def test_damage_to_a_model_file_is_seen(model, tmp_path):
+    (tmp_path / "lm").write_bytes(model.read_bytes())
+    check_damage_is_seen(tmp_path / "lm", NgramModel.load, ModelError, flips=150)
+
+
+def test_a_checksum_for_every_16_mib(tmp_path):
+    path = tmp_path / "large"
+    write_model(path, "x", {}, {"a": np.zeros(3 << 21)})
+    settings, arrays = read_model(path, "x")
+    assert (settings, arrays["a"].shape) == ({}, (3 << 21,))
+    with open(path, "r+b") as stream:
+        stream.seek(40 << 20)
+        stream.write(b"1")
+    with pytest.raises(ModelError, match=r"the checksum of bytes 33554432 to 5\d+ is \w{8}, wanted \w{8}"):
+        read_model(path, "x")
+
+
+def test_a_file_without_checksums_is_read_with_a_warning_and_renewed(model, tmp_path, caplog):
+    for packed in (False, True):
+        path = tmp_path / f"former{packed}"
+        content = content_of(model)
+        former = content[:8] + b"\1\0\0\0" + content[12:]
+        path.write_bytes(zstandard.ZstdCompressor().compress(former) if packed else former)
+        wanted = read_model(model, "ngram")
+        assert not caplog.messages
+        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
+            np.testing.assert_array_equal(left, right)
+        assert f"{path}: model file of version 1, without checksums" in caplog.text
+        caplog.clear()
+        assert renew(path) == path.stat().st_size
+        check_damage_is_seen(path, lambda path: read_model(path, "ngram"), ModelError)
+        before = path.read_bytes()
+        assert renew(path) == len(before)
+        assert path.read_bytes() == before
+        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
+            np.testing.assert_array_equal(left, right)
+        assert not caplog.messages
+
+
+def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_path, monkeypatch):
+    path = tmp_path / "lm"
+    path.write_bytes(model.read_bytes())
+    os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
+    monkeypatch.setattr(checksums, "_checked", set())
+    NgramModel.load(path)
+    known = checksums.checked_files()
+    assert [identity[0] for identity in known] == [str(path)]
+    monkeypatch.setattr(checksums, "_checked", set())
+    monkeypatch.setattr(checksums, "checked", lambda whole: pytest.fail("the file is checked again"))
+    checksums.trust(known)
+    same(NgramModel.load(path), NgramModel.load(path))
+    monkeypatch.undo()
+    checksums.trust(known)
+    check_damage_is_seen(path, NgramModel.load, ModelError, flips=2)
+
+
+def test_a_pickled_copy_carries_the_path(model):
+    lm = NgramLanguageModel(model)
+    before = lm.score([["the", "cat"]])[0]
+    packed = pickle.dumps(lm)
+    assert len(packed) < 500 + len(str(model))
+    np.testing.assert_array_equal(pickle.loads(packed).score([["the", "cat"]])[0], before)
+
+
+@given(st.floats(-99, 0, width=32) | st.sampled_from([0.0, -1.0, -10.0, -99.0, -0.1, -1e-7, -9.999999, 0.25, 1.5]))
+def test_numbers_are_the_shortest_that_come_back(value):
+    out = np.zeros(64, np.uint8)
+    text = out[: format_number(np.float32(value), out, 0)].tobytes().decode()
+    if abs(value) > 1e-9:
+        assert np.float32(float(text)) == np.float32(value)
+        shortest = np.format_float_positional(np.float32(value), trim="-")
+        assert len(text) <= len(shortest)
+    else:
+        assert abs(float(text) - value) < 1e-16
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([*WORDS, "", "the cat", "a\nb", "<s>", "</s>", "<unk>", "\ud800"]), max_size=5))
+)
+def test_words_are_numbered_as_by_a_dictionary(sentences):
+    vocabulary = Vocabulary(("<unk>", "<s>", "</s>", *WORDS[:-1]))
+    numbers = {word: number for number, word in enumerate(vocabulary.words) if number > 2}
+    wanted = [n for sentence in sentences for n in (*(numbers.get(word, 0) for word in sentence), 2)]
+    assert vocabulary.encode(sentences).tolist() == wanted
+    with pytest.raises(ModelError, match="twice"):
+        Vocabulary(("<unk>", "<s>", "</s>", "a", "a")).table  # noqa: B018
+
+
+def test_kenlm_sums_to_one_over_our_vocabulary(arpa, model):
+    lm = kenlm.Model(str(arpa))
+    words = [word for word in NgramModel.load(model).vocabulary.words if word != "<s>"]
+    for context in ([], ["the"], ["the", "cat"], ["zebra", "zebra"], ["the", "cat", "sat"]):
+        state = kenlm.State()
+        lm.BeginSentenceWrite(state)
+        for word in context:
+            after = kenlm.State()
+            lm.BaseScore(state, word, after)
+            state = after
+        total = sum(10 ** lm.BaseScore(state, word, kenlm.State()) for word in words)
+        assert total == pytest.approx(1, abs=1e-5)

@@ -1,0 +1,84 @@
+"""Small files of n-gram models, and the embedded English model."""
+
+import numpy as np
+import pytest
+
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
+from tests.ngram.naive_entropy_pruning import NaiveBackoff
+from tests.ngram.test_entropy_pruning import WORDS, ngrams_of
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+@pytest.mark.parametrize("pruned", [0.0, 1e-3])
+def test_writing_and_reading_are_identities_but_for_rounding(tmp_path, order, pruned):
+    rng = np.random.default_rng(order)
+    lines = [" ".join(f"w{x}" for x in np.minimum(rng.zipf(1.5, 9), 400)) for _ in range(300)]
+    ngrams = train([("text", lines)], NgramSettings(order, prune_entropy=pruned)).ngrams
+    assert write_compact(ngrams, tmp_path / "small", 8) == (tmp_path / "small").stat().st_size
+    again = read_compact(tmp_path / "small")
+    again.tables.check("it")
+    assert again.vocabulary == ngrams.vocabulary
+    assert [path.name for path in tmp_path.iterdir()] == ["small"]
+    for array, names in (("contexts", ("parent", "symbol", "events")), ("events", ("symbol", "next"))):
+        left, right = getattr(ngrams.tables, array), getattr(again.tables, array)
+        for name in names:
+            np.testing.assert_array_equal(left[name], right[name], name)
+        value = "backoff" if array == "contexts" else "log10"
+        np.testing.assert_allclose(left[value], right[value], atol=0.03)
+
+
+def test_rounded_probabilities_nearly_sum_to_one(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [" ".join(WORDS[x] for x in np.minimum(rng.zipf(1.6, 6) + 2, 7)) for _ in range(80)]
+    ngrams = train([("text", lines)], NgramSettings(3)).ngrams
+    words = Vocabulary(WORDS)
+    write_compact(NgramModel(words, ngrams.tables, {}), tmp_path / "small", 8)
+    p, weights = ngrams_of(read_compact(tmp_path / "small").tables)
+    for context in weights:
+        total = sum(NaiveBackoff(p, weights).probability(context, x) for x in WORDS if x != "<s>")
+        assert total == pytest.approx(1, abs=0.03)
+
+
+def test_a_damaged_file_is_one_clear_line(tmp_path):
+    (tmp_path / "small").write_bytes(b"\x28\xb5\x2f\xfdxxxx")
+    with pytest.raises(ModelError, match="small"):
+        read_compact(tmp_path / "small")
+    ngrams = train([("text", ["a b"])], NgramSettings(2)).ngrams
+    many = Vocabulary(tuple(map(str, range(1 << 17))))
+    with pytest.raises(ValueError, match="at most 65,536"):
+        write_compact(NgramModel(many, ngrams.tables, {}), tmp_path / "large", 8)
+
+
+@pytest.mark.slow
+def test_the_embedded_model():
+    lm = NgramLanguageModel()
+    assert lm.resources == (EMBEDDED,)
+    assert NgramFeature().resources == (EMBEDDED,)
+    assert EMBEDDED.stat().st_size <= 8_000_000
+    good, bad = lm.totals(
+        [["The", "dog", "barked", "at", "the", "man", "."], ["Dog", "the", "at", "man", "barked", "."]]
+    )
+    assert good > bad + 10
+    brackets = lm.score([["(", "a", ")", "``", "yes", "''"], ["-LRB-", "a", "-rrb-", '"', "yes", '"']])
+    assert brackets[0].tolist()[:4] == brackets[1].tolist()[:4] or "``" in lm.ngrams.vocabulary
+    assert "-LRB-" in lm
+    state = lm.start()
+    total = 0.0
+    for word in ("-LRB-", "we", "saw"):
+        score, state = lm.advance(state, word)
+        total += score
+    assert total + lm.finish(state) == pytest.approx(lm.totals([["(", "we", "saw"]])[0])
+    # Every word of the vocabulary after a context.
+    for context in (["I", "do", "n't"],):
+        state = lm.start()
+        for word in context:
+            state = lm.advance(state, word)[1]
+        words = [*lm.ngrams.vocabulary.words[:1], *lm.ngrams.vocabulary.words[3:]]
+        ln_p, _ = lm.advance_all([state] * len(words), words)
+        assert np.exp(ln_p).sum() + np.exp(lm.finish(state)) == pytest.approx(1, abs=0.02)

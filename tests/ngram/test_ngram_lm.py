@@ -1,0 +1,222 @@
+import bz2
+import gzip
+import lzma
+import math
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rerank_plugins.core.errors import FormatError, ModelError
+from rerank_plugins.kit.vocabulary.unigrams import read_embedded
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from rerank_plugins.resources.en import build_unigrams
+from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
+from tests.model_files import check_damage_is_seen
+from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
+
+WORDS = [*sorted({word for sentence in CORPUS for word in sentence}), "zebra", "ünknown"]
+
+
+@pytest.fixture(scope="module")
+def arpa(tmp_path_factory):
+    return write_arpa(tmp_path_factory.mktemp("lm") / "small.arpa")
+
+
+def test_kenlm_keeps_the_contract(arpa):
+    check_language_model(KenlmLanguageModel(arpa), CORPUS)
+    check_incremental_lm(KenlmLanguageModel(arpa), CORPUS)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_kenlm_agrees_with_the_back_off_recursion(tmp_path, order):
+    path = write_arpa(tmp_path / "x.arpa", order=max(order, 2))
+    model = KenlmLanguageModel(path)
+    assert model.order == max(order, 2)
+    rng = np.random.default_rng(order)
+    for _ in range(50):
+        sentence = list(rng.choice(WORDS, rng.integers(0, 12)))
+        np.testing.assert_allclose(model.score([sentence])[0], arpa_scores(path, sentence), atol=1e-4)
+
+
+@settings(deadline=None)  # the model loads in the first example
+@given(sentences=st.lists(st.lists(st.sampled_from(WORDS), max_size=10), max_size=5))
+def test_totals_are_sums_and_steps_agree(arpa, sentences):
+    model = KenlmLanguageModel(arpa)
+    np.testing.assert_allclose(model.totals(sentences), [s.sum() for s in model.score(sentences)], atol=1e-4)
+    for sentence in sentences:
+        state, total = model.start(), 0.0
+        for word in sentence:
+            step, state = model.advance(state, word)
+            total += step
+        assert total + model.finish(state) == pytest.approx(model.totals([sentence])[0], abs=1e-4)
+
+
+def test_states_are_values_that_compare(arpa):
+    model = KenlmLanguageModel(arpa)
+    left = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
+    right = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
+    other = model.advance(model.start(), "dog")[1]
+    assert left == right
+    assert left != other
+
+
+def test_pickles_by_path_and_loads_quietly(arpa, capfd):
+    model = KenlmLanguageModel(arpa)
+    model.score([["the"]])
+    assert len(pickle.dumps(model)) < 500 + len(str(arpa))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")])
+def test_compressed_arpa(arpa, tmp_path, pack, ending):
+    packed = tmp_path / ("lm.arpa" + ending)
+    packed.write_bytes(pack(arpa.read_bytes()))
+    for kind in (KenlmLanguageModel, UnigramLanguageModel):
+        np.testing.assert_array_equal(kind(packed).score([CORPUS[0]])[0], kind(arpa).score([CORPUS[0]])[0])
+
+
+def _broken(arpa: Path) -> dict[str, bytes]:
+    text = arpa.read_bytes()
+    return {
+        "empty": b"",
+        "text": b"hello world\n" * 9,
+        "bytes": bytes(range(256)) * 4,
+        "cut": text[: text.index(b"\\2-grams") - 40],
+        "header": text[:30],
+        "number": text.replace(b"\tcat\t", b"x\tcat\t", 1),
+        "gzip": gzip.compress(text)[:100],
+        "binary": b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(200),
+        "count": text.replace(b"ngram 1=", b"ngram 1=9", 1),
+    }
+
+
+@pytest.mark.parametrize("case", ["empty", "text", "bytes", "cut", "header", "number", "gzip", "binary", "count"])
+@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
+def test_a_broken_model_is_one_clear_line(arpa, tmp_path, case, kind):
+    path = tmp_path / "broken"
+    path.write_bytes(_broken(arpa)[case])
+    with pytest.raises(ModelError) as caught:
+        kind(path).score([["the"]])
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
+def test_a_missing_model_or_a_folder(tmp_path, kind):
+    for path in (tmp_path / "no.arpa", tmp_path):
+        with pytest.raises(ModelError, match=str(path)):
+            kind(path).score([["the"]])
+
+
+def test_unigram_model_reads_the_first_section_alone(arpa, tmp_path):
+    table = read_arpa_unigrams(arpa)
+    text = arpa.read_text()
+    (tmp_path / "head.arpa").write_text(text[: text.index("\\3-grams")])
+    assert read_arpa_unigrams(tmp_path / "head.arpa") == table
+    model = UnigramLanguageModel(arpa, case="exact")
+    check_language_model(model)
+    for word in WORDS:
+        assert model.ln(word) == pytest.approx(KenlmLanguageModel(arpa).unigram(word), abs=1e-4)
+        assert (word in model) == (word in KenlmLanguageModel(arpa))
+
+
+def test_unigram_model_without_unk(arpa, tmp_path):
+    lines = [line for line in arpa.read_text().split("\n") if "<unk>" not in line]
+    size = next(line for line in lines if line.startswith("ngram 1="))
+    lines[lines.index(size)] = f"ngram 1={int(size[8:]) - 1}"
+    (tmp_path / "x.arpa").write_text("\n".join(lines))
+    assert UnigramLanguageModel(tmp_path / "x.arpa").ln("zebra") == pytest.approx(-100 * math.log(10))
+
+
+def test_embedded_unigrams_are_a_distribution():
+    model = UnigramLanguageModel(case="exact")
+    check_language_model(model)
+    probabilities = [math.exp(ln) for word, ln in model._unigrams.table.items() if word != "<unk>"]
+    once = math.exp(model.ln("zzyzx-never-seen"))
+    assert sum(probabilities) < 1
+    assert min(probabilities) == pytest.approx(2 * once)  # the rarest kept word was seen twice
+    assert 0.003 < 1 - sum(probabilities) < 0.02  # n1 / N
+    assert "the" in model
+    assert "zzyzx-never-seen" not in model
+    assert model.ln("the") > model.ln("cat") > math.log(once)
+
+
+def test_case_of_unigrams():
+    exact, fallback, ignore = (UnigramLanguageModel(case=case) for case in ("exact", "fallback", "ignore"))
+    assert "LONDON" not in exact
+    assert "london" not in exact
+    assert "london" in fallback
+    assert fallback.ln("london") == fallback.ln("lOnDoN") == ignore.ln("London")
+    assert fallback.ln("the") == exact.ln("the") < ignore.ln("the")
+    summed = math.exp(exact.ln("the")) + math.exp(exact.ln("The")) + math.exp(exact.ln("THE"))
+    assert math.exp(ignore.ln("the")) == pytest.approx(summed, rel=1e-3)
+
+
+def test_unigrams_of_a_table(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.txt").write_text("b a a\n\na c b é\n")
+    (tmp_path / "b.txt.xz").write_bytes(lzma.compress("é a\n".encode()))
+    monkeypatch.setattr(build_unigrams, "__file__", str(tmp_path / "build_unigrams.py"))
+    build_unigrams.main([str(tmp_path / "a.txt"), str(tmp_path / "b.txt.xz")])
+    check_damage_is_seen(tmp_path / "unigrams.tsv.xz", read_embedded, ModelError)
+    made = lzma.decompress((tmp_path / "unigrams.tsv.xz").read_bytes()).decode()
+    assert made == "# tokens 12 types 5 kept 4\na\t4\n</s>\t3\nb\t2\né\t2\n"
+    assert "kept 4" in capsys.readouterr().out
+    (tmp_path / "a.txt").write_text("( a -LRB- -lrb-\n")
+    assert build_unigrams.count_words([tmp_path / "a.txt"]) == {"(": 3, "a": 1, "</s>": 1}
+    (tmp_path / "a.txt").write_text("a\na </s> b\n")
+    with pytest.raises(FormatError, match=r"a\.txt:2: </s> may not be a word of the text"):
+        build_unigrams.count_words([tmp_path / "a.txt"])
+
+
+def test_brackets_and_quotation_marks_of_a_model_file(tmp_path):
+    """Each spelling that the file has keeps its own probability; one that it lacks has that of another spelling."""
+    ln_p = {"<unk>": -3, "<s>": -99, "</s>": -1, "-LRB-": -2, "-RRB-": -1.5, ")": -1.25, "``": -1, "''": -1}
+    entries = "".join(f"{value}\t{word}\n" for word, value in ln_p.items())
+    (tmp_path / "x.arpa").write_text(f"\\data\\\nngram 1={len(ln_p)}\n\n\\1-grams:\n{entries}\n\\end\\\n")
+    model = UnigramLanguageModel(tmp_path / "x.arpa")
+    words = ["(", "-LRB-", "-lrb-", ")", "-RRB-", "``", '"', "[", "</s>"]
+    found = [model.ln(word) / math.log(10) for word in words]
+    assert found == pytest.approx([-2, -2, -2, -1.25, -1.5, -1, math.log10(0.2), -3, -3])
+    assert [word in model for word in words] == [True] * 7 + [False] * 2
+
+
+@pytest.mark.slow
+def test_the_embedded_table_can_be_made_again(shared_data):
+    names = ("novels.txt.xz", "presidential.txt.xz", "textbooks.txt.xz")
+    counts = build_unigrams.count_words([shared_data / "text_en" / name for name in names])
+    embedded = Path(build_unigrams.__file__).with_name("unigrams.tsv.xz")
+    assert build_unigrams.table(counts) == lzma.decompress(embedded.read_bytes()).decode()
+    assert embedded.stat().st_size < 1_000_000
+
+
+def test_ngram_lm_feature(arpa):
+    nbest = sample_nbest()
+    values = NgramFeature(model=arpa).extract(nbest)
+    for row, hypothesis in enumerate(nbest):
+        scores = arpa_scores(arpa, hypothesis.words)
+        unknown = [word for word in hypothesis.words if word not in KenlmLanguageModel(arpa)]
+        wanted = [sum(scores), sum(scores) / len(scores), -len(unknown)]
+        np.testing.assert_allclose(values[row], wanted, atol=1e-4)
+    np.testing.assert_array_equal(NgramFeature(lm=KenlmLanguageModel(arpa)).extract(nbest), values)
+
+
+def test_ngram_lm_has_one_model(arpa):
+    with pytest.raises(ValueError, match="give one of 'lm'"):
+        NgramFeature(model=arpa, lm=KenlmLanguageModel(arpa))
+
+
+def test_registering_models_does_not_import_kenlm():
+    code = (
+        "import sys; from rerank_plugins.core.loader import load_plugins; load_plugins(installed=False);"
+        "assert not {'kenlm', 'numba', 'sacremoses'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

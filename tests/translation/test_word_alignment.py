@@ -1,0 +1,253 @@
+"""Word alignment: EM against sums over all alignments, likelihoods that never fall, links, files and the feature."""
+
+from itertools import pairwise
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rerank_plugins import NBestList
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.nbest import Hypothesis
+from rerank_plugins.translation.alignment.bitext import read_bitext
+from rerank_plugins.translation.alignment.cooccurrence import cooccurrence
+from rerank_plugins.translation.alignment.direction import Direction
+from rerank_plugins.translation.alignment.error_rate import AlignmentErrors
+from rerank_plugins.translation.alignment.feature import VALUES, WordTranslationFeature
+from rerank_plugins.translation.alignment.links_text import parse_gold
+from rerank_plugins.translation.alignment.model_file import read_model, write_model
+from rerank_plugins.translation.alignment.symmetrisation import METHODS, symmetrised
+from rerank_plugins.translation.alignment.training import Settings, train
+from tests.command_line import done, refused
+from tests.translation.naive_word_alignment import NULL, all_alignments, expected_counts, grown, model_one
+
+PAIRS = [
+    ("das haus", "the house"), ("das Buch ist klein", "the book is small"), ("ein Buch", "a book"),
+    ("das Haus ist ja klein", "the house is small"), ("ja", "yes"), ("klein ist das", "that is small"),
+]  # fmt: skip
+KINDS = ("ibm1", "diagonal", "hmm")
+WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(" ".join)
+
+
+def split(pairs):
+    return [(source.lower().split(), target.lower().split()) for source, target in pairs]
+
+
+def trained(kind, pairs=PAIRS, iterations=4, **options):
+    steps = []
+    model, _ = train(pairs, Settings(kind, iterations, **options), report=steps.append)
+    return model, steps
+
+
+def direction_of(pairs, *, given_is_source, jobs=1):
+    bitext = read_bitext(pairs, lowercase=True, longest=100)
+    return Direction(bitext, cooccurrence(bitext), given_is_source=given_is_source, null=0.08, jobs=jobs), bitext
+
+
+def t_of(model, *, forward):
+    """t as a function of a generated and a given word, of a model's direction."""
+
+    def t(generated, given):
+        source, target = ([given], [generated]) if forward else ([generated], [given])
+        words = model.look_up([word or "?" for word in source], [[word or "?" for word in target]])
+        if given is NULL:
+            return float((words.forward_null if forward else words.backward_null)[0])
+        return float((words.forward if forward else words.backward)[0, 0])
+
+    return t
+
+
+def positions_of(model, kind, *, forward):
+    direction = model.forward if forward else model.backward
+    return {"ibm1": {}, "diagonal": {"tension": direction.tension}, "hmm": {"jumps": direction.jumps}}[kind]
+
+
+def test_model_1_is_that_of_plain_em():
+    wanted, likelihoods = model_one(split(PAIRS), 5)
+    model, steps = trained("ibm1", iterations=5, alpha=0.0, least=0.0)
+    np.testing.assert_allclose([step.bound for step in steps[:5]], likelihoods, rtol=1e-9)
+    t = t_of(model, forward=True)
+    for (generated, word), value in wanted.items():
+        assert t(generated, word) == pytest.approx(max(value, 1e-7), rel=1e-5), (generated, word)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_ln_p_and_links_are_those_of_all_alignments(kind, forward):
+    model, _ = trained(kind)
+    source, targets = ["das", "buch", "neu", "ist"], [["the", "book"], ["is", "small", "old"]]
+    aligned = model.align(source, targets)
+    at = 0
+    for h, target in enumerate(targets):
+        given, generated = (source, target) if forward else (target, source)
+        weighted = list(
+            all_alignments(
+                given, generated, t_of(model, forward=forward), 0.08, **positions_of(model, kind, forward=forward)
+            )
+        )
+        assert aligned.ln_p[h, 0 if forward else 1] == pytest.approx(log(sum(p for _, p in weighted)), rel=1e-9)
+        links = aligned.forward[at : at + len(target)] if forward else aligned.backward[h]
+        p_of = dict(weighted)
+        assert p_of[tuple((links + 1).tolist())] == pytest.approx(max(p_of.values()), rel=1e-9)
+        at += len(target)
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "hmm"])
+@pytest.mark.parametrize("given_is_source", [True, False])
+def test_an_iteration_counts_what_all_alignments_count(kind, given_is_source):
+    direction, bitext = direction_of(PAIRS, given_is_source=given_is_source)
+    direction.begin(kind)
+    direction.iterate(0.0)
+    t, null, positions = direction.t.copy(), direction.t_null.copy(), (direction.tension, direction.jumps.copy())
+    likelihood = direction.iterate(0.0)
+    given, side = (bitext.source, bitext.target) if given_is_source else (bitext.target, bitext.source)
+    pairs = cooccurrence(bitext)
+    of_given, of_generated = (pairs.sources, pairs.targets) if given_is_source else (pairs.targets, pairs.sources)
+    names = [(side.words[g], given.words[w]) for g, w in zip(of_generated, of_given, strict=True)]
+    table = dict(zip(names, t.tolist(), strict=True)) | {(w, NULL): v for w, v in zip(side.words, null, strict=True)}
+    sentences = [pair if given_is_source else pair[::-1] for pair in split(PAIRS)]
+    place = {"tension": positions[0]} if kind == "diagonal" else {"jumps": positions[1]}
+    counts, wanted = expected_counts(sentences, lambda word, other: table[word, other], 0.08, **place)
+    assert likelihood == pytest.approx(wanted, rel=1e-9)
+    totals = {other: sum(c for (_, g), c in counts.items() if g == other) for _, other in counts}
+    for name, value in zip(names, direction.t, strict=True):
+        assert value == pytest.approx(counts[name] / totals[name[1]], abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6), st.sampled_from(KINDS), st.sampled_from([0.0, 0.1]))
+def test_the_likelihood_and_its_bound_never_fall(pairs, kind, alpha):
+    _, steps = trained(kind, pairs, 6, alpha=alpha)
+    for before, after in pairwise(steps):
+        first_of_bayes = alpha > 0 and before.number == 1  # the bound of the start has no posterior
+        if (before.direction, before.model) == (after.direction, after.model) and not first_of_bayes:
+            assert after.bound >= before.bound - 1e-7
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_one_word_a_side_t_is_the_relative_frequency(kind):
+    pairs = [("a", "x")] * 3 + [("a", "y")] + [("b", "y")] * 2
+    direction, _ = direction_of(pairs, given_is_source=True)
+    direction.t_null[:] = 0.0  # without NULL, as if its probability were 0
+    direction.begin(kind)
+    direction.iterate(0.0)
+    assert direction.t.tolist() == pytest.approx([0.75, 0.25, 1.0], abs=1e-9)
+
+
+def test_threads_do_not_change_the_model(tmp_path):
+    pairs = [
+        (" ".join("abcdefg"[i % k : i % k + 4]), " ".join("tuvwxyz"[i % 4 : i % 4 + k]))
+        for i in range(40)
+        for k in (2, 3)
+    ]
+    for kind in KINDS:
+        for jobs in (1, 3):
+            model, _ = train(pairs, Settings(kind, 3), jobs=jobs)
+            write_model(model, tmp_path / f"{kind}.{jobs}")
+        assert (tmp_path / f"{kind}.1").read_bytes() == (tmp_path / f"{kind}.3").read_bytes()
+
+
+@given(st.lists(st.integers(-1, 3), min_size=1, max_size=5), st.lists(st.integers(-1, 4), min_size=4, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_symmetrisation(forward, backward):
+    backward = [target if target < len(forward) else -1 for target in backward]
+    sides = np.array(forward), np.array(backward)
+    links = {method: set(symmetrised(*sides, method)) for method in METHODS}
+    assert links["forward"] == {(i, j) for j, i in enumerate(forward) if i >= 0}
+    assert links["intersection"] == links["forward"] & links["backward"]
+    assert links["union"] == links["forward"] | links["backward"]
+    assert links["intersection"] <= links["grow-diag-final-and"] <= links["union"]
+    assert links["grow-diag-final-and"] == grown(links["forward"], links["backward"])
+
+
+def test_links_of_the_example():
+    model, _ = trained("hmm", PAIRS * 3, 8)
+    assert model.links(["das", "buch"], ["the", "book"]) == [(0, 0), (1, 1)]
+    assert model.links([], ["the"]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_feature(kind, tmp_path):
+    model, _ = trained(kind)
+    write_model(model, tmp_path / "m")
+    source, texts = "das Buch ist", ["the book is", "small yes yes", "the qqq", "", "book the"]
+    nbest = NBestList("0", tuple(map(Hypothesis, texts)), source=source)
+    feature = WordTranslationFeature(tmp_path / "m", bound=0.2)
+    values = dict(zip(VALUES, feature.extract(nbest).T, strict=True))
+    words = source.lower().split()
+    t, back = t_of(model, forward=True), t_of(model, forward=False)
+    weights = model.source_weights(words)
+    for row, text in enumerate(texts):
+        target = text.split() or ["?"]
+        aligned = model.align(words, [target])
+        np.testing.assert_allclose([values["forward"][row], values["backward"][row]], aligned.ln_p[0], rtol=1e-9)
+        assert values["forward_per_word"][row] == pytest.approx(values["forward"][row] / len(target))
+        assert values["backward_per_word"][row] == pytest.approx(values["backward"][row] / 3)
+        assert values["unlinked_target"][row] == -sum(max(t(e, f) for f in words) < 0.2 for e in target)
+        linked = [max(back(f, e) for e in target) >= 0.2 for f in words]
+        assert values["unlinked_source"][row] == sum(linked) - 3
+        assert values["coverage"][row] == pytest.approx(weights @ linked / weights.sum())
+        away = [abs((i + 1) / 3 - j / len(target)) for j, i in enumerate(aligned.forward.tolist(), 1) if i >= 0]
+        assert values["distance"][row] == pytest.approx(-sum(away) / len(away) if away else -1)
+    two = WordTranslationFeature(tmp_path / "m", values=("coverage", "backward"), bound=0.2)
+    np.testing.assert_array_equal(two.extract(nbest), np.stack([values["coverage"], values["backward"]], axis=1))
+    with pytest.raises(ConfigError, match="segment 0 has none"):
+        feature.extract(NBestList("0", (Hypothesis("a"),)))
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, side in zip(("de", "en"), zip(*PAIRS, strict=True), strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in (*side, "")), encoding="utf-8")
+    (tmp_path / "both").write_text("".join(f"{a} ||| {b}\n" for a, b in (*PAIRS, ("", "x"))), encoding="utf-8")
+    said = done("train", "word-alignment", "de", "en", "-o", "two.align", "--held-out", "both", "-j", 1).err
+    assert "6 sentence pairs, 17 source and 16 target words (left out: 1 with an empty side" in said
+    assert said.count("iteration 5: ln p -") == 4
+    assert "held out: 6 pairs, ln p -" in said
+    done("train", "word-alignment", "both", "-o", "one.align", "-j", 2)
+    two, one = read_model(tmp_path / "two.align"), read_model(tmp_path / "one.align")
+    np.testing.assert_array_equal(two.lexicon.forward, one.lexicon.forward)
+    (tmp_path / "en").write_text("the house\n", encoding="utf-8")
+    wrong = refused("train", "word-alignment", "de", "en", "-o", "x.align")
+    assert "en: 1 lines, but 7 in de; expected a line for each sentence pair in both" in wrong
+    (tmp_path / "both").write_text("a ||| b\nc\n", encoding="utf-8")
+    assert "both:2: found 1 parts" in refused("train", "word-alignment", "both", "-o", "x.align")
+    (tmp_path / "en").write_text("", encoding="utf-8")
+    assert "no sentence pair" in refused("train", "word-alignment", "en", "en", "-o", "x.align")
+    assert not (tmp_path / "x.align").exists()
+    (tmp_path / "cut").write_bytes((tmp_path / "one.align").read_bytes()[:-100])
+    with pytest.raises(ModelError, match="model file is cut short"):
+        read_model(tmp_path / "cut")
+
+
+def test_the_error_rate_of_a_hand_case():
+    """A = {00, 11, 12, 30}, S = {00, 11, 22}, P = S + {12}: |A ∩ S| = 2, |A ∩ P| = 3, so AER = 1 - 5 / 7."""
+    gold = parse_gold("0-0 1-1 2-2 1?2")
+    assert gold.possible - gold.sure == {(1, 2)} == parse_gold("1p2").possible
+    errors = AlignmentErrors().plus([(0, 0), (1, 1), (1, 2), (3, 0)], gold)
+    assert (errors.precision, errors.recall) == (3 / 4, 2 / 3)
+    assert errors.error_rate == pytest.approx(1 - 5 / 7)
+    assert errors.plus([], parse_gold("0-0")).error_rate == pytest.approx(1 - 5 / 8)
+    assert AlignmentErrors().error_rate == 0
+    with pytest.raises(ValueError, match="found '0=1'"):
+        parse_gold("0-0 0=1")
+
+
+def test_align(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "both").write_text("".join(f"{a} ||| {b}\n" for a, b in PAIRS * 3), encoding="utf-8")
+    (tmp_path / "gold").write_text("0-0 1-1\n0-0\n", encoding="utf-8")
+    said = done("train", "word-alignment", "both", "-o", "m.align", "--gold", "gold", "--iterations", 8).err
+    assert "grow-diag-final-and: AER 0." in said
+    (tmp_path / "two").write_text("Das Haus ||| the house\n ||| yes\nein Buch ||| a book\n", encoding="utf-8")
+    assert done("align", "m.align", "two").out == "0-0 1-1\n\n0-0 1-1\n"
+    (tmp_path / "gold").write_text("0-0 1-1\n\n0-0\n", encoding="utf-8")
+    table = done("align", "m.align", "two", "--gold", "gold").out.splitlines()
+    assert table[0] == "links\tAER\tprecision\trecall"
+    assert table[-1] == f"grow-diag-final-and\t{1 - 6 / 7:.4f}\t0.7500\t1.0000"
+    (tmp_path / "gold").write_text("0-0\n", encoding="utf-8")
+    assert "the links of 1 sentence pairs, expected those of 3" in refused("align", "m.align", "two", "--gold", "gold")
+    (tmp_path / "gold").write_text("0-0\n0:1\n", encoding="utf-8")
+    assert "gold:2: found '0:1'" in refused("align", "m.align", "two", "--gold", "gold")
