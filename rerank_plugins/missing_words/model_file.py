@@ -1,4 +1,4 @@
-"""A model of missing words in one file (model_file.py), whose arrays are mapped into memory."""
+"""Reads and writes a model of missing words in one file, whose arrays are mapped into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random-indexing model in one file (model_file.py): words, counts, and the vectors of each space.
+"""Reads and writes a random-indexing model: words, counts, and the vectors of each space.
 
 Vectors have unit length and half precision, which changes a cosine of sentences by less than 0.001. They are mapped
 into memory: pages are read on first access and shared between processes.

@@ -1,4 +1,4 @@
-"""A word alignment model in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory.
+"""Reads and writes a word alignment model in one file, whose arrays are mapped into memory.
 
 A file has both directions, and its settings name their model.
 """

@@ -1,4 +1,4 @@
-"""A joint model in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory."""
+"""Reads and writes a joint model in one file, whose arrays are mapped into memory."""
 
 from __future__ import annotations
 

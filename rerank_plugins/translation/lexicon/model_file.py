@@ -1,4 +1,4 @@
-"""A word lexicon in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory."""
+"""Reads and writes a word lexicon in one file, whose arrays are mapped into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A translation memory in one file (model_file.py), mapped into memory and shared between processes."""
+"""Reads and writes a translation memory in one file, mapped into memory and used by all processes."""
 
 from __future__ import annotations
 
