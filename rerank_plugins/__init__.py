@@ -32,6 +32,7 @@ from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.kernel_cache import install
@@ -66,13 +67,17 @@ __all__ = [
     "SentenceFeature",
     "SentenceModel",
     "SparseBlock",
+    "Trained",
     "TrainedOn",
+    "Trainer",
+    "TrainingData",
     "Tree",
     "Tuner",
     "TuningData",
     "TuningResult",
     "TuningStep",
     "check_texts",
+    "counted",
     "hookimpl",
     "open_atomic",
     "open_text",
