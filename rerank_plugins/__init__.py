@@ -12,19 +12,21 @@ from rerank_plugins.core.interfaces import (
     HasUnigrams,
     IncrementalLM,
     LanguageModel,
-    Metric,
-    NBestFormat,
     Parse,
     Parser,
+    SentenceModel,
+    option,
+)
+from rerank_plugins.core.metrics_and_tuners import (
+    Metric,
+    NBestFormat,
     Rescored,
     Scorer,
-    SentenceModel,
     Tuner,
     TuningData,
     TuningResult,
     TuningStep,
     check_texts,
-    option,
 )
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.core.pickling import PickledFields

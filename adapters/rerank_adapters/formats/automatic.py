@@ -15,7 +15,7 @@ import click
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.guessing import LINES, MOSES, Guess, guess, guess_folder
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NBestList
 
 
