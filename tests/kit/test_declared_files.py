@@ -10,7 +10,7 @@ import pytest
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Offsets, Part, Setting, Words
+from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Side:
-    words: Annotated[tuple[str, ...], Words("V")]
+    words: Annotated[tuple[str, ...], WordList("V")]
     starts: Annotated[LongArray, Offsets("V", "E")]
     entries: Annotated[IntArray, Array("E")]
     tension: Annotated[float, Setting("tension.*")]
@@ -66,7 +66,7 @@ def test_what_is_written_is_read(tmp_path):
     assert read.scales["x"].tolist() == [1.5]
     assert set(read.provenance) == {"lines", "version"}
     _, arrays = model_file.read_model(tmp_path / "m", "tested")
-    assert [*arrays][0] == "side.a.words"
+    assert next(iter(arrays)) == "side.a.words"
 
 
 def test_the_names_of_a_file_within_another_have_a_prefix():

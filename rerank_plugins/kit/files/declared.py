@@ -2,7 +2,7 @@
 
     @dataclass
     class Lexicon:
-        words: Annotated[tuple[str, ...], Words("V")]
+        words: Annotated[tuple[str, ...], WordList("V")]
         starts: Annotated[LongArray, Offsets("V", "E")]
         targets: Annotated[IntArray, Array("E")]
         settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)]
@@ -115,7 +115,7 @@ class Offsets(Array):
         return array
 
 
-class Words(Array):
+class WordList(Array):
     """A list of so many words, none of which contains a line end."""
 
     def write(self, value: Any, name: str, contents: Contents) -> None:

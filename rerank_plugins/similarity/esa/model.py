@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.files.declared import Array, Offsets, Setting, Words
+from rerank_plugins.kit.files.declared import Array, Offsets, Setting, WordList
 from rerank_plugins.similarity.esa.document_vectors import pair_cosines, word_cosines
 from rerank_plugins.similarity.known_words import KnownWords
 
@@ -29,9 +29,9 @@ class EsaModel(KnownWords):
     `weights` are (1 + ln tf) idf, divided by the Euclidean length of the document's vector.
     """
 
-    words: Annotated[tuple[str, ...], Words("V")]
+    words: Annotated[tuple[str, ...], WordList("V")]
     idf: Annotated[FloatArray, Array("V")]
-    titles: Annotated[tuple[str, ...], Words("D")]
+    titles: Annotated[tuple[str, ...], WordList("D")]
     starts: Annotated[LongArray, Offsets("V", "E")]
     documents: Annotated[IntArray, Array("E")]
     weights: Annotated[NDArray[np.float32], Array("E")]

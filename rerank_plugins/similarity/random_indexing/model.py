@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.declared import Array, NamedArrays, Setting, Words
+from rerank_plugins.kit.files.declared import Array, NamedArrays, Setting, WordList
 from rerank_plugins.similarity.known_words import KnownWords
 
 Weighting = Literal["none", "idf", "sif"]
@@ -32,7 +32,7 @@ SIF = 1e-3  # a of the weights `sif`
 class RandomIndexModel(KnownWords, PickledFields):
     """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""
 
-    words: Annotated[tuple[str, ...], Words("V")]
+    words: Annotated[tuple[str, ...], WordList("V")]
     counts: Annotated[LongArray, Array("V")]
     documents: Annotated[LongArray, Array("V")]
     total_documents: Annotated[int, Setting("documents")]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.declared import Array, Offsets, Setting, Words
+from rerank_plugins.kit.files.declared import Array, Offsets, Setting, WordList
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class WordLexicon(PickledFields):
     `bias` (T) has the log odds of each target word where no source word is known.
     """
 
-    source_words: Annotated[tuple[str, ...], Words("F", name="source.words")]
-    target_words: Annotated[tuple[str, ...], Words("T", name="target.words")]
+    source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
+    target_words: Annotated[tuple[str, ...], WordList("T", name="target.words")]
     bias: Annotated[NDArray[np.float32], Array("T")]
     starts: Annotated[LongArray, Offsets("F", "W")]
     targets: Annotated[IntArray, Array("W")]
