@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.files.declared import Array, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.alignment.bitext import split_words
 from rerank_plugins.translation.alignment.pair_kernels import NO_LINK, best_links, fill_positions, ln_pair, look_up
@@ -78,19 +79,19 @@ class Lexicon:
     `forward` is t(target | source), and `backward` t(source | target).
     """
 
-    starts: LongArray
-    targets: IntArray
-    forward: Probabilities
-    backward: Probabilities
+    starts: Annotated[LongArray, Offsets("F", "P")]
+    targets: Annotated[IntArray, Array("P")]
+    forward: Annotated[Probabilities, Array("P", name="forward.t")]
+    backward: Annotated[Probabilities, Array("P", name="backward.t")]
 
 
 @dataclass(frozen=True, eq=False)
 class DirectionModel:
     """t(word | NULL) of each generated word, λ of the diagonal prior, and the jumps of the HMM."""
 
-    null: Probabilities
-    tension: float
-    jumps: FloatArray
+    null: Annotated[Probabilities, Array("V")]
+    tension: Annotated[float, Setting("tension.*")]
+    jumps: Annotated[FloatArray, Array("J")]
 
 
 class Lookup(NamedTuple):
@@ -127,14 +128,14 @@ class WordAlignmentModel:
     `settings` are those of training, with the numbers of pairs and words it was trained on.
     """
 
-    source_words: tuple[str, ...]
-    target_words: tuple[str, ...]
-    source_sentences: LongArray
-    target_sentences: LongArray
-    lexicon: Lexicon
-    forward: DirectionModel
-    backward: DirectionModel
-    settings: Mapping[str, Any]
+    source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
+    target_words: Annotated[tuple[str, ...], WordList("E", name="target.words")]
+    source_sentences: Annotated[LongArray, Array("F", name="source.sentences")]
+    target_sentences: Annotated[LongArray, Array("E", name="target.sentences")]
+    lexicon: Annotated[Lexicon, Part()]
+    forward: Annotated[DirectionModel, Part("forward.", V="E")]
+    backward: Annotated[DirectionModel, Part("backward.", V="F")]
+    settings: Annotated[Mapping[str, Any], Setting("training")]
 
     @cached_property
     def _source_numbers(self) -> dict[str, int]:
