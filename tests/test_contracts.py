@@ -161,6 +161,9 @@ CASES = {
         "boosted": [{"trees": 3, "least": 5}],
     },
     "trainer": {
+        "ngram": [{}],
+        "word-alignment": [{}],
+        "missing-words": [{}],
         "word-lexicon": [{}],
         "joint-lm": [{"alignment": "de-en.align"}],
         "translation-memory": [{}],

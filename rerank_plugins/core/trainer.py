@@ -56,6 +56,11 @@ class TrainingData(ABC):
     def names(self) -> list[str]:
         """The names of the files."""
 
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The names of the files, and whether trees are those of speech, to be recorded in the model file."""
+        return {"files": self.names, **({"spoken": True} if self.spoken else {})}
+
     @abstractmethod
     def examples(self) -> Iterator[Any]:
         """What the files hold, from the start at each call. Raises FormatError, ConfigError.

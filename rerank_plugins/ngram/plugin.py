@@ -34,6 +34,8 @@ def register_language_models(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
+    from rerank_plugins.ngram.trainer import NgramTrainer
     from rerank_plugins.ngram.word_classes_trainer import WordClassesTrainer
 
+    register("ngram", NgramTrainer)
     register("word-classes", WordClassesTrainer)

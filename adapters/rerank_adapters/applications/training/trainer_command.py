@@ -67,7 +67,7 @@ def trainer_command(entry: Entry) -> click.Command:
         if "memory" in values:
             say(memory_line(data.workspace))
         data.report_held_out(trained)
-        size = f" ({size_text(output.stat().st_size)})" if output.exists() else ""
+        size = f" ({size_text(output.stat().st_size)})" if not factory.to_stdout else ""
         closing.wrote(f"{trained.what}{size}", output)
 
     command.callback = train
