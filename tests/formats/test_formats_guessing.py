@@ -57,7 +57,7 @@ def test_every_golden_file_shows_its_format(name, format, caplog):
     caplog.set_level("INFO", "rerank_adapters")
     auto = AutoFormat()
     nbests = read_nbest([GOLDEN / name], auto)
-    assert auto.name == format
+    assert auto.guessed_name == format
     if format == "moses":
         assert not caplog.messages
     else:

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Sequence
 
 from rerank_adapters.chain.job import Job
-from rerank_adapters.formats.automatic import AutoFormat
 from rerank_plugins import NBestList
 
 RANK = "reciprocal-rank"
@@ -32,8 +31,7 @@ def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> J
 
 def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Wanted:
     """What a job needs because of its lists."""
-    name = job.format.name if isinstance(job.format, AutoFormat) else None
-    return {"format": name, "ranks": ranks and needs_ranks(job, nbests)}
+    return {"format": job.format.guessed_name, "ranks": ranks and needs_ranks(job, nbests)}
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:

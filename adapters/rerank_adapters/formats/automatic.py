@@ -28,7 +28,7 @@ class AutoFormat(NBestFormat):
         self._format: NBestFormat | None = None
 
     @property
-    def name(self) -> str | None:
+    def guessed_name(self) -> str | None:
         """The name of the format, once a file has been read."""
         return self._guess.name if self._guess is not None else None
 
