@@ -8,10 +8,12 @@ wrong input or usage (one line names the error) and for a check that found error
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,6 +31,28 @@ from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
+
+
+class LinesOnStderr(logging.Handler):
+    """Writes each message of the log as a line of its own to stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line. Raises BrokenPipeError where nobody reads it, as every other line of a command does."""
+        click.echo(self.format(record), err=True)
+
+
+@contextmanager
+def log_on_stderr() -> Iterator[None]:
+    """In the block, what the library reports in the log, from the level INFO on, is written to stderr."""
+    logger, handler = logging.getLogger(__package__), LinesOnStderr()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
 
 
 class PluginGroup(GroupWithHeadings):
@@ -64,7 +88,8 @@ class PluginGroup(GroupWithHeadings):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C and broken pipes are handled here, and not by click."""
         try:
-            result = super().invoke(ctx)
+            with log_on_stderr():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:
             raise click.Abort from error

@@ -131,7 +131,16 @@ class TuningResult:
 
 
 class Tuner(ABC):
-    """An algorithm that chooses weights by the metric of the hypotheses that they select."""
+    """An algorithm that chooses weights by the metric of the hypotheses that they select.
+
+    `learns_scorer` is whether the result may have a scorer, which is written to a file beside that of the weights.
+    """
+
+    learns_scorer: ClassVar[bool] = False
+
+    def quick(self) -> Tuner | None:
+        """The tuner with the options by which it is fast enough to tune on many samples; None where there are none."""
+        return None
 
     @abstractmethod
     def tune(
@@ -166,6 +175,11 @@ class NBestFormat(ABC):
 
     keeps_totals: ClassVar[bool] = True
     keeps_features: ClassVar[bool] = True
+
+    @property
+    def guessed_name(self) -> str | None:
+        """The name of the format that the lists read so far have; None where the format is no guess."""
+        return None
 
     @abstractmethod
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:

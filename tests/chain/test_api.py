@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import logging
 
 import pytest
 
@@ -95,3 +96,24 @@ def test_one_file_stands_for_a_list_of_one(small):
     assert read_nbest(str(small / "test.nbest")) == read_nbest([small / "test.nbest"])
     first = {"1-best": [nbest[0].text for nbest in read_nbest(small / "test.nbest")]}
     assert evaluate(first, small / "test.en").to_dict() == evaluate(first, [small / "test.en"]).to_dict()
+
+
+def test_it_prints_nothing(tmp_path, capfd, caplog):
+    """What the commands write to stderr (the format, ranks, the costs of features) is in the log alone."""
+    caplog.set_level("INFO", "rerank_adapters")
+    file, references = tmp_path / "lists", tmp_path / "ref"
+    file.write_text('{"id": "a", "hyps": ["so it is", "so is it"]}\n{"id": "b", "hyps": ["oh no", "oh know"]}\n')
+    references.write_text("so it is\noh no\n")
+    lists = read_nbest(file)
+    table = extract_features(lists, ["length"], jobs=1)
+    best = rerank(lists, table, tune(lists, table, references, metric="wer", tuner="mira,passes=2"))
+    evaluate({"reranked": best}, references, metrics=["wer"], nbests=lists)
+    assert capfd.readouterr() == ("", "")
+    lines = [line for line in caplog.messages if "CPU seconds" not in line]
+    assert [line.partition(";")[0] for line in lines] == [
+        f"rerank: {file} reads as JSON lines of HyPoradise",
+        "rerank: the lists have no scores: the feature reciprocal-rank, 1 / rank in the recogniser's order, is added",
+    ]
+    ran = done("extract", file, "-f", "length", "-o", tmp_path / "table.npz")
+    assert ran.err.splitlines()[:2] == lines
+    assert not logging.getLogger("rerank_adapters").handlers

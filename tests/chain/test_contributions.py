@@ -1,16 +1,19 @@
 """What families of features contribute: their share of the spread, and the held-out score without them."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.families import families
+from rerank_adapters.chain.families import families, fast_tuner
 from rerank_adapters.chain.family_contributions import families_together
 from rerank_adapters.chain.tuning import cross_validate, prepare
 from rerank_adapters.chain.tuning.contributions import contributions
 from rerank_adapters.config import System
 from rerank_adapters.report.tables import contribution_table
+from rerank_adapters.tuners.boosted import Boosted
+from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError
@@ -244,3 +247,14 @@ def test_decoder_features_are_a_family_of_their_own():
         extractors = {"length": Length()}  # noqa: RUF012
 
     assert families(JobWithLength(), table) == {"decoder": ["LM0"], "length": ["length"]}
+
+
+def test_families_are_measured_by_a_tuner_that_can_be_quick():
+    class Patient(Mira):
+        def quick(self):
+            return replace(self, passes=2)
+
+    assert fast_tuner(Patient(passes=90)) == Patient(passes=2)
+    assert fast_tuner(Mira(passes=9, bags=5)) == Mira(passes=9)
+    assert fast_tuner(Mert()) == Mira()
+    assert [tuner.learns_scorer for tuner in (Mira, Mert, Boosted)] == [False, False, True]

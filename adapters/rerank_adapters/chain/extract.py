@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import numpy as np
 
 from rerank_adapters.chain.extraction import (
@@ -23,6 +23,8 @@ from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.paths import cache_folder, cache_limit
+
+logger = logging.getLogger(__name__)
 
 
 def dense_rule(job: Job) -> DenseRule | None:
@@ -78,7 +80,7 @@ def extract_with(
             cache=cache,
             work=work,
         )
-    _say_costs(progress, cache)
+    _report_costs(progress, cache)
     record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}
     return replace(table, provenance={**table.provenance, **record})
 
@@ -103,15 +105,15 @@ def stream_tables(
         ):
             table = decoder_table([nbest], rule)
             yield nbest, replace(table, names=table.names + names, values=np.hstack([table.values, values]))
-    _say_costs(progress, cache)
+    _report_costs(progress, cache)
 
 
-def _say_costs(progress: ExtractionProgress, cache: ValueCache | None) -> None:
+def _report_costs(progress: ExtractionProgress, cache: ValueCache | None) -> None:
     if cache is not None and cache.taken:
         labels: dict[int, list[str]] = {}
         for label, rows in cache.taken.items():
             labels.setdefault(rows, []).append(label)
         taken = (f"{', '.join(names)} of {counted(rows, 'hypothesis', 'hypotheses')}" for rows, names in labels.items())
-        click.echo(f"features in the cache: {'; '.join(taken)}", err=True)
+        logger.info("features in the cache: %s", "; ".join(taken))
     if costs := progress.costs():
-        click.echo(costs, err=True)
+        logger.info(costs)

@@ -25,9 +25,9 @@ def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     return {**({DECODER: decoder} if decoder else {}), **extracted}
 
 
-def fast_tuner(tuner: Tuner) -> Mira:
-    """The tuner that measures families in place of this one: itself without bags if it is MIRA, otherwise MIRA."""
-    return replace(tuner, bags=0) if isinstance(tuner, Mira) else Mira()
+def fast_tuner(tuner: Tuner) -> Tuner:
+    """The tuner that measures families in place of this one: itself where it can be quick, otherwise MIRA."""
+    return tuner.quick() or Mira()
 
 
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:

@@ -6,18 +6,17 @@ totals get `reciprocal-rank`, so that the order counts; a job that names a featu
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
-import click
-
 from rerank_adapters.chain.job import Job
-from rerank_adapters.formats.automatic import AutoFormat
 from rerank_plugins import NBestList
 
 RANK = "reciprocal-rank"
 OF_THE_ORDER = (RANK, "rank", "decoder-score")  # features that carry the decoder's order into the sum
 NO_SCORES = f"the lists have no scores: the feature {RANK}, 1 / rank in the recogniser's order, is added"
 
+logger = logging.getLogger(__name__)
 
 Wanted = dict[str, str | bool | None]  # `format`: the guessed name, or None; `ranks`: whether ranks are added
 
@@ -32,16 +31,15 @@ def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> J
 
 def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Wanted:
     """What a job needs because of its lists."""
-    name = job.format.name if isinstance(job.format, AutoFormat) else None
-    return {"format": name, "ranks": ranks and needs_ranks(job, nbests)}
+    return {"format": job.format.guessed_name, "ranks": ranks and needs_ranks(job, nbests)}
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:
-    """The job with what its lists need; a line on stderr says where ranks are added."""
+    """The job with what its lists need; a line of the log says where ranks are added."""
     if wanted["format"] is not None:
         job = job.with_config({"nbest": {"use": wanted["format"]}})
     if wanted["ranks"]:
-        click.echo(f"rerank: {NO_SCORES}", err=True)
+        logger.info("rerank: %s", NO_SCORES)
         job = with_ranks(job)
     return job
 

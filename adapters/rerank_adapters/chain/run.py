@@ -36,7 +36,6 @@ from rerank_adapters.formats.outputs import form_for, output_lines
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.runtime.progress import StatusLine
-from rerank_adapters.tuners.boosted import Boosted
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.kit.files.text import open_atomic
@@ -176,7 +175,7 @@ class _Run:
             what = "weights" if name == RERANKED else f"weights {name}"
             inputs = partial(step_inputs.inputs_of_weights, system, data, work, path)
             files = [work / weights_file(name)]
-            files += [trees_file(file) for file in files if isinstance(system.tuner, Boosted)]
+            files += [trees_file(file) for file in files if system.tuner.learns_scorer]
             reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system), [path])
         tuned = work / weights_file(RERANKED)
         inputs = partial(step_inputs.inputs_of_contributions, job, data, work, path, tuned)

@@ -1,19 +1,19 @@
 """Takes the columns that a job needs from a feature table, and extracts those that the table lacks.
 
 A table records the options, files, code and text pipelines with which each of its features was extracted. A column is
-taken from it only where all of these are as in the job; otherwise the feature is extracted again, and a line on stderr
+taken from it only where all of these are as in the job; otherwise the feature is extracted again, and a line of the log
 says so. Columns of features that the job does not name are left out; the decoder's own columns are always kept. A table
 that records no extraction holds scores computed elsewhere: the decoder's features of the lists are put before them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from rerank_adapters.chain.extract import dense_rule, extract_with
@@ -24,6 +24,8 @@ from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_li
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.identity import plain_hash
+
+logger = logging.getLogger(__name__)
 
 FEATURES = "features"  # the key under which the provenance of a table describes each feature, by label
 
@@ -57,7 +59,7 @@ def chosen_columns(
         for label in new:
             present = set(columns[label]) & set(table.names)
             why = "was made with other options, files or code" if present else "is not in the table"
-            click.echo(f"{path}: the feature {label!r} {why}: it is extracted now", err=True)
+            logger.info("%s: the feature %r %s: it is extracted now", path, label, why)
         extracted = extract_with(job.with_only(new), nbests, decoder, folder=folder, work=work)
     chosen = [(extracted if label in new else table, name) for label in job.labels for name in columns[label]]
     return replace(
@@ -97,7 +99,7 @@ def _with_decoder(job: Job, nbests: Sequence[NBestList], table: FeatureTable, pa
     columns = {name: values for name, values in known.items() if name not in table.all_names}
     sparse = table.sparse if table.sparse.names else decoder.sparse
     if columns or sparse.names != table.sparse.names:
-        click.echo(f"{path}: beside its columns, the decoder's features are taken from the lists", err=True)
+        logger.info("%s: beside its columns, the decoder's features are taken from the lists", path)
     values = np.column_stack([*columns.values(), table.values])
     return replace(table, names=(*columns, *table.names), values=values, sparse=sparse)
 

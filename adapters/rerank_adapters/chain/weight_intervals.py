@@ -7,31 +7,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_adapters.chain.families import fast_tuner
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_adapters.report.run_facts import WeightShare
 from rerank_adapters.runtime.progress import CountingBar
-from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
 
-SAMPLES = 50  # of a tuner as fast as MIRA, where the config names no number
+SAMPLES = 50  # of a tuner that can be quick, where the config names no number
 
 
 def samples_of(job: Job) -> int:
-    """The number of resampled tuning sets: that of the config, or SAMPLES for MIRA and 0 for any slower tuner."""
+    """The number of resampled tuning sets: that of the config, or SAMPLES for a tuner that can be quick, else 0."""
     wanted = job.config.evaluation.weight_samples
-    return (SAMPLES if isinstance(job.tuner, Mira) else 0) if wanted is None else wanted
+    return (SAMPLES if job.tuner.quick() else 0) if wanted is None else wanted
 
 
 def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[WeightShare, ...]:
     """The part of each dense feature in the score by its tuned weight, with its interval over resampled sets, if any.
 
-    `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, without bags, which
-    would resample what is resampled already.
+    `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, quick where it can be:
+    bags would resample what is resampled already.
     """
     vector = np.asarray(replace(weights, trees=None).vector_for(table))
     shares = standardised(table, vector)
@@ -39,7 +37,7 @@ def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -
     intervals: list[Interval | None] = [None] * len(shares)
     if samples:
         problem, start = tuning_data(job, data, table), start_weights(job, data, table)
-        tuner = fast_tuner(job.tuner) if isinstance(job.tuner, Mira) else job.tuner
+        tuner = job.tuner.quick() or job.tuner
         with CountingBar("tunings on resampled lists", samples) as bar:
             drawn = resampled_weights(
                 problem, tuner, start, samples, job.config.seed, threads=job.config.jobs, progress=bar.add

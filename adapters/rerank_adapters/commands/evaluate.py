@@ -113,7 +113,7 @@ def command(
     from rerank_adapters.formats.groups import read_groups
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references, settled
-    from rerank_adapters.metrics.wer import LevenshteinRate
+    from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
     from rerank_adapters.runtime.progress import StatusLine
 
@@ -122,7 +122,7 @@ def command(
         flags = replace(flags, metrics=("bleu", "chrf", "ter"))
     job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation, resample_groups)
-    if alignments is not None and not any(isinstance(measure.metric, LevenshteinRate) for measure in job.measures):
+    if alignments is not None and not any(isinstance(measure.metric, Aligning) for measure in job.measures):
         raise ConfigError("--alignments: no metric aligns words; add -m wer or -m cer")
     named = dict(_named(system) for system in systems)
     if len(named) < len(systems):

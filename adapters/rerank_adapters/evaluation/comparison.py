@@ -34,8 +34,8 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
+from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.signatures import full_signature
-from rerank_adapters.metrics.wer import LevenshteinRate
 from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError, RerankError
@@ -121,7 +121,7 @@ def evaluate(
             best_and_worst = _oracle_scores(metric, counted, offsets)
         signature = _signature(metric, references, bootstrap, randomisation, seed, text)
         errors: tuple[ErrorCounts, ...] = ()
-        if isinstance(metric, LevenshteinRate):
+        if isinstance(metric, Aligning):
             errors = count_errors(metric, list(systems.values()), references, names.index(baseline))
         results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst, errors, paired))
     words = sum(len(refs[0].split()) for refs in references)

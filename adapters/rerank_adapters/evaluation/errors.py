@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rerank_adapters.evaluation.matched_pairs import MatchedPairs, matched_pairs
-from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
-from rerank_adapters.metrics.wer import LevenshteinRate
+from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Aligning, Alignment
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,13 @@ class ErrorCounts:
         return self.substitutions + self.deletions + self.insertions
 
 
-def alignments_of(
-    metric: LevenshteinRate, outputs: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[Alignment]:
+def alignments_of(metric: Aligning, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[Alignment]:
     """The alignment of each output with the closest reference of its segment."""
     return [metric.align(output, refs) for output, refs in zip(outputs, references, strict=True)]
 
 
 def count_errors(
-    metric: LevenshteinRate, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], baseline: int
+    metric: Aligning, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], baseline: int
 ) -> tuple[ErrorCounts, ...]:
     """The errors of each system, compared with that at the position `baseline`."""
     aligned = [alignments_of(metric, outputs, references) for outputs in systems]

@@ -1,4 +1,4 @@
-"""The format `auto`, which guesses the format from the first lines of the first file, and names it on stderr.
+"""The format `auto`, which guesses the format from the first lines of the first file, and names it in the log.
 
 The formats besides Moses's are said; that of Moses is the default of every command and needs no line. The first file
 decides for all files of a job. A list that is written without having been read is written in Moses's format.
@@ -6,17 +6,18 @@ decides for all files of a job. A list that is written without having been read 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
-
-import click
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.guessing import LINES, MOSES, Guess, guess, guess_folder
 from rerank_plugins.core.errors import PluginError
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NBestList
+
+logger = logging.getLogger(__name__)
 
 
 class AutoFormat(NBestFormat):
@@ -27,7 +28,7 @@ class AutoFormat(NBestFormat):
         self._format: NBestFormat | None = None
 
     @property
-    def name(self) -> str | None:
+    def guessed_name(self) -> str | None:
         """The name of the format, once a file has been read."""
         return self._guess.name if self._guess is not None else None
 
@@ -73,4 +74,4 @@ class AutoFormat(NBestFormat):
         register_nbest_formats(factories.__setitem__)
         self._guess, self._format = guess, factories[guess.name]()
         if guess != MOSES:
-            click.echo(f"rerank: {path} reads as {guess.title}; name it with --format {guess.name}", err=True)
+            logger.info("rerank: %s reads as %s; name it with --format %s", path, guess.title, guess.name)

@@ -16,19 +16,20 @@ may have ids are no text without being called `lines`: see utterance_ids.py.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
-import click
-
 from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.transcripts import AGGREGATED, json_texts, shown_form
 from rerank_adapters.formats.utterance_ids import ID_FORMS, WITH_IDS, TextFile, doubtful, shared_forms
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import display_name, open_text
+
+logger = logging.getLogger(__name__)
 
 ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
 FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
@@ -210,7 +211,7 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
 def settled(texts: Sequence[References]) -> list[References]:
     """Texts of the same segments in the forms that they show together, where their forms are not named.
 
-    A line on stderr says where their lines have ids. Raises FormatError where that is doubtful.
+    A line of the log says where their lines have ids. Raises FormatError where that is doubtful.
     """
     if all(text.form != "auto" for text in texts):
         return list(texts)
@@ -219,6 +220,6 @@ def settled(texts: Sequence[References]) -> list[References]:
     if forms is None:
         return [replace(text, form="lines") if text.form == "auto" else text for text in texts]
     names, read_as = ", ".join(file.name for file in files), " and ".join(sorted(set(forms)))
-    click.echo(f"rerank: the lines of {names} have ids: they are read in {read_as} form", err=True)
+    logger.info("rerank: the lines of %s have ids: they are read in %s form", names, read_as)
     firsts = accumulate((len(text.names) for text in texts), initial=0)
     return [replace(text, form=forms[first]) for text, first in zip(texts, firsts, strict=False)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class Alignment:
     def errors(self) -> int:
         """The number of substitutions, deletions and insertions."""
         return len(self.operations) - self.count(CORRECT)
+
+
+@runtime_checkable
+class Aligning(Protocol):
+    """A metric that counts the errors of alignments."""
+
+    def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
+        """The alignment with the closest reference, the first of equally close ones."""
 
 
 def align(hypothesis: Sequence[str], reference: Sequence[str], costs: Costs = "levenshtein") -> Alignment:

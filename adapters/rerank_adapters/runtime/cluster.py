@@ -26,10 +26,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-import click
-
 from rerank_adapters.runtime.workers import Load, attempt, in_order, load, sendable
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
+
+logger = logging.getLogger(__name__)
 
 PATIENCE = 10.0  # seconds within which the scheduler must answer
 COUNTED = 5.0  # seconds between two counts of the workers
@@ -200,13 +200,10 @@ def _client(scheduler: str) -> Client:
     _clients[scheduler] = client
     workers = _workers_of(client)
     if not workers:
-        click.echo(f"the cluster at {scheduler} has no workers yet: tasks wait for them", err=True)
+        logger.info("the cluster at %s has no workers yet: tasks wait for them", scheduler)
     if several := sum(worker["nthreads"] > 1 for worker in workers):
-        click.echo(
-            f"{several} of {len(workers)} workers of the cluster have several threads, of which one is used: start them"
-            " with --nthreads 1",
-            err=True,
-        )
+        threads = "have several threads, of which one is used: start them with --nthreads 1"
+        logger.info("%d of %d workers of the cluster %s", several, len(workers), threads)
     return client
 
 

@@ -44,6 +44,7 @@ class Boosted(Tuner):
         "corpus", doc="the gain of a hypothesis: what it adds to the 1-bests' corpus score, or its sentence score"
     )
 
+    learns_scorer: ClassVar[bool] = True
     extra: ClassVar[str] = "ml"  # the extra that it needs; such tuners are not compared unless they are named
 
     def __post_init__(self) -> None:
