@@ -162,6 +162,9 @@ CASES = {
     },
     "trainer": {
         "ngram": [{}],
+        "dependency-lm": [{}],
+        "dependency-parser": [{"language": "en"}],
+        "treelet-lm": [{}],
         "word-alignment": [{}],
         "missing-words": [{}],
         "word-lexicon": [{}],

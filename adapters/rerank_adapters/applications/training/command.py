@@ -8,7 +8,7 @@ from rerank_adapters.applications.training.trainer_command import trainer_comman
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_plugins.core.registry import Registry
 
-MODELS = ("dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm", "svs")
+MODELS = ("grammar", "hhmm", "svs")
 MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in MODELS}
 
 
