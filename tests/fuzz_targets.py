@@ -20,7 +20,6 @@ from rerank_adapters.applications.similarity import system as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.speech.systems import read_lists, read_systems
 from rerank_adapters.applications.tables.files import load as load_table
-from rerank_adapters.applications.training.treebanks import read_treebank
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
@@ -38,6 +37,7 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.constituency.treebanks import read_treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.loader import load_plugins

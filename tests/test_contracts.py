@@ -162,6 +162,12 @@ CASES = {
     },
     "trainer": {
         "ngram": [{}],
+        "dependency-lm": [{}],
+        "dependency-parser": [{"language": "en"}],
+        "treelet-lm": [{}],
+        "grammar": [{"language": "en"}],
+        "hhmm": [{"language": "en"}],
+        "svs": [{"language": "en"}],
         "word-alignment": [{}],
         "missing-words": [{}],
         "word-lexicon": [{}],

@@ -17,3 +17,11 @@ def register_parsers(register: Register) -> None:
     from rerank_plugins.constituency.parser import PcfgParser
 
     register("pcfg", PcfgParser)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.constituency.trainer import GrammarTrainer
+
+    register("grammar", GrammarTrainer)

@@ -24,3 +24,13 @@ def register_parsers(register: Register) -> None:
     register("udpipe", UdpipeParser)
     register("stanza", StanzaParser)
     register("treebank", TreebankParser)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.dependency.biaffine.trainer import DependencyParserTrainer
+    from rerank_plugins.dependency.trainer import DependencyLMTrainer
+
+    register("dependency-lm", DependencyLMTrainer)
+    register("dependency-parser", DependencyParserTrainer)

@@ -25,3 +25,11 @@ def register_parsers(register: Register) -> None:
     from rerank_plugins.hhmm.parser import HhmmParser
 
     register("hhmm", HhmmParser)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.hhmm.trainer import HhmmTrainer
+
+    register("hhmm", HhmmTrainer)

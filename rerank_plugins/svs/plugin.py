@@ -9,3 +9,11 @@ def register_parsers(register: Register) -> None:
     from rerank_plugins.svs.parser import VectorParser
 
     register("svs", VectorParser)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.svs.trainer import SvsTrainer
+
+    register("svs", SvsTrainer)

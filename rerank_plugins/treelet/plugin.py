@@ -21,3 +21,11 @@ def register_language_models(register: Register) -> None:
 
     register("treelet-lm", TreeletLanguageModel)
     register("headlex", HeadlexLanguageModel)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.treelet.trainer import TreeletLMTrainer
+
+    register("treelet-lm", TreeletLMTrainer)

@@ -32,7 +32,6 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.training.treebanks import read_tagged
 from rerank_plugins.constituency.binarised_trees import Forest
 from rerank_plugins.constituency.embedded_grammar import read_or_embedded
 from rerank_plugins.constituency.grammar import Grammar
@@ -40,6 +39,7 @@ from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.constituency.tagged_words import Tagged, tagged_words, with_unknown
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_grammar import grammar_of_counts, productions
+from rerank_plugins.constituency.treebanks import read_tagged
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.parseval import Parseval

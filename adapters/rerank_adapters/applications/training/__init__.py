@@ -1,5 +1,1 @@
-"""Trains models from text and treebanks: one module for each model, with its command and the work of the command.
-
-A module imports numpy, numba and the model's own package inside functions only, so that `rerank train MODEL --help`
-answers at once.
-"""
+"""Trains the models of registered trainers: makes their commands, and opens the data that each declares to read."""

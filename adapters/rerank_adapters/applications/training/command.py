@@ -8,16 +8,18 @@ from rerank_adapters.applications.training.trainer_command import trainer_comman
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_plugins.core.registry import Registry
 
-MODELS = ("dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm", "svs")
-MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in MODELS}
-
 
 class TrainGroup(LazyGroup):
     """The commands of trainers, in the order in which they are registered, and those that plugins add."""
 
     def list_names(self) -> list[str]:
         """Names of the commands."""
-        return [*dict.fromkeys([*super().list_names(), *_trainers()])]
+        return self.list_commands(click.get_current_context(silent=True))
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """Names of the trainers that are loaded, and of the commands that were added."""
+        registry = ctx.find_object(Registry) if ctx else None
+        return [*(registry.entries["trainer"] if registry else ()), *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
@@ -27,14 +29,7 @@ class TrainGroup(LazyGroup):
         return trainer_command(registry.get("trainer", cmd_name))
 
 
-def _trainers() -> list[str]:
-    """Names of the registered trainers; none before plugins are loaded."""
-    context = click.get_current_context(silent=True)
-    registry = context.find_object(Registry) if context else None
-    return list(registry.entries["trainer"]) if registry else []
-
-
-@click.group("train", cls=TrainGroup, modules=MODULES)
+@click.group("train", cls=TrainGroup)
 def command() -> None:
     """Train a model from text or treebanks.
 

@@ -13,12 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerank_adapters.applications.training.estimators import sharing_in_use
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.options import JobFlags
 from rerank_adapters.formats.sentence_pairs import read_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
-from rerank_adapters.runtime.cluster import each, on_cluster
+from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.registry import Registry
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
 
 BLOCK = 1000  # lines that go through the text steps at a time
+PARTS = 2  # parts of the work for each worker of a cluster
+ARRAYS = 0.5  # proportion of the memory of a worker for the arrays of a task
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class OpenedData(TrainingData):
         self.paths, self.output, self.held_out = paths, output, common.held_out
         self.language, self.spoken = common.language, common.spoken
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
-        self.cluster = Cluster(each, *sharing_in_use(self.workspace)) if on_cluster() else None
+        self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
         self._trainer, self._common, self._registry = trainer, common, registry
         self._text = TextPipeline(common.steps)
         self._status = StatusLine()
@@ -156,8 +157,19 @@ class OpenedData(TrainingData):
                     self._trees.seen = bar.add
                     result = trained.evaluate(self._trees.trees([Path(path)]))
                 say(f"{path}: {result}")
+        elif self._trainer.reads == "files":
+            for path in self.held_out:
+                with StatusLine(f"held-out sentences of {path}"):
+                    result = trained.evaluate([Path(path)])
+                say(f"{path}: {result}")
         else:
             say(f"held out: {trained.evaluate(self._opened(self.held_out))}")
+
+
+def _cluster(memory: int) -> Cluster:
+    """The cluster in use; a task may use `memory`, or half of what a worker has."""
+    workers, limit = present_workers()
+    return Cluster(each, PARTS * workers, memory if limit is None else min(memory, int(ARRAYS * limit)))
 
 
 @dataclass(frozen=True)

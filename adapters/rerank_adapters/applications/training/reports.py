@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import counted
-
 if TYPE_CHECKING:
     from rerank_plugins import LanguageModel
-    from rerank_plugins.kit.trees.parseval import Parseval
 
 
 def say(line: str) -> None:
     """Write a line to stderr."""
     click.echo(line, err=True)
-
-
-def echo_parseval(path: Path, scores: Parseval) -> None:
-    """Print how well the trees of a held-out treebank were parsed."""
-    percent = scores.percent()
-    say(
-        f"{path}: {counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
-        f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right"
-    )
 
 
 def echo_perplexity(model: LanguageModel, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Reads and weighs files of bracketed trees, trains grammars on them, and tests parsers on them."""
+"""Reads and weighs files of bracketed trees and of tagged words, and tests parsers on them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rerank_adapters.applications.training.grammar_options import GrammarFlags
-from rerank_adapters.runtime.progress import CountingBar, StatusLine
-from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.parser import PcfgParser
-from rerank_plugins.constituency.split_merge import EmStep
 from rerank_plugins.constituency.tagged_words import Tagged, tagged_words
-from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.spoken_trees import spoken_tree, spoken_word
@@ -24,7 +19,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remo
 
 Words = tuple[str, ...]
 Report = Callable[[str], None]
-BLOCK = 16  # held-out sentences that are parsed between two steps of the bar
+BLOCK = 16  # held-out sentences that are parsed at a time
 
 
 def read_treebank(path: Path) -> list[Tree]:
@@ -123,47 +118,6 @@ def weigh_files(
     return {path: weights[path] for path in inputs}, counts
 
 
-def train_and_write(flags: GrammarFlags, settings: GrammarSettings, report: Report) -> tuple[Grammar, int]:
-    """Train a grammar on the files of the flags and write it; return it with the size of its file in bytes.
-
-    Raises ConfigError, FormatError, OSError.
-    """
-    weights, tagged = weigh_files(flags.inputs, flags.tagged, flags.weights, report, spoken=flags.spoken)
-    with StatusLine() as stages:
-        grammar = train(weights, settings, report, stages, tagged, spoken=flags.spoken)
-    return grammar, write_grammar(grammar, flags.output, compact=flags.compact)
-
-
-def train(
-    weights: Mapping[Path, float],
-    settings: GrammarSettings,
-    report: Report = lambda line: None,
-    progress: Report = lambda stage: None,
-    tagged: Tagged | None = None,
-    *,
-    spoken: bool = False,
-) -> Grammar:
-    """A grammar of treebanks, each with its weight; `tagged` words are added to its lexicon.
-
-    With `spoken`, the trees lose case and punctuation; the `tagged` words have lost them already.
-
-    `report` gets a line for each file and each phase of training, `progress` one for each iteration of EM. Raises
-    FormatError, also for a file without trees.
-    """
-    treebanks = [treebank(path, report, spoken=spoken) for path in weights]
-    schedule = settings.schedule
-    iterations = {"split": schedule.after_split, "merge": schedule.after_merge}
-    iterations |= {"whole": schedule.whole, "smooth": schedule.smoothing}
-
-    def after(step: EmStep) -> None:
-        phase = f"round {step.round} of {schedule.rounds}, {step.phase}"
-        progress(f"{phase}: iteration {step.iteration + 1} of {iterations[step.phase]}")
-        if step.iteration + 1 == iterations[step.phase] and step.phase == "smooth":
-            report(f"{phase}: ln p of the trees {step.log_likelihood:,.0f}")
-
-    return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
-
-
 def grammar_summary(grammar: Grammar) -> str:
     """The numbers of symbols, rules and words, in a line."""
     return (
@@ -172,20 +126,17 @@ def grammar_summary(grammar: Grammar) -> str:
     )
 
 
-def parse_held_out(model: Path, path: Path) -> Parseval:
-    """How well a grammar parses the words of held-out trees. Raises FormatError, ModelError."""
-    parser = PcfgParser(model=model)
-    return evaluate_on_treebank(path, lambda sentences: [parse.tree for parse in parser.parse(sentences)])
-
-
-def evaluate_on_treebank(path: Path, parse: Callable[[Sequence[Words]], list[Tree | None]]) -> Parseval:
-    """The scores of the parses of a treebank's sentences. Raises FormatError."""
-    trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
+def parse_held_out(paths: Iterable[Path], parse: Callable[[Sequence[Words]], list[Tree | None]]) -> str:
+    """How well `parse` finds the trees of held-out treebanks. Raises FormatError."""
     scores = Parseval()
-    with CountingBar("held-out sentences", len(trees)) as bar:
+    for path in paths:
+        trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
         for start in range(0, len(trees), BLOCK):
             block = trees[start : start + BLOCK]
             for gold, parsed in zip(block, parse([tree.words() for tree in block]), strict=True):
                 scores.add(gold, parsed)
-            bar.add(len(block))
-    return scores
+    percent = scores.percent()
+    return (
+        f"{counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
+        f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right"
+    )

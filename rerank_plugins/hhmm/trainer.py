@@ -1,0 +1,100 @@
+"""The trainer of the incremental syntactic language model, as a grammar or by counted events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rerank_plugins.constituency.trainer import SplitTrainer
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trainer import Trained, TrainingData
+
+if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
+
+Learnt = tuple["Grammar", Callable[[Path], object], Iterable[str]]  # a grammar, what saves the model, and lines on it
+
+
+@dataclass
+class HhmmTrainer(SplitTrainer):
+    """Train a model of incremental parsing on FILEs of Penn-style brackets (compressed or not).
+
+    By default, the model is the grammar of `rerank train grammar --binarise left`: left-branching rules need fewer
+    elements of the store, and defer decisions that depend on the following words. The probabilities of the HHMM are
+    computed from the grammar when it is read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the
+    model of `hhmm`. The command reports the probability that a tree of the grammar fits in a store of 1, 2, … elements.
+
+    With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
+    11-14) for a store of `--depth` elements, and are smoothed with the grammar of the same trees. Latent splits cannot
+    be counted; the grammar with latent splits is the better model. Held-out files are text, one sentence per line.
+
+    \b
+    rerank train hhmm train.ptb --language en -o english.pcfg --held-out dev.txt
+    rerank train hhmm train.ptb --estimation events --language en -o english.hhmm
+    rerank score dev.txt --lm hhmm,model=english.pcfg
+    """  # noqa: D301
+
+    uses = ("spoken", "seed", "held-out")
+
+    estimation: Literal["grammar", "events"] = option(
+        "grammar", doc="Compute the probabilities from a grammar, or count events in right-corner trees."
+    )
+    depth: int = option(4, within="[1, 15]", doc="Number of elements of the store.")
+    smoothing: float = option(
+        1.0,
+        within="[0, ]",
+        doc="With `--estimation events`: weight of the estimates from less context; 0 gives relative frequencies.",
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `Grammar`, or an empirical model. Raises ConfigError, FormatError."""
+        from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+
+        grammar, save, lines = self._events(data) if self.estimation == "events" else self._grammar(data)
+        return Trained(
+            save,
+            chain(lines, self._fitting(grammar, data)),
+            language_model=lambda: HhmmLanguageModel(data.output, depth=self.depth),
+        )
+
+    def _grammar(self, data: TrainingData) -> Learnt:
+        from rerank_plugins.constituency.model_file import write_grammar
+        from rerank_plugins.constituency.training import GrammarSettings
+        from rerank_plugins.constituency.treebanks import grammar_summary
+
+        grammar = self.grammar(data, GrammarSettings(self.language, "left", schedule=self.schedule(data)))
+        return grammar, lambda path: write_grammar(grammar, path, compact=self.compact), [grammar_summary(grammar)]
+
+    def _events(self, data: TrainingData) -> Learnt:
+        from rerank_plugins.constituency.treebanks import grammar_summary, read_treebanks
+        from rerank_plugins.hhmm.model_file import write_empirical
+        from rerank_plugins.hhmm.training import counting_settings, train_empirical
+
+        if self.splits:
+            raise ConfigError(f"--splits {self.splits}: latent splits cannot be counted, with --estimation events 0")
+        weights, tagged = self.weighed(data)
+        trees = read_treebanks(weights, data.report, spoken=data.spoken)
+        data.progress("counting events")
+        settings = counting_settings(self.language)
+        model = train_empirical(trees, list(weights.values()), settings, self.depth, self.smoothing, tagged)
+        events = model.events
+        lines = [
+            grammar_summary(model.grammar),
+            f"{events.reduced.sum():,.0f} reductions, {len(events.reduced):,} of them distinct; "
+            f"{events.expanded.sum():,.0f} expansions, {len(events.expanded):,} distinct",
+        ]
+        return model.grammar, lambda path: write_empirical(model, path, compact=self.compact), lines
+
+    def _fitting(self, grammar: Grammar, data: TrainingData) -> Iterator[str]:
+        """Yield a line on the probability that a tree of the grammar fits in a store, by its number of elements."""
+        from rerank_plugins.hhmm.left_progeny import fitting_mass
+
+        masses = []
+        for elements in range(1, self.depth + 1):
+            data.progress(f"trees that fit in a store of {elements}")
+            masses.append(f"{elements}: {100 * fitting_mass(grammar, elements):.1f} %")
+        yield f"trees that fit in a store, by its number of elements: {', '.join(masses)}"

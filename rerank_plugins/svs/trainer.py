@@ -1,0 +1,119 @@
+"""The trainer of structured vectorial semantics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rerank_plugins.constituency.trainer import TreebankTrainer
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trainer import Trained, TrainingData
+
+if TYPE_CHECKING:
+    from rerank_plugins.svs.clustering import EmStep
+    from rerank_plugins.svs.model import SvsModel
+    from rerank_plugins.svs.training import SvsSettings
+
+
+@dataclass
+class SvsTrainer(TreebankTrainer):
+    """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets.
+
+    EM over the given trees clusters the headwords into concepts, by the rules that a concept takes part in and the
+    concepts that it modifies. `rerank svs clusters MODEL` shows the clusters; `svs,model=MODEL` is a parser. Held-out
+    files are treebanks.
+
+    \b
+    rerank train svs train.ptb --language en -o english.svs --held-out dev.ptb
+    rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en \\
+        -o english.svs
+    rerank train svs train.ptb --lexicalised --headwords 50 --language en \\
+        -o lexicalised.svs
+    """  # noqa: D301
+
+    uses = ("seed", "held-out")
+
+    concepts: int = option(10, within="[1, ]", doc="Number of concepts, which are clusters of headwords.")
+    headwords: int = option(1000, within="[1, ]", doc="Number of headwords to keep; all others become unk.")
+    lexicalised: bool = option(False, doc="Use the headwords themselves as concepts, without clusters.")
+    iterations: int = option(20, within="[0, ]", doc="Number of EM iterations.")
+    restarts: int = option(
+        10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
+    )
+    rule_prior: float = option(
+        50.0,
+        within="[0, ]",
+        doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior.",
+    )
+    head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of the same kind of prior on P_H.")
+    annotations: str = option(
+        "klein-manning",
+        metavar="NAMES",
+        doc="State splits: klein-manning, or some of its splits; transitive and frame annotate verbs with their "
+        "arguments.",
+    )
+    rare: int = option(
+        20,
+        within="[1, ]",
+        doc="Replace categories and relations that occur less often than this by less annotated ones.",
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """An `SvsModel`. Raises ConfigError, FormatError."""
+        from rerank_plugins.constituency.treebanks import parse_held_out
+        from rerank_plugins.svs.clustering import Clustering
+        from rerank_plugins.svs.model_file import read_model, write_model
+        from rerank_plugins.svs.parsing import SvsParser
+        from rerank_plugins.svs.subcategorisation import named
+        from rerank_plugins.svs.training import SvsSettings
+
+        names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
+        named(names)
+        clustering = Clustering(
+            self.concepts, self.iterations, self.restarts, data.seed, rule_prior=self.rule_prior,
+            head_prior=self.head_prior,
+        )  # fmt: skip
+        settings = SvsSettings(self.language, names, self.rare, self.headwords, self.lexicalised, clustering)
+        model = self._model(data, settings)
+
+        def evaluate(paths: Iterable[Path]) -> str:
+            parser = SvsParser(read_model(data.output))
+
+            def best_tree(sentence: Sequence[str]) -> Tree | None:
+                parse = parser.parse(tuple(sentence))
+                return parse.tree() if parse else None
+
+            return parse_held_out(paths, lambda sentences: [best_tree(sentence) for sentence in sentences])
+
+        sizes = (
+            f"{model.concepts} concepts, {len(model.symbols):,} symbols ({len(model.categories):,} categories, "
+            f"{len(model.relations)} relations), {len(model.binary):,} binary and {len(model.unary):,} unary rules, "
+            f"{len(model.lexicon.words):,} words"
+        )
+        return Trained(lambda path: write_model(model, path, compact=self.compact), [sizes], evaluate=evaluate)
+
+    def _model(self, data: TrainingData, settings: SvsSettings) -> SvsModel:
+        """A model of the treebanks; a line is printed for each restart of EM."""
+        from rerank_plugins.constituency.treebanks import treebank
+        from rerank_plugins.svs.training import train_svs
+
+        runs, iterations = settings.clustering.runs, settings.clustering.iterations
+        objectives: list[float] = []
+
+        def after(step: EmStep) -> None:
+            name = f"restart {step.restart} of {runs}" if runs > 1 else "EM"
+            data.progress(f"{name}, iteration {step.iteration} of {iterations + 1}")
+            if step.iteration > iterations:
+                prior = f", with the prior {step.objective:,.1f}" if step.objective != step.log_likelihood else ""
+                data.report(f"{name}: ln p of trees and headwords {step.log_likelihood:,.1f}{prior}")
+                objectives.append(step.objective)
+
+        weights, tagged = self.weighed(data)
+        treebanks = [treebank(path, data.report) for path in weights]
+        model = train_svs(treebanks, list(weights.values()), settings, after, tagged)
+        if runs > 1 and objectives:
+            data.report(f"kept restart {objectives.index(max(objectives)) + 1}, whose result is the likeliest")
+        return model

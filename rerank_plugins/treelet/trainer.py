@@ -1,0 +1,138 @@
+"""The trainer of treelet language models and their baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+
+if TYPE_CHECKING:
+    from rerank_plugins.treelet.headlex_model import HeadlexModel
+    from rerank_plugins.treelet.model import TreeletModel
+
+BLOCK = 1000  # held-out trees that are scored at a time
+
+
+@dataclass
+class TreeletLMTrainer(Trainer):
+    """Train a treelet language model on FILEs.
+
+    A FILE whose name ends in .ptb, .mrg or .brackets (also compressed) is a treebank of Penn-style brackets; any other
+    is text with one sentence per line. Text is parsed during training, and the best tree of each sentence is used. Its
+    parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and the next
+    one parses nothing again. In a corpus of fewer than twice `--signatures-after` sentences, the words that occur once
+    become signatures instead.
+
+    \b
+    rerank train treelet-lm treebank.ptb news.txt.xz --held-out dev.ptb \\
+        -o news.treelet
+    rerank train treelet-lm treebank.ptb --variant treelet-rule -o rule.treelet
+    rerank score dev.txt --lm treelet-lm,model=news.treelet
+    """  # noqa: D301
+
+    reads = "constituents"
+    uses = ("language", "spoken", "held-out", "memory", "cluster", "seed")
+    default_parser = "pcfg"
+
+    variant: Literal["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"] = option(
+        "treelet", doc="The treelet model, or one of its baselines."
+    )
+    min_count: int = option(1, within="[1, ]", doc="Replace words that occur less often than this by signatures.")
+    min_rule_count: int = option(
+        1, within="[1, ]", doc="Leave rules that occur less often than this to the 4-grams of symbols."
+    )
+    prune: str = option(
+        "0", metavar="COUNTS", doc="Prune word events that occur at most this often, one count for each order: 0,0,0,1."
+    )
+    prune_rules: str = option("0", metavar="COUNTS", doc="Prune rule events in the same way.")
+    prune_yields: str = option(
+        "0",
+        metavar="COUNTS",
+        doc="Prune the 4-grams of symbols, which are counted in distinct rules, in the same way.",
+    )
+    signatures_after: int = option(
+        10_000, within="[0, ]", doc="Number of sentences after which new words may become signatures."
+    )
+    signature_rate: float = option(
+        0.1, within="[0, 1]", doc="Proportion of the new words that become signatures from then on."
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `TreeletModel`, or a `HeadlexModel`. Raises ModelError where there are no trees."""
+        from rerank_plugins.kit.backoff.estimation import estimate
+        from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+        from rerank_plugins.kit.backoff.smoothing import parse_prune
+        from rerank_plugins.treelet import headlex_model, headlex_training, training
+        from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+        from rerank_plugins.treelet.model import Settings
+        from rerank_plugins.treelet.model_file import write_model
+
+        unknown: dict[str, Any] = {
+            "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed
+        }  # fmt: skip
+        cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
+        pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
+        estimation: dict[str, Any] = {
+            "workspace": data.workspace,
+            "jobs": data.jobs,
+            "estimator": sharded_estimator(*data.cluster) if data.cluster else estimate,
+        }
+        model: TreeletModel | HeadlexModel
+        write: Any
+        if self.variant == "headlex":
+            if self.min_rule_count > 1 or any(map(any, pruned.values())):
+                raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
+            baseline = headlex_model.Settings(self.min_count, **unknown)
+            lexicalised = headlex_training.collect(data.examples(), data.workspace)
+            model, write = headlex_training.train(lexicalised, baseline, **estimation), write_headlex
+        else:
+            settings = Settings(self.variant, "types", self.min_count, self.min_rule_count, **pruned, **unknown)
+            collector = training.collect(data.examples(), settings, data.workspace)
+            model, write = training.train(collector, settings, **estimation), write_model
+        model = replace(model, provenance={**model.provenance, **data.provenance})
+        trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
+        sizes = f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
+        return Trained(
+            lambda path: write(model, path, data.trained_on()),
+            [f"{trees}{data.parsed}, {words}, {sizes}"],
+            evaluate=lambda held_out: evaluate(model, held_out),
+        )
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How well a model predicts held-out trees: numbers of sentences, words and unknown words, and the perplexity.
+
+    `perplexity` is exp(-Σ ln p(T) / (words + sentences)) with one tree T for each sentence. It is an upper bound of the
+    perplexity of the sentences, whose probabilities are sums over all their trees.
+    """
+
+    sentences: int
+    words: int
+    unknown: int
+    perplexity: float
+
+    def __str__(self) -> str:
+        read = f"{counted(self.sentences, 'sentence')}, {counted(self.words, 'word')}, {self.unknown:,} unknown"
+        return f"{read}, perplexity {self.perplexity:.1f} by one tree each"
+
+
+def evaluate(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
+    """How well the model predicts these trees; unknown words are scored as their signatures."""
+    import numpy as np
+
+    sentences = words = unknown = 0
+    total = 0.0
+    stream = iter(trees)
+    while block := list(islice(stream, BLOCK)):
+        leaves = [word for tree in block for word in tree.words()]
+        sentences, words = sentences + len(block), words + len(leaves)
+        unknown += sum(word not in model.vocabulary for word in leaves)
+        total += float(model.score_trees(block).sum())
+    return HeldOut(sentences, words, unknown, float(np.exp(-total / max(1, words + sentences))))
