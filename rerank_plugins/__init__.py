@@ -12,19 +12,21 @@ from rerank_plugins.core.interfaces import (
     HasUnigrams,
     IncrementalLM,
     LanguageModel,
-    Metric,
-    NBestFormat,
     Parse,
     Parser,
+    SentenceModel,
+    option,
+)
+from rerank_plugins.core.metrics_and_tuners import (
+    Metric,
+    NBestFormat,
     Rescored,
     Scorer,
-    SentenceModel,
     Tuner,
     TuningData,
     TuningResult,
     TuningStep,
     check_texts,
-    option,
 )
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.core.pickling import PickledFields
@@ -32,6 +34,7 @@ from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.kernel_cache import install
@@ -66,13 +69,17 @@ __all__ = [
     "SentenceFeature",
     "SentenceModel",
     "SparseBlock",
+    "Trained",
     "TrainedOn",
+    "Trainer",
+    "TrainingData",
     "Tree",
     "Tuner",
     "TuningData",
     "TuningResult",
     "TuningStep",
     "check_texts",
+    "counted",
     "hookimpl",
     "open_atomic",
     "open_text",

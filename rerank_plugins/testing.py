@@ -28,16 +28,12 @@ from rerank_plugins.core.interfaces import (
     HasUnigrams,
     IncrementalLM,
     LanguageModel,
-    Metric,
-    NBestFormat,
     Parse,
     Parser,
-    Rescored,
     Sentence,
     SentenceModel,
-    Tuner,
-    TuningData,
 )
+from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Rescored, Tuner, TuningData
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 SENTENCES = (

@@ -26,7 +26,6 @@ from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
 from rerank_adapters.formats import minimal_pairs, sentence_pairs
 from rerank_adapters.formats.ctm import read_ctm
-from rerank_adapters.formats.gold_links import read_gold
 from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.line_lists import read_values
 from rerank_adapters.formats.outputs import read_segments
@@ -75,6 +74,7 @@ from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model_file as svs_file
 from rerank_plugins.translation.alignment import model_file as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
+from rerank_plugins.translation.alignment.links_text import read_gold
 from rerank_plugins.translation.joint_model import model_file as joint_file
 from rerank_plugins.translation.joint_model import training as joint
 from rerank_plugins.translation.lexicon import model_file as lexicon_file

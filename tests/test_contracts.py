@@ -160,6 +160,17 @@ CASES = {
         "mbr": [{}, {"evidence": 4}],
         "boosted": [{"trees": 3, "least": 5}],
     },
+    "trainer": {
+        "ngram": [{}],
+        "word-alignment": [{}],
+        "missing-words": [{}],
+        "word-lexicon": [{}],
+        "joint-lm": [{"alignment": "de-en.align"}],
+        "translation-memory": [{}],
+        "random-indexing": [{}],
+        "esa": [{}],
+        "word-classes": [{}],
+    },
     "format": {
         "auto": ["moses.nbest", "julius.out"],
         "moses": ["moses.nbest", "moses_old.nbest", "moses_sparse.nbest"],

@@ -23,6 +23,7 @@ TABLES = {  # kind -> the page and the heading of the first column of the table 
     "metric": ("metrics.md", "name"),
     "tuner": ("tuners.md", "name"),
     "format": ("formats.md", "name"),
+    "trainer": ("features.md", "trainer"),
 }
 FLAGS = {
     "-f": "feature",

@@ -170,7 +170,7 @@ def test_the_demo_prints_the_table_shown(copy):
 def test_the_readme_is_short():
     assert len(TEXT.encode()) <= 8000
     tables = re.findall(r"^\| .*$\n\| -", re.sub(r"```.*?```", "", TEXT, flags=re.S), re.M)
-    assert tables == ["| place | contents |\n| -"], "tables of results belong to docs/results.md"
+    assert tables == ["| path | contents |\n| -"], "tables of results belong to docs/results.md"
 
 
 def test_links_lead_somewhere():

@@ -1,4 +1,4 @@
-"""A grammar in one file (model_file.py), compressed by zstd; opening it takes some tens of milliseconds.
+"""Reads and writes a grammar in one file (kit/files/model_file.py), compressed by zstd; opening takes some 10 ms.
 
 Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
 are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a

@@ -1,4 +1,4 @@
-"""The parser `pcfg`: constituency trees by a probabilistic context-free grammar (constituency) or the embedded one."""
+"""The parser `pcfg`: constituency trees by a probabilistic context-free grammar of a file, or the embedded one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What plugins are made of: interfaces, values, options, the registry and its loader. It knows no family."""
+"""The parts of plugins: interfaces, values, options, the registry and its loader. The core knows no family."""

@@ -51,6 +51,11 @@ def register_nbest_formats(register: Register) -> None:
 
 
 @hookspec
+def register_trainers(register: Register) -> None:
+    """Call register(name, factory) for each Trainer."""
+
+
+@hookspec
 def register_commands(cli: click.Group) -> None:
     """Add commands to `rerank` with cli.add_command(command), or to a group with cli.subgroup("train").add_command.
 

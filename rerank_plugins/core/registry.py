@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -29,10 +29,11 @@ KINDS = {  # from the name of a kind to the hook that registers plugins of this 
     "metric": "register_metrics",
     "tuner": "register_tuners",
     "format": "register_nbest_formats",
+    "trainer": "register_trainers",
 }
 FAMILIES = (
     *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential", "substitutes"),
-    *("similarity", "translation", "english"),
+    *("missing_words", "similarity", "translation", "english"),
 )
 BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
 
@@ -45,6 +46,7 @@ class Option:
     type: Any
     default: Any
     doc: str
+    metadata: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # all that `option` was told
 
     @property
     def type_name(self) -> str:
@@ -88,7 +90,7 @@ class Entry:
 
 def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
     default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
-    return Option(f.name, type_, default, f.metadata.get("doc", ""))
+    return Option(f.name, type_, default, f.metadata.get("doc", ""), f.metadata)
 
 
 @dataclasses.dataclass(frozen=True)

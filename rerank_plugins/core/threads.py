@@ -1,12 +1,10 @@
-"""Runs functions that release the global interpreter lock in threads on all cores, and limits the threads of BLAS."""
+"""Runs functions that release the global interpreter lock in threads on all cores."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -43,20 +41,3 @@ def over_ranges(work: Callable[[int, int], None], costs: NDArray[np.number[Any]]
 def cores() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which products of matrices use one thread, so that no result depends on the number of cores.
-
-    For small products this is faster too: a second thread that waits for a busy core costs ten times what it could
-    gain.
-    """
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limited
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

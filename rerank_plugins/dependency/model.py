@@ -7,6 +7,18 @@ sentence, because the tree determines the number of words. `<unk>` stands for al
 cut-off; a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more
 probable than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training
 and scoring are linear in words times order.
+
+A word without a context has a floor: the least score that the model gives it in any context.
+The score of a symbol in a context is that of its event there, or else the back-off weight of the context plus its score
+in the next shorter one; each symbol of the context that is missing from the model costs `unseen`. So with
+
+    drop(c) = min(unseen · (symbols by which a context may be longer than c),
+                  min over the contexts d that extend c by one symbol of (backoff(d) + drop(d)))
+
+no context that ends in c lowers the score of a symbol by more than drop(c) below its score in c, unless it has an event
+for the symbol, and no score of x is below the minimum over its events (c, x) of log10 p(x | c) + drop(c). This is the
+least score of x where x was not seen in the context that drop(c) comes from; elsewhere it is a bound. The time is
+linear in the tables.
 """
 
 from __future__ import annotations
@@ -25,14 +37,29 @@ from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.dependency.ancestor_paths import Ids, lay_out, paths
 from rerank_plugins.dependency.corpus import UNKNOWN, Corpus, TreeCollector
-from rerank_plugins.dependency.least_scores import least_scores
 from rerank_plugins.kit.backoff.estimation import Estimator, estimate
 from rerank_plugins.kit.backoff.event_sources import TupleEvents
-from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
+
+
+def least_scores(tables: BackoffTables) -> FloatArray:
+    """(symbols) a lower bound of ln p of each symbol over all contexts."""
+    levels = tables.context_levels
+    longest = tables.order - 1
+    drop = np.repeat(tables.unseen * (longest - np.arange(tables.order, dtype=np.float64)), np.diff(levels))
+    for level in range(longest, 0, -1):
+        span = slice(int(levels[level]), int(levels[level + 1]))
+        contexts = tables.contexts[span]
+        np.minimum.at(drop, contexts["parent"], contexts["backoff"].astype(np.float64) + drop[span])
+    context = np.repeat(np.arange(len(drop)), np.diff(tables.contexts["events"]))
+    least = np.full(tables.sizes[0], np.inf)
+    np.minimum.at(least, tables.events["symbol"], tables.events["log10"].astype(np.float64) + drop[context])
+    return least * LN10
+
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 CACHED = 1 << 20  # names whose numbers are cached
@@ -128,7 +155,7 @@ class DependencyModel(PickledFields):
         return totals
 
     def floor(self, words: Sequence[str]) -> FloatArray:
-        """(words) ln p of each word in its worst context: no tree gives it a lower one (least_scores.py)."""
+        """(words) ln p of each word in its worst context: no tree gives it a lower one."""
         return self._least[[self._word_number[word] for word in words]]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A dependency language model in one file (kit/files/model_file.py): tables, words, labels, settings and provenance.
+"""Reads and writes a dependency language model: tables, words, labels, settings and provenance.
 
 The tables are mapped into memory, so opening a file takes only the reading of the words: some milliseconds.
 """

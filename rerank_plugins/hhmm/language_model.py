@@ -1,4 +1,4 @@
-"""The incremental HHMM syntactic language model (hhmm), over any grammar or the embedded English one."""
+"""The incremental HHMM syntactic language model, over any grammar or the embedded English one."""
 
 from __future__ import annotations
 

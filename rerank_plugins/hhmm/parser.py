@@ -1,4 +1,4 @@
-"""The parser `hhmm`: constituency trees of the best derivations of a hierarchical HMM (hhmm)."""
+"""The parser `hhmm`: constituency trees of the best derivations of a hierarchical HMM."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What several families share: trees, vocabularies, back-off models, files, kernels. It registers nothing."""
+"""The parts that several families use: trees, vocabularies, back-off models, files, kernels. It registers nothing."""

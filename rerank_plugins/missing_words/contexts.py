@@ -12,11 +12,12 @@ is our reading.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.files.declared import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.missing_words.word_pairs import find_row
 
@@ -30,12 +31,12 @@ class ContextTable:
     context c are `words[rows[c] : rows[c + 1]]`, sorted, with their `counts`, which sum to `totals[c]`.
     """
 
-    starts: LongArray
-    seconds: IntArray
-    rows: LongArray
-    totals: LongArray
-    words: IntArray
-    counts: IntArray
+    starts: Annotated[LongArray, Offsets("V", "C")]
+    seconds: Annotated[IntArray, Array("*")]
+    rows: Annotated[LongArray, Offsets("C", "W")]
+    totals: Annotated[LongArray, Array("C")]
+    words: Annotated[IntArray, Array("W")]
+    counts: Annotated[IntArray, Array("W")]
 
     @property
     def arrays(self) -> Any:

@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.files.declared import Array, Contents, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary
 from rerank_plugins.missing_words.contexts import ContextTable
 from rerank_plugins.missing_words.gap_words import FIRST, Filled, Gaps, best_words, contexts_of_gaps
 from rerank_plugins.missing_words.monotone_weights import ln_posteriors
+from rerank_plugins.missing_words.windows import CONTEXTS
 from rerank_plugins.missing_words.word_pairs import PairTable, gap_offsets, log_odds, vote_scores
 
 Method = Literal["ngram", "distance", "odds"]
@@ -52,6 +54,19 @@ class Location:
         return function(votes_for, against, self.constant)
 
 
+class HashedWords(WordList):
+    """The words of a vocabulary, and their hash table as the array `hashes`."""
+
+    def write(self, value: Vocabulary, name: str, contents: Contents) -> None:
+        """Add both arrays to the contents."""
+        super().write(value.words, name, contents)
+        contents.arrays["hashes"] = value.table
+
+    def read(self, hint: Any, name: str, contents: Contents) -> Vocabulary:
+        """Return the vocabulary. Raises an error of DAMAGE."""
+        return Vocabulary(super().read(hint, name, contents), contents.arrays["hashes"])
+
+
 @dataclass(frozen=True, eq=False)
 class MissingWordsModel:
     """The counts of a text and the weights tuned on held-out sentences.
@@ -60,13 +75,13 @@ class MissingWordsModel:
     name; `locations` has the settings of each of METHODS; `mixture` (6) are the weights of filling.COMPONENTS.
     """
 
-    vocabulary: Vocabulary
-    counts: LongArray
-    pairs: PairTable
-    tables: Mapping[str, ContextTable]
-    locations: Mapping[str, Location]
-    mixture: FloatArray
-    settings: Mapping[str, Any]
+    vocabulary: Annotated[Vocabulary, HashedWords("V", name="words")]
+    counts: Annotated[LongArray, Array("V")]
+    pairs: Annotated[PairTable, Part("pairs.", V="V")]
+    tables: Annotated[Mapping[str, ContextTable], Part(keys=CONTEXTS, V="V")]
+    locations: Annotated[Mapping[str, Location], Setting(keys=METHODS)]
+    mixture: Annotated[FloatArray, Setting()]
+    settings: Annotated[Mapping[str, Any], Setting("training")]
 
     @cached_property
     def unigrams(self) -> FloatArray:

@@ -7,7 +7,7 @@ a missing word, since j - i - 1 words stand between the two now, and C̃(w_i, w_
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.binary_search import place_of
 from rerank_plugins.kit.elementary_functions import log, power
+from rerank_plugins.kit.files.declared import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
@@ -26,9 +27,9 @@ class PairTable:
     `counts` (P, window) has C̃(left, right, m) for m = 0 … window - 1.
     """
 
-    starts: LongArray
-    rights: IntArray
-    counts: IntArray
+    starts: Annotated[LongArray, Offsets("V", "P")]
+    rights: Annotated[IntArray, Array("P")]
+    counts: Annotated[IntArray, Array("P", "*")]
 
     @property
     def window(self) -> int:

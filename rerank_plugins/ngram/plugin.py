@@ -29,3 +29,13 @@ def register_language_models(register: Register) -> None:
     register("ngram", NgramLanguageModel)
     register("mixture", MixtureLanguageModel)
     register("unigram", UnigramLanguageModel)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.ngram.trainer import NgramTrainer
+    from rerank_plugins.ngram.word_classes_trainer import WordClassesTrainer
+
+    register("ngram", NgramTrainer)
+    register("word-classes", WordClassesTrainer)

@@ -164,15 +164,3 @@ def _estimated(
     )
     progress("pruning")
     return estimated, pack(prune_by_entropy(estimated.tables, settings.prune_entropy), settings.quantise)
-
-
-def parse_prune(text: str) -> tuple[int, ...]:
-    """Parse cut-offs in the form `0,0,1` or `0 0 1`. Raises ConfigError.
-
-    >>> parse_prune("0 0 1")
-    (0, 0, 1)
-    """
-    parts: Sequence[str] = text.replace(",", " ").split()
-    if not all(part.isdigit() for part in parts):
-        raise ConfigError(f"cut-offs {text!r}: wanted whole numbers, one for each order, as in 0,0,1")
-    return tuple(map(int, parts))

@@ -1,4 +1,4 @@
-"""The referential semantic language model (referential) over a world model and a grammar."""
+"""The referential semantic language model over a world model and a grammar."""
 
 from __future__ import annotations
 

@@ -11,3 +11,13 @@ def register_feature_extractors(register: Register) -> None:
 
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.similarity.esa.trainer import EsaTrainer
+    from rerank_plugins.similarity.random_indexing.trainer import RandomIndexingTrainer
+
+    register("random-indexing", RandomIndexingTrainer)
+    register("esa", EsaTrainer)

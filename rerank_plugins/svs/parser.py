@@ -1,4 +1,4 @@
-"""The parser `svs`: constituency trees by structured vectorial semantics (svs)."""
+"""The parser `svs`: constituency trees by structured vectorial semantics, where syntax and meaning are one model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
 
-1. Inside and outside probabilities by the coarse grammar over plain categories (coarse_model.py). A symbol is kept over
+1. Inside and outside probabilities by the coarse grammar over plain categories. A symbol is kept over
    a span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
 2. The symbols of these categories that fit what is kept above and beside them (allowed_symbols.py).
 3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
@@ -11,6 +11,10 @@ chart (chart.py) in which sentences share cells over the same words.
 
 The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
 sentences of more than LONG words, and is lowered there in smaller steps.
+
+The coarse grammar is the model projected onto its plain categories. Its rule A → B C has the mean probability of the
+model's rules over A, B and C: the symbols and concepts lci of A are weighted by their priors π(lci), their relative
+frequencies (eq. 13).
 """
 
 from __future__ import annotations
@@ -21,9 +25,12 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from rerank_plugins.constituency.coarse_grammar import coarse_name, summed
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.lexicon import lexicon_of
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
-from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category
@@ -31,7 +38,6 @@ from rerank_plugins.kit.trees.unaries import LINK
 from rerank_plugins.svs.chart import compose_items, fill_best
 from rerank_plugins.svs.chart_node import ChartNode, Tables
 from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
-from rerank_plugins.svs.coarse_model import coarse_grammar
 from rerank_plugins.svs.inside import fill_sums
 from rerank_plugins.svs.max_rule import best_categories, plain_rules
 from rerank_plugins.svs.model import SvsModel
@@ -39,6 +45,33 @@ from rerank_plugins.svs.pruned_vectors import PrunedChart
 from rerank_plugins.svs.vector_chart import VectorChart
 from rerank_plugins.svs.vector_rules import compile_rules
 from rerank_plugins.svs.vector_tree import VectorTree
+
+LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
+
+
+def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
+    """The grammar over plain categories, and (S) the number of each symbol's category in it."""
+    names = [coarse_name(model.categories[category]) for category in model.category]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys([names[ROOT], *names]))}
+    group = np.array([numbers[name] for name in names], np.int32)
+    prior = np.maximum(model.prior, LEAST)
+    weight = prior / np.bincount(group, prior.sum(axis=1))[group, None]
+    lexicon = model.lexicon
+    word = np.repeat(np.arange(len(lexicon.words), dtype=np.int32), np.diff(lexicon.starts))
+
+    def rules(rows: IntArray, parents: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+        table, values = summed(rows, (weight[parents] * p).sum(axis=1), size)
+        return table[values > 0], np.log(values[values > 0])
+
+    size, base = len(numbers), np.arange(len(numbers), dtype=np.int32)
+    binary, binary_logp = rules(group[model.binary], model.binary[:, 0], model.binary_p, size)
+    unary, unary_logp = rules(group[model.unary], model.unary[:, 0], model.unary_p, size)
+    entries = np.stack([word, group[lexicon.symbols]], axis=1)
+    entries, logp = rules(entries, lexicon.symbols, lexicon.p, max(size, len(lexicon.words)))
+    emissions = lexicon_of(lexicon.words, entries[:, 0], entries[:, 1], logp)
+    symbols = tuple(numbers)
+    return Grammar(symbols, symbols, base, binary, binary_logp, unary, unary_logp, emissions), group
+
 
 THRESHOLD = 1e-4
 LONG = 60  # words

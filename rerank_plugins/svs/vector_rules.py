@@ -22,7 +22,7 @@ class VectorRules(NamedTuple):
 
     Pairs are sorted by left symbol, then by the plain category of the right symbol, then by right symbol.
 
-    `group`         (S) the number of each symbol's plain category (coarse_model.py)
+    `group`         (S) the number of each symbol's plain category (parsing.py)
     `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
     `members`       (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
     `blocks`        (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none;

@@ -23,3 +23,17 @@ def register_feature_extractors(register: Register) -> None:
     register("decoder-alignment", DecoderAlignmentFeature)
     register("word-lexicon", WordLexiconFeature)
     register("joint-lm", JointLMFeature)
+
+
+@hookimpl
+def register_trainers(register: Register) -> None:
+    """Register the trainers of this family."""
+    from rerank_plugins.translation.alignment.trainer import WordAlignmentTrainer
+    from rerank_plugins.translation.joint_model.trainer import JointLMTrainer
+    from rerank_plugins.translation.lexicon.trainer import WordLexiconTrainer
+    from rerank_plugins.translation.memory.trainer import TranslationMemoryTrainer
+
+    register("word-alignment", WordAlignmentTrainer)
+    register("word-lexicon", WordLexiconTrainer)
+    register("joint-lm", JointLMTrainer)
+    register("translation-memory", TranslationMemoryTrainer)

@@ -1,4 +1,4 @@
-"""The head-lexicalised language model (treelet), summed over the k best parses of a sentence."""
+"""The head-lexicalised language model HEADLEX, summed over the k best parses of a sentence."""
 
 from __future__ import annotations
 

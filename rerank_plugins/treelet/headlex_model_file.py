@@ -1,4 +1,4 @@
-"""A HEADLEX model in one file (kit/files/model_file.py): the tables of each kind of factor, words, labels, settings."""
+"""Reads and writes a HEADLEX model: the tables of each kind of factor, words, labels, settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The treelet language model (Pauls & Klein 2012; treelet), summed over the k best parses of a sentence."""
+"""The treelet language model (Pauls & Klein 2012), summed over the k best parses of a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A treelet model in one file (kit/files/model_file.py): four pairs of tables, words, labels, rules and settings.
+"""Reads and writes a treelet model: four pairs of tables, words, labels, rules and settings.
 
 The tables are mapped into memory; reading the words and labels takes some milliseconds. The hash table of the rules is
 built when it is first used.

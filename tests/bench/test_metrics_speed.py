@@ -18,7 +18,7 @@ from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
 from rerank_adapters.metrics.ter import TER
 from rerank_adapters.metrics.wer import CER, WER
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 from tests.metrics.metric_texts import tatoeba
 from tests.metrics.naive_metrics import levenshtein
 

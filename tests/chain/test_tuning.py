@@ -16,7 +16,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Tuner, TuningResult
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
 from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()

@@ -366,7 +366,7 @@ def test_a_killed_extraction_goes_on_where_it_stopped(tmp_path, root, monkeypatc
     (tmp_path / "slow.py").write_text(SLOW)
     command = [sys.executable, "-m", "rerank_adapters.cli", "--plugin", "slow.py", "extract", "lists", "-f", "slow"]
     with subprocess.Popen([*command, "-j", "1", "-o", "killed.npz"], cwd=tmp_path) as process:
-        while len(list((tmp_path / "cache").glob("lists/*/*.values"))) < 2 and process.poll() is None:
+        while len(list((tmp_path / "cache").glob("features/*/*.values"))) < 2 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
     first = len(seen(tmp_path))

@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from rerank_adapters.applications.training.command import MODELS
+from rerank_adapters.applications.training.command import MODULES
+from rerank_adapters.builtin import BUILTIN
+from rerank_plugins.core.loader import load_plugins
 from tests.command_line import done, in_process_of_its_own
 
 
@@ -22,6 +24,7 @@ def test_help_of_a_command_imports_no_model():
     assert [name for name in loaded if name == "numba" or name.startswith("rerank_plugins.")] == []
 
 
+MODELS = [*MODULES, *load_plugins(BUILTIN, installed=False).entries["trainer"]]
 COMMANDS = [*(("train", model) for model in MODELS), ("svs", "clusters")]
 COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse", "ground")]
 

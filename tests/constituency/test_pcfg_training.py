@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.constituency import distinct_subtrees, latent_trees
+from rerank_plugins.constituency import distinct_subtrees, latent_kernels, latent_trees
 from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
 from rerank_plugins.constituency.binarised_trees import Forest, plant
-from rerank_plugins.constituency.carried_states import widened
 from rerank_plugins.constituency.distinct_subtrees import subtrees
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.latent_trees import Trees
 from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
-from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge, widened
 from rerank_plugins.constituency.tagged_words import with_tagged_words
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
 from rerank_plugins.constituency.treebank_grammar import productions, treebank_grammar
@@ -185,6 +184,16 @@ def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int)
     assert found[0] == pytest.approx(slow[0], rel=1e-12)
     assert np.allclose(found[1], slow[1], rtol=1e-10, atol=1e-13)
     assert found[1].sum() == pytest.approx(forest.node_weights.sum())
+
+
+def test_sums_of_expected_counts_have_one_order(bank: list[Tree], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled for whatever processor, kernels give the numbers of the same lines in Python."""
+    forest = plant(bank * 9)
+    grammar = random_grammar(forest, seed=1, rounds=3)
+    counts = Trees(forest, grammar.productions).expected(grammar)[1]
+    for name in ("fill_inside", "fill_outside"):
+        monkeypatch.setattr(latent_kernels, name, getattr(latent_kernels, name).py_func)
+    assert Trees(forest, grammar.productions).expected(grammar)[1].tobytes() == counts.tobytes()
 
 
 def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import (
     strip_functions,
 )
 from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
-from rerank_plugins.treelet.lexicalised_trees import lexicalise
+from rerank_plugins.treelet.tree_transformations.tags import lexicalise
 from tests.core import naive_trees
 from tests.core.dependency_conversion import to_dependencies
 from tests.random_trees import trees

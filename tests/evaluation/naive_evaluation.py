@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 
 class WordErrors(Metric):

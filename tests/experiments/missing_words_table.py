@@ -45,6 +45,7 @@ from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.missing_words.model import METHODS, Method
@@ -52,7 +53,7 @@ from rerank_plugins.missing_words.model_file import write_model
 from rerank_plugins.missing_words.training import Settings
 from rerank_plugins.missing_words.training import train as train_missing_words
 from rerank_plugins.missing_words.tuning import Removed, remove_words
-from rerank_plugins.ngram.training import NgramSettings, parse_prune
+from rerank_plugins.ngram.training import NgramSettings
 from rerank_plugins.ngram.training import train as train_ngram
 from tests.experiments.experiment import FILE, experiment, named_values, say
 

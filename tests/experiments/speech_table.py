@@ -51,7 +51,8 @@ from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.ngram.training import NgramSettings, parse_prune
+from rerank_plugins.kit.backoff.smoothing import parse_prune
+from rerank_plugins.ngram.training import NgramSettings
 from tests.experiments.experiment import FILE, Listed, experiment, named_values, say
 from tests.experiments.spoken_text import train_on_spoken, write_frequencies
 

@@ -15,7 +15,7 @@ from rerank_adapters.formats.lattices.kaldi_lattice import KaldiLatticeFormat
 from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import Rescored
+from rerank_plugins.core.metrics_and_tuners import Rescored
 from tests.formats.naive_lattices import all_sequences
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"

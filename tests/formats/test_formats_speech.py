@@ -24,7 +24,7 @@ from rerank_adapters.formats.speech.srilm import BYTELOG, SrilmFormat
 from rerank_adapters.formats.speech.wenet import WenetFormat
 from rerank_adapters.formats.speech.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import Rescored
+from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"

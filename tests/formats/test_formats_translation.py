@@ -13,7 +13,7 @@ from rerank_adapters.formats.translation.plain import PlainFormat
 from rerank_adapters.formats.translation.sockeye import SockeyeFormat
 from rerank_adapters.formats.translation.transformers import TransformersFormat
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import Rescored
+from rerank_plugins.core.metrics_and_tuners import Rescored
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {

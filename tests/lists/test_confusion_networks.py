@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.lists.confusion_network import ConfusionNetwork
-from rerank_plugins.lists.slot_alignment import INSERT, MATCH, SKIP, cheapest_path
+from rerank_plugins.lists.confusion_network import INSERT, MATCH, SKIP, ConfusionNetwork, cheapest_path
 from rerank_plugins.lists.word_posteriors import WordPosteriorsFeature
 from tests.command_line import done, refused
 

@@ -16,7 +16,7 @@ from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.metrics.ter import TER
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 from tests.metrics.metric_texts import hypotheses_and_references, odd_texts, segments
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)  # it dislikes tokenised text

@@ -306,7 +306,7 @@ def test_files_that_are_no_models_are_refused(trained, tmp_path):
     with pytest.raises(ModelError, match=r"other\.lm: .*ngram"):
         read_model(tmp_path / "other.lm")
     write_any(tmp_path / "hollow.mw", "missing-words", {"training": {}, "locations": {}, "mixture": []}, {})
-    with pytest.raises(ModelError, match=r"hollow.mw: damaged model of missing words \(KeyError: 'ngram'\)"):
+    with pytest.raises(ModelError, match=r"hollow.mw: damaged model of missing words \(KeyError: 'words'\)"):
         read_model(tmp_path / "hollow.mw")
     write_model(trained, tmp_path / "m.mw")
     content = bytearray((tmp_path / "m.mw").read_bytes())

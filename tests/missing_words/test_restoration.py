@@ -16,9 +16,8 @@ from rerank_adapters.applications.restoration.filling import ContextFilling, Sub
 from rerank_adapters.applications.restoration.imputation_file import parse_rows, row_lines
 from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_lines, parse_incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
-from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating import Locating
-from rerank_adapters.applications.restoration.restoring import Restored, _as_table, _as_text
+from rerank_adapters.applications.restoration.restoring import Restored, _as_table, _as_text, least_edits
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.missing_words.model_file import read_model

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
-from rerank_plugins.ngram.training import NgramSettings, parse_prune, train
+from rerank_plugins.ngram.training import NgramSettings, train
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, events_of_text, sentence_lns
 

@@ -21,15 +21,12 @@ from rerank_adapters.chain.tuning.tables import cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
 from rerank_adapters.evaluation.contributions import Contribution, Contributions
 from rerank_adapters.report import numbers, plots, text
-from rerank_adapters.report.fitting import fitted
-from rerank_adapters.report.headline import headline
-from rerank_adapters.report.html import html_page
+from rerank_adapters.report.html import headline, html_page
 from rerank_adapters.report.output import drawn as drawn_report
 from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
-from rerank_adapters.report.scale import tick_label, ticks
-from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
+from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
 from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
-from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
+from rerank_adapters.report.terminal import fitted, print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
 from rerank_plugins import ConfigError
 from tests.command_line import done

@@ -29,7 +29,7 @@ from rerank_plugins.similarity.esa.documents import Document
 from rerank_plugins.similarity.measures import capitals, entities, overlap, shape, strings, tfidf
 from rerank_plugins.similarity.measures.pools import DKPRO, MAYO, PAPER, TAKELAB
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.measures.string_kernels import greedy_string_tiling, longest_common_substring
+from rerank_plugins.similarity.measures.strings import greedy_string_tiling, longest_common_substring
 from rerank_plugins.similarity.measures.table import Measures
 from rerank_plugins.similarity.random_indexing import training as vector_training
 from rerank_plugins.similarity.random_indexing.model_file import write_model

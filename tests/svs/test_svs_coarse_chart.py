@@ -9,7 +9,7 @@ from rerank_plugins.constituency.inside import Chart
 from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.svs import coarse_chart
 from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
-from rerank_plugins.svs.coarse_model import coarse_grammar
+from rerank_plugins.svs.parsing import coarse_grammar
 from tests.svs.naive_svs_parsing import WORDS, random_model
 
 SENTENCES = st.integers(1, 9).flatmap(

@@ -14,8 +14,7 @@ from rerank_plugins.constituency.outside import spans
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.svs import vector_chart
-from rerank_plugins.svs.coarse_model import coarse_grammar
-from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.parsing import SvsParser, coarse_grammar
 from rerank_plugins.svs.vector_tree import VectorTree
 from tests.constituency.naive_pcfg import derivations
 from tests.svs.naive_svs_parsing import (

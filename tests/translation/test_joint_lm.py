@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import ThreadpoolController
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -176,15 +175,6 @@ def test_the_same_seed_gives_the_same_model(alignment):
     first, second = (train(PAIRS, alignment, short) for _ in range(2))
     assert (first.embeddings == second.embeddings).all()
     assert (first.output == second.output).all()
-
-
-def test_training_uses_one_thread_of_blas(alignment):
-    during, blas = [], ThreadpoolController().select(user_api="blas")
-    with blas.limit(limits=2):
-        train(PAIRS, alignment, replace(SETTINGS, epochs=1), report=lambda epoch: during.append(blas.info()))
-        after = blas.info()
-    assert {pool["num_threads"] for info in during for pool in info} == {1}
-    assert {pool["num_threads"] for pool in after} == {2}
 
 
 def test_the_feature(trained, alignment, tmp_path):

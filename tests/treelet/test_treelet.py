@@ -15,7 +15,7 @@ from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.treelet.corpus_vocabulary import close_vocabulary
+from rerank_plugins.treelet.corpus import close_vocabulary
 from rerank_plugins.treelet.events import rule_events, word_events
 from rerank_plugins.treelet.model import ORDERS, Settings
 from rerank_plugins.treelet.model_file import read_model, write_model

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 from rerank_plugins.core.sparse_block import SparseBlock
 
 

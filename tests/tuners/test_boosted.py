@@ -18,7 +18,7 @@ from rerank_adapters.tuners.tree_contributions import shapley_values, tree_lead
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError
-from rerank_plugins.core.interfaces import Scorer, TuningResult
+from rerank_plugins.core.metrics_and_tuners import Scorer, TuningResult
 from rerank_plugins.testing import check_tuner
 from tests.command_line import done, refused
 from tests.tuners import naive_tuners as naive

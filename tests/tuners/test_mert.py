@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.chain.tuning import prepare, tune
-from rerank_adapters.tuners.envelopes import upper_envelopes
-from rerank_adapters.tuners.line_search import Line, metric_on_line
+from rerank_adapters.tuners.line_search import Line, metric_on_line, upper_envelopes
 from rerank_adapters.tuners.mert import Mert
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive

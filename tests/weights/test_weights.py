@@ -13,7 +13,7 @@ from rerank_adapters.weights.moses_ini import moses_weight_section, read_moses_i
 from rerank_adapters.weights.values import grouped
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import TuningResult
+from rerank_plugins.core.metrics_and_tuners import TuningResult
 from rerank_plugins.core.sparse_block import SparseBlock
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"

@@ -17,7 +17,7 @@ from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import RerankError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Metric, Rescored, Scorer
+from rerank_plugins.core.metrics_and_tuners import Metric, Rescored, Scorer
 from rerank_plugins.core.nbest import NBestList
 
 

@@ -39,7 +39,7 @@ from rerank_adapters.metrics.signatures import full_signature
 from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError, RerankError
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 from rerank_plugins.core.registry import suggestion
 
 EQUAL = 1e-9  # sentence scores that differ by less are a tie

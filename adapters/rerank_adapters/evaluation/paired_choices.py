@@ -18,7 +18,7 @@ from rerank_adapters.evaluation.significance import (
     swapped_totals,
 )
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 
 class Gain(NamedTuple):

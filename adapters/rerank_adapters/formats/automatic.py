@@ -14,7 +14,7 @@ from typing import Any
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.guessing import LINES, MOSES, Guess, guess, guess_folder
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NBestList
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 from rerank_plugins.kit.files.numbers import finite, shortest
 

@@ -15,7 +15,8 @@ import numpy as np
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Metric, check_texts, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Metric, check_texts
 
 
 @dataclass

@@ -21,7 +21,8 @@ from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_t
 from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer, sacrebleu_version, tokenizer_signature
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 ORDER = 4
 LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0

@@ -23,7 +23,8 @@ from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_t
 from rerank_adapters.metrics.preprocessing import sacrebleu_version
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 EPSILON = 1e-16
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

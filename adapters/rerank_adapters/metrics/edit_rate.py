@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_adapters.metrics.layout import Layout, lay_out
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 
 class EditRate(Metric):

@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.interfaces import check_texts
+from rerank_plugins.core.metrics_and_tuners import check_texts
 
 
 @dataclass(frozen=True, eq=False)

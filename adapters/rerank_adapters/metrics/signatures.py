@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 
 def join_signature(version: str, **settings: str | int | bool) -> str:

@@ -20,6 +20,7 @@ TITLES = {
     "metric": "Metrics",
     "tuner": "Tuners",
     "format": "Formats of n-best lists",
+    "trainer": "Trainers",
 }
 
 

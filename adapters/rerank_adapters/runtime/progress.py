@@ -16,6 +16,7 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rerank_plugins.core.trainer import counted as counted
 from rerank_plugins.kit.kernel_compilation import told
 
 if TYPE_CHECKING:
@@ -53,15 +54,6 @@ def duration(seconds: float) -> str:
     """
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, singular or plural (the noun with an s unless `plural` is given).
-
-    >>> counted(1, "seed"), counted(1200, "tree"), counted(2, "hypothesis", "hypotheses")
-    ('1 seed', '1,200 trees', '2 hypotheses')
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 class _LateDisplay(ABC):

@@ -25,7 +25,8 @@ from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Minimum expected risk (Smith & Eisner 2006): finds the weights whose posteriors have the best expected metric.
 
 The posterior of a list is the softmax of its weighted sums. The expected statistics, summed over lists, are put into
-the corpus metric (their section 4, here for any metric; see posterior.py), or the expected sentence score is taken
+the corpus metric (their section 4, here for any metric), or the expected sentence score is taken
 (`target = "sentence"`). In deterministic annealing, the temperature T times the entropy of the posteriors is added to
 the objective, and T falls from `temperature` to 0. In the quenching that follows, the posterior is sharpened by 2, 4,
 ... so that it approaches the choice of the 1-bests. An L2 term limits the weights. Each stage starts from the weights
@@ -12,6 +12,13 @@ The objective to be maximised, per list and with gains in units of their standar
     expected gain + T * entropy - l2 / 2 * |weights|^2 - prior / 2 * (distance from the prior)^2
 
 One evaluation takes O(rows * features), one stage some tens of evaluations.
+
+For each list let p = softmax(scores), H the entropy of p and E the expectation under p. With gains g, the derivative
+with respect to a score is
+
+    d (E[g] + T H) / d score_i  =  p_i (g_i - E[g])  -  T p_i (ln p_i + H)
+
+(Smith & Eisner 2006, section 3); the derivatives with respect to the weights follow by the chain rule.
 """
 
 from __future__ import annotations
@@ -22,13 +29,59 @@ from typing import Literal
 
 import numpy as np
 
+from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
-from rerank_adapters.tuners.posterior import Posterior
+from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import option
+
+WIDTH = 0.01  # of the differences, in multiples of 1 / segments; it can be small because expected statistics are smooth
+
+
+class Posterior:
+    """The expected gain of a problem's lists as a function of the weights, in standard deviations within lists.
+
+    With `corpus` it is the metric of the expected statistics of the whole set, otherwise the mean of the expected
+    sentence scores.
+    """
+
+    def __init__(self, problem: Problem, corpus: bool) -> None:
+        self.problem = problem
+        self.corpus = corpus
+        self.starts, self.lengths = problem.offsets[:-1], np.diff(problem.offsets)
+        if corpus:
+            chosen = one_best(problem.base, problem.offsets)
+            totals = problem.statistics[chosen].sum(axis=0)
+            self.gains = gains_of(problem.statistics, metric_slope(problem.metric, totals, problem.segments))
+        else:
+            self.gains = problem.sign * problem.metric.sentence_scores(problem.statistics)
+        self.unit = spread(self.gains, problem.offsets)
+        self.gains = self.gains / self.unit
+
+    def objective(self, weights: FloatArray, temperature: float) -> tuple[float, FloatArray]:
+        """The expected gain + temperature * mean entropy, which is to be maximised, and its gradient."""
+        problem, segments = self.problem, self.problem.segments
+        scores = problem.scores(weights)
+        scores -= np.repeat(np.maximum.reduceat(scores, self.starts), self.lengths)
+        p = np.exp(scores)
+        mass = np.add.reduceat(p, self.starts)
+        p /= np.repeat(mass, self.lengths)
+        log_p = scores - np.repeat(np.log(mass), self.lengths)
+        gains, value = self.gains, 0.0
+        if self.corpus:
+            totals = np.einsum("i,ij->j", p, problem.statistics)
+            value = problem.sign * float(problem.metric.score(totals)) / self.unit
+            slope = metric_slope(problem.metric, totals, segments, WIDTH) / self.unit
+            gains = gains_of(problem.statistics, slope)
+        benefit = gains - temperature * log_p
+        expected = np.add.reduceat(p * benefit, self.starts)
+        gradient = problem.features.pull(p * (benefit - np.repeat(expected, self.lengths)) / segments)
+        if self.corpus:
+            return value - temperature * float(p @ log_p) / segments, gradient
+        return float(expected.mean()), gradient
 
 
 @dataclass

@@ -12,7 +12,7 @@ import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 
 def metric_slope(metric: Metric, totals: FloatArray, segments: float, width: float = 1.0) -> FloatArray:

@@ -25,7 +25,8 @@ import numpy as np
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
 
 # (start, rng, restart number) -> the weights after each iteration, all standardised
 Search = Callable[[FloatArray, np.random.Generator, int], Iterator[FloatArray]]

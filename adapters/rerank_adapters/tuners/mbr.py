@@ -27,7 +27,8 @@ from rerank_adapters.tuners.mbr_decision import evidence_of, expected_utilities,
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
 
 
 @dataclass

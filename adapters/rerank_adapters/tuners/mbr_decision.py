@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.metrics_and_tuners import Metric
 
 STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
 

@@ -19,7 +19,7 @@ import numpy as np
 from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.core.interfaces import Metric, TuningData
+from rerank_plugins.core.metrics_and_tuners import Metric, TuningData
 
 # A spread below this fraction of a feature's magnitude is the rounding error of a constant.
 CONSTANT = 1e-10

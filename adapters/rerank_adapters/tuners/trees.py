@@ -17,7 +17,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Scorer
+from rerank_plugins.core.metrics_and_tuners import Scorer
 from rerank_plugins.kit.files.model_file import read_model, write_model
 
 KIND = "boosted-trees"

@@ -13,7 +13,7 @@ from rerank_adapters.tuners.trees import Trees
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, PluginError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import TuningResult
+from rerank_plugins.core.metrics_and_tuners import TuningResult
 
 
 @dataclass(frozen=True)

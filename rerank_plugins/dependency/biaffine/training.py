@@ -1,8 +1,7 @@
 """Trains the parser on a treebank: Adam with a decaying learning rate, dropout, and dropout of word forms.
 
 Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
-average of those of the last steps. The same data, settings and machine give the same model; on other machines, BLAS may
-differ in the last bits.
+average of those of the last steps. The same data and settings give the same model on every processor.
 """
 
 from __future__ import annotations

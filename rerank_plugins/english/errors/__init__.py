@@ -1,1 +1,1 @@
-"""Insertion of one error into a correct sentence: pseudo-negative examples of grammar (Foster et al. 2008)."""
+"""Inserts one error into a correct sentence: pseudo-negative examples of grammar (Foster et al. 2008)."""

@@ -11,13 +11,20 @@ The first word is never deleted and nothing is inserted before it, so that capit
 word keeps its capitals. The result may be grammatical by chance (after the deletion of an adjective, say), hence
 *pseudo*-negative examples. If the drawn kind does not apply to a sentence, another kind is drawn. About 0.2 ms per
 sentence.
+
+Three kinds of agreement are read from a dependency tree (Universal Dependencies): a finite verb with its subject
+(`nsubj`; its auxiliary or copula if it has one), a determiner with its noun (this, these, that, those; a noun after a,
+an, each, every …), and a reflexive pronoun with its antecedent.
+
+A string one edit away has a letter inserted, deleted or substituted, or two neighbours transposed (Damerau 1964).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from string import ascii_lowercase
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -25,9 +32,79 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.english.errors.agreeing_words import disagreements
-from rerank_plugins.english.errors.misspellings import one_edit_away
 from rerank_plugins.english.lexicon.word_forms import NOUN, VERB, WordForms
+
+
+def one_edit_away(word: str) -> list[str]:
+    """All strings one edit (with letters a-z) away from a word, sorted, without the word: about 54 per letter.
+
+    >>> len(one_edit_away("a")), one_edit_away("at")[:3]
+    (76, ['a', 'aa', 'aat'])
+    """
+    splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    strings = {left + right[1:] for left, right in splits if right}
+    strings |= {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
+    strings |= {left + letter + right[1:] for left, right in splits if right for letter in ascii_lowercase}
+    strings |= {left + letter + right for left, right in splits for letter in ascii_lowercase}
+    return sorted(strings - {word, ""})
+
+
+AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
+AUXILIARIES |= {plural: singular for singular, plural in AUXILIARIES.items()}
+DETERMINERS = {"this": "these", "these": "this", "that": "those", "those": "that"}
+SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
+PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
+REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")
+PLURAL_SUBJECTS = frozenset(["i", "you", "we", "they"])
+Change = tuple[int, tuple[str, ...]]  # a position, and the lower-case forms that the word there can be replaced by
+
+
+def disagreements(tree: DependencyTree, forms: WordForms) -> list[Change]:
+    """The words whose replacement breaks an agreement, by position, with the forms that break it."""
+    words = [word.lower() for word in tree.words]
+    changes = dict([*_verbs(tree, words, forms), *_determined(tree, words, forms), *_reflexives(tree, words)])
+    return sorted(changes.items())
+
+
+def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator[Change]:
+    for subject, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
+        if head < 0 or relation.partition(":")[0] != "nsubj":
+            continue
+        auxiliaries = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
+        if auxiliaries:
+            first = auxiliaries[0]
+            if words[first] in AUXILIARIES and not _subjunctive(words[subject], words[first]):
+                yield first, (AUXILIARIES[words[first]],)
+        elif tree.tags[head] == "VERB" and subject < head:
+            plural = words[subject] in PLURAL_SUBJECTS or words[subject] in forms.singular
+            if words[head] in forms.base and not plural:
+                yield head, (forms.base[words[head]],)
+            elif words[head] in forms.third_person and plural:
+                yield head, (forms.third_person[words[head]],)
+
+
+def _subjunctive(subject: str, auxiliary: str) -> bool:
+    """Whether these are `I was` or `I were`, which are not exchanged: `I were` is a correct subjunctive."""
+    return subject == "i" and auxiliary in ("was", "were")
+
+
+def _determined(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator[Change]:
+    for i, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
+        if head <= i or tree.tags[head] != "NOUN" or relation not in ("det", "nummod", "amod"):
+            continue
+        if words[i] in DETERMINERS and relation == "det":
+            yield i, (DETERMINERS[words[i]],)
+        elif words[i] in SINGULAR and words[head] in forms.plural:
+            yield head, (forms.plural[words[head]],)
+        elif words[i] in PLURAL and words[head] in forms.singular:
+            yield head, (forms.singular[words[head]],)
+
+
+def _reflexives(tree: DependencyTree, words: list[str]) -> Iterator[Change]:
+    for i, word in enumerate(words):
+        if word in REFLEXIVES and tree.relations[i] in ("obj", "iobj", "obl"):
+            yield i, tuple(other for other in REFLEXIVES if other != word)
+
 
 Thing = TypeVar("Thing")
 KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")

@@ -13,12 +13,14 @@ sum to one. C(h ·) = Σ_x C(h x) is counted, and not replaced by C(h): in a tre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
 
 FALLBACK = (0.5, 1.0, 1.5)
 
@@ -70,3 +72,15 @@ class StupidBackoff:
 
 
 Smoothing = KneserNey | StupidBackoff
+
+
+def parse_prune(text: str) -> tuple[int, ...]:
+    """Parse cut-offs in the form `0,0,1` or `0 0 1`. Raises ConfigError.
+
+    >>> parse_prune("0 0 1")
+    (0, 0, 1)
+    """
+    parts: Sequence[str] = text.replace(",", " ").split()
+    if not all(part.isdigit() for part in parts):
+        raise ConfigError(f"cut-offs {text!r}: wanted whole numbers, one for each order, as in 0,0,1")
+    return tuple(map(int, parts))

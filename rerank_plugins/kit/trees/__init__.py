@@ -1,1 +1,1 @@
-"""What is done to trees: cleaning, head rules, binarisation, files of k-best lists, evaluation."""
+"""Works on trees: cleaning, head rules, binarisation, files of k-best lists, evaluation."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.files.declared import Array, Offsets, Setting, WordList
 from rerank_plugins.similarity.esa.document_vectors import pair_cosines, word_cosines
 from rerank_plugins.similarity.known_words import KnownWords
 
@@ -28,14 +29,14 @@ class EsaModel(KnownWords):
     `weights` are (1 + ln tf) idf, divided by the Euclidean length of the document's vector.
     """
 
-    words: tuple[str, ...]
-    idf: FloatArray
-    titles: tuple[str, ...]
-    starts: LongArray
-    documents: IntArray
-    weights: NDArray[np.float32]
-    settings: Mapping[str, Any]
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    words: Annotated[tuple[str, ...], WordList("V")]
+    idf: Annotated[FloatArray, Array("V")]
+    titles: Annotated[tuple[str, ...], WordList("D")]
+    starts: Annotated[LongArray, Offsets("V", "E")]
+    documents: Annotated[IntArray, Array("E")]
+    weights: Annotated[NDArray[np.float32], Array("E")]
+    settings: Annotated[Mapping[str, Any], Setting()]
+    provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"ESA of {len(self.titles):,} documents and {len(self.words):,} words"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.declared import Array, NamedArrays, Setting, WordList
 from rerank_plugins.similarity.known_words import KnownWords
 
 Weighting = Literal["none", "idf", "sif"]
@@ -31,13 +32,13 @@ SIF = 1e-3  # a of the weights `sif`
 class RandomIndexModel(KnownWords, PickledFields):
     """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""
 
-    words: tuple[str, ...]
-    counts: LongArray
-    documents: LongArray
-    total_documents: int
-    spaces: Mapping[str, NDArray[np.float16]]
-    settings: Mapping[str, Any]
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    words: Annotated[tuple[str, ...], WordList("V")]
+    counts: Annotated[LongArray, Array("V")]
+    documents: Annotated[LongArray, Array("V")]
+    total_documents: Annotated[int, Setting("documents")]
+    spaces: Annotated[Mapping[str, NDArray[np.float16]], NamedArrays("space.", "V", "*")]
+    settings: Annotated[Mapping[str, Any], Setting()]
+    provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     @cached_property
     def weights(self) -> dict[Weighting, FloatArray]:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.random_indexing.context_sums import (
@@ -106,7 +107,7 @@ def train(
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
-            sums -= (share @ _unit(sums))[None, :] * _lengths(sums)  # subtract the mean direction of all tokens
+            sums -= product(share[None], _unit(sums)) * _lengths(sums)  # subtract the mean direction of all tokens
         return _unit(sums).astype(np.float16)
 
     progress("adding up contexts")

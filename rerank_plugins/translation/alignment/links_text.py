@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.translation.alignment.symmetrisation import Links
 
 LINK = re.compile(r"(\d+)([-?p])(\d+)")
@@ -42,3 +44,15 @@ def parse_gold(text: str) -> GoldLinks:
         if match[2] == "-":
             sure.add(link)
     return GoldLinks(frozenset(sure), frozenset(possible))
+
+
+def read_gold(path: str) -> list[GoldLinks]:
+    """The sure (`-`) and possible (`?` or `p`) links of each line. Raises FormatError with the path and the line."""
+    with open_text(path) as lines:
+        gold = []
+        for number, line in enumerate(lines, 1):
+            try:
+                gold.append(parse_gold(line))
+            except ValueError as error:
+                raise FormatError(str(error), path=display_name(path), line=number) from None
+        return gold

@@ -5,16 +5,67 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.files.declared import Array, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.alignment.bitext import split_words
-from rerank_plugins.translation.alignment.list_kernel import align_list
-from rerank_plugins.translation.alignment.pair_kernels import NO_LINK, look_up
+from rerank_plugins.translation.alignment.pair_kernels import NO_LINK, best_links, fill_positions, ln_pair, look_up
 from rerank_plugins.translation.alignment.symmetrisation import Links, Method, symmetrised
+
+
+@filling_kernel
+def align_list(
+    is_hmm: bool, null: float, tensions: Any, jumps: Any, backward_jumps: Any, tokens: Any, offsets: Any,
+    forward_t: Any, backward_t: Any, forward_null: Any, backward_null: Any, with_ln_p: bool, with_forward: bool,
+    with_backward: bool, pair_t: Any, pair_null: Any, shares: Any, back_shares: Any, states: Any, scales: Any,
+    came: Any, ln_p: Any, forward_links: Any, backward_links: Any,
+) -> None:  # fmt: skip
+    """Fill in ln p of both directions, (n, 2), and the best links of each.
+
+    The words of target sentence h are `tokens[offsets[h] : offsets[h + 1]]`, columns of `forward_t` and `backward_t`
+    (l, D) and indices into `forward_null` (D); `backward_null` (l) is that of the source words. `forward_links` has a
+    source word for each token, `backward_links` (n, l) a target word for each source word. A null probability of 0
+    stands for 1 / (words + 1), as in model 1. The other arguments are space for work.
+    """
+    length = len(forward_t)
+    if is_hmm:
+        fill_positions(is_hmm, 0.0, jumps, length, 0, shares)
+    for h in range(len(offsets) - 1):
+        start, size = offsets[h], offsets[h + 1] - offsets[h]
+        if with_ln_p or with_forward:
+            if not is_hmm:
+                fill_positions(is_hmm, tensions[0], jumps, length, size, shares)
+            for j in range(size):
+                word = tokens[start + j]
+                pair_null[j] = forward_null[word]
+                for i in range(length):
+                    pair_t[j, i] = forward_t[i, word]
+            share = null if null > 0 else 1.0 / (length + 1)
+            if with_ln_p:
+                ln_p[h, 0] = ln_pair(is_hmm, length, size, pair_t, pair_null, share, shares, states, scales)
+            if with_forward:
+                best_links(
+                    is_hmm, length, size, pair_t, pair_null, share, shares, states, came, forward_links, start
+                )  # fmt: skip
+        if with_ln_p or with_backward:
+            fill_positions(is_hmm, tensions[1], backward_jumps, size, length, back_shares)
+            for i in range(length):
+                for j in range(size):
+                    pair_t[i, j] = backward_t[i, tokens[start + j]]
+            share = null if null > 0 else 1.0 / (size + 1)
+            if with_ln_p:
+                ln_p[h, 1] = ln_pair(is_hmm, size, length, pair_t, backward_null, share, back_shares, states, scales)
+            if with_backward:
+                best_links(
+                    is_hmm, size, length, pair_t, backward_null, share, back_shares, states, came, backward_links,
+                    h * length,
+                )  # fmt: skip
+
 
 FLOOR = 1e-7  # the least t, that of words which never co-occurred and of unknown words
 Words = Sequence[str]
@@ -28,19 +79,19 @@ class Lexicon:
     `forward` is t(target | source), and `backward` t(source | target).
     """
 
-    starts: LongArray
-    targets: IntArray
-    forward: Probabilities
-    backward: Probabilities
+    starts: Annotated[LongArray, Offsets("F", "P")]
+    targets: Annotated[IntArray, Array("P")]
+    forward: Annotated[Probabilities, Array("P", name="forward.t")]
+    backward: Annotated[Probabilities, Array("P", name="backward.t")]
 
 
 @dataclass(frozen=True, eq=False)
 class DirectionModel:
     """t(word | NULL) of each generated word, λ of the diagonal prior, and the jumps of the HMM."""
 
-    null: Probabilities
-    tension: float
-    jumps: FloatArray
+    null: Annotated[Probabilities, Array("V")]
+    tension: Annotated[float, Setting("tension.*")]
+    jumps: Annotated[FloatArray, Array("J")]
 
 
 class Lookup(NamedTuple):
@@ -77,14 +128,14 @@ class WordAlignmentModel:
     `settings` are those of training, with the numbers of pairs and words it was trained on.
     """
 
-    source_words: tuple[str, ...]
-    target_words: tuple[str, ...]
-    source_sentences: LongArray
-    target_sentences: LongArray
-    lexicon: Lexicon
-    forward: DirectionModel
-    backward: DirectionModel
-    settings: Mapping[str, Any]
+    source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
+    target_words: Annotated[tuple[str, ...], WordList("E", name="target.words")]
+    source_sentences: Annotated[LongArray, Array("F", name="source.sentences")]
+    target_sentences: Annotated[LongArray, Array("E", name="target.sentences")]
+    lexicon: Annotated[Lexicon, Part()]
+    forward: Annotated[DirectionModel, Part("forward.", V="E")]
+    backward: Annotated[DirectionModel, Part("backward.", V="F")]
+    settings: Annotated[Mapping[str, Any], Setting("training")]
 
     @cached_property
     def _source_numbers(self) -> dict[str, int]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.files.declared import Setting, WordList
 from rerank_plugins.translation.alignment.bitext import split_words
 
 UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
@@ -51,11 +53,11 @@ class Contexts:
 class Numbering:
     """The numbers of words: `source_words` and `target_words`, the window w, the history h, and the source's case."""
 
-    source_words: tuple[str, ...]
-    target_words: tuple[str, ...]
-    window: int
-    history: int
-    lowercase: bool
+    source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
+    target_words: Annotated[tuple[str, ...], WordList("T", name="target.words")]
+    window: Annotated[int, Setting("training.window")]
+    history: Annotated[int, Setting("training.history")]
+    lowercase: Annotated[bool, Setting("training.lowercase")]
 
     @property
     def symbols(self) -> int:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.files.declared import Array, Part, Setting
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering
 
@@ -33,13 +34,13 @@ class JointModel:
     O (outputs, H) and `output_bias` c (outputs).
     """
 
-    numbering: Numbering
-    embeddings: Weights
-    hidden: Weights
-    hidden_bias: Weights
-    output: Weights
-    output_bias: Weights
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    numbering: Annotated[Numbering, Part()]
+    embeddings: Annotated[Weights, Array("S", "D")]
+    hidden: Annotated[Weights, Array("KD", "H")]
+    hidden_bias: Annotated[Weights, Array("H")]
+    output: Annotated[Weights, Array("T+2", "H")]
+    output_bias: Annotated[Weights, Array("T+2")]
+    settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
 
     def activations(self, symbols: IntArray) -> tuple[Weights, Weights]:
         """The inputs x (n, K D) and the hidden layer (n, H) of (n, K) contexts."""

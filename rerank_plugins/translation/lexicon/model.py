@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.declared import Array, Offsets, Setting, WordList
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +31,13 @@ class WordLexicon(PickledFields):
     `bias` (T) has the log odds of each target word where no source word is known.
     """
 
-    source_words: tuple[str, ...]
-    target_words: tuple[str, ...]
-    bias: NDArray[np.float32]
-    starts: LongArray
-    targets: IntArray
-    weights: NDArray[np.float32]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    source_words: Annotated[tuple[str, ...], WordList("F", name="source.words")]
+    target_words: Annotated[tuple[str, ...], WordList("T", name="target.words")]
+    bias: Annotated[NDArray[np.float32], Array("T")]
+    starts: Annotated[LongArray, Offsets("F", "W")]
+    targets: Annotated[IntArray, Array("W")]
+    weights: Annotated[NDArray[np.float32], Array("W")]
+    settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
 
     @cached_property
     def _source_number(self) -> dict[str, int]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.declared import Array, Offsets, Part, Setting, WordList
 from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
 from rerank_plugins.translation.memory.sentence_comparison import compare
 
@@ -37,9 +38,9 @@ UNKNOWN = -1  # the number of a word that is not in the memory
 class Sentences:
     """The sentences of one language: sentence i has the words `tokens[offsets[i] : offsets[i + 1]]`, by number."""
 
-    words: tuple[str, ...]
-    tokens: IntArray
-    offsets: LongArray
+    words: Annotated[tuple[str, ...], WordList("V")]
+    tokens: Annotated[IntArray, Array("N")]
+    offsets: Annotated[LongArray, Offsets("D", "N")]
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -77,10 +78,10 @@ class Postings:
     `highest` (V) is the highest impact of each word.
     """
 
-    starts: LongArray
-    documents: IntArray
-    impacts: NDArray[np.uint16]
-    highest: NDArray[np.uint16]
+    starts: Annotated[LongArray, Offsets("V", "E")]
+    documents: Annotated[IntArray, Array("E")]
+    impacts: Annotated[NDArray[np.uint16], Array("E")]
+    highest: Annotated[NDArray[np.uint16], Array("V")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +99,11 @@ class Matches:
 class TranslationMemory(PickledFields):
     """Pairs of a `source` and a `target` sentence, which have the same number, and the `postings` of source words."""
 
-    source: Sentences
-    target: Sentences
-    postings: Postings
-    settings: Mapping[str, Any]
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    source: Annotated[Sentences, Part("source.", D="D")]
+    target: Annotated[Sentences, Part("target.", D="D")]
+    postings: Annotated[Postings, Part(V="source.V")]
+    settings: Annotated[Mapping[str, Any], Setting()]
+    provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.source)

@@ -38,10 +38,10 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """  # noqa: D301
     from rerank_adapters.applications.alignment.aligning import aligned_lines, error_lines
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.gold_links import read_gold
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
+    from rerank_plugins.translation.alignment.links_text import read_gold
     from rerank_plugins.translation.alignment.model_file import read_model
 
     closing = Closing()

@@ -23,7 +23,7 @@ from rerank_adapters.evaluation.paired_choices import Gain, paired_gains
 from rerank_adapters.evaluation.segments import by_name
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_plugins import FloatArray
-from rerank_plugins.core.interfaces import TuningData
+from rerank_plugins.core.metrics_and_tuners import TuningData
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
 PARTS: tuple[Part, ...] = ("left-out", "added", "selection", "correlations", "weights")

@@ -1,9 +1,20 @@
-"""Restores sentences: makes lists of insertions, reranks them if there are weights, and writes the results."""
+"""Restores sentences: makes lists of insertions, reranks them if there are weights, and writes the results.
+
+Chooses the restoration of the least expected edit distance, which may be the incomplete sentence itself.
+
+The billion-word imputation task counts the characters in which a restored sentence differs from the complete one. A
+wrong word then costs more than no word. With p(h) the probability of each restored sentence h of a list, the choice is
+
+    argmin_c Σ_h p(h) d(c, h) + r (|c| - |s|)
+
+among the sentences c of the list and the incomplete sentence s (minimum Bayes risk). r is the probability of all
+restorations that the list lacks: to these, an insertion of k characters is taken to add k edits.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import tee
@@ -16,7 +27,6 @@ from rerank_adapters.applications.restoration.accuracy import accuracy_records, 
 from rerank_adapters.applications.restoration.imputation_file import row_lines
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
-from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
 from rerank_adapters.chain.apply import apply_weights
@@ -31,6 +41,24 @@ from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
+
+
+def least_edits(incomplete: str, restored: Sequence[str], scores: FloatArray, rest: float) -> int:
+    """The position of the choice in `restored`, or -1 for the incomplete sentence.
+
+    `scores` (n) are ln p of the restored sentences up to a constant; `rest`, from 0 to 1, is the probability of others.
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    choices = [*restored, incomplete]
+    p = np.exp(scores - np.max(scores))
+    p *= (1 - rest) / p.sum()
+    distances = cdist(choices, restored, scorer=Levenshtein.distance, dtype=np.int32)
+    added = np.array([len(choice) - len(incomplete) for choice in choices])
+    best = int(np.argmin(distances @ p + rest * added))
+    return best if best < len(restored) else -1
+
 
 COLUMNS = ("sentence", "position", "word", "score", "restored")
 

@@ -23,8 +23,8 @@ from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.similarity.random_indexing import model_file as vector_file
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+from rerank_plugins.similarity.random_indexing.model_file import FILE as VECTORS
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]
@@ -87,6 +87,7 @@ class SimilarityModel:
 
 def write_similarity(model: SimilarityModel, path: Path) -> int:
     """Write the model atomically and return the size of the file in bytes. Raises OSError."""
+    vectors, arrays = VECTORS.contents(model.vectors, "vectors.") if model.vectors else (None, {})
     settings = {
         "mode": model.mode,
         "names": model.names,
@@ -102,15 +103,13 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
             }
             for source, regression in model.regressions.items()
         },
-        "vectors": vector_file.described(model.vectors) if model.vectors else None,
+        "vectors": vectors,
         "data": dict(model.data),
         "provenance": {**model.provenance, "version": __version__},
     }
-    arrays: model_file.Arrays = {}
     if model.forest is not None:
-        arrays |= {f"forest.{array.name}": getattr(model.forest, array.name) for array in fields(RandomForest)}
-    if model.vectors is not None:
-        arrays |= vector_file.model_arrays(model.vectors, "vectors.")
+        forest = {f"forest.{array.name}": getattr(model.forest, array.name) for array in fields(RandomForest)}
+        arrays = forest | arrays
     return model_file.write_model(path, KIND, settings, arrays)
 
 
@@ -136,7 +135,7 @@ def read_similarity(path: Path) -> SimilarityModel:
             forest = RandomForest(**{array.name: arrays[f"forest.{array.name}"] for array in fields(RandomForest)})
         vectors = None
         if settings["vectors"] is not None:
-            vectors = vector_file.model_from(settings["vectors"], arrays, str(path), "vectors.")
+            vectors = VECTORS.from_contents(settings["vectors"], arrays, str(path), "vectors.")
         lowest, highest = settings["scale"]
         model = SimilarityModel(
             settings["mode"], tuple(settings["names"]), regressions, (lowest, highest), tuple(settings["text"]),

@@ -98,7 +98,7 @@ def command(
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.dependency.model import Settings
     from rerank_plugins.dependency.model_file import write_model
-    from rerank_plugins.ngram.training import parse_prune
+    from rerank_plugins.kit.backoff.smoothing import parse_prune
 
     closing = Closing()
     settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]

@@ -69,7 +69,6 @@ def train_parser(
     import numpy as np
 
     from rerank_plugins.core.dependency_tree import read_conllu
-    from rerank_plugins.core.threads import one_blas_thread
     from rerank_plugins.dependency.biaffine.network import Sizes
     from rerank_plugins.dependency.biaffine.training import Schedule, train
     from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
@@ -99,8 +98,7 @@ def train_parser(
         if (epoch + 1) % step == 0 or epoch + 1 == schedule.epochs:
             report(line)
 
-    with one_blas_thread():
-        return train(trees, vectors, language, np.random.default_rng(seed), sizes, schedule, after)
+    return train(trees, vectors, language, np.random.default_rng(seed), sizes, schedule, after)
 
 
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:

@@ -94,7 +94,7 @@ def command(
     from rerank_adapters.chain.parse_pool import ParseCounts
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.ngram.training import parse_prune
+    from rerank_plugins.kit.backoff.smoothing import parse_prune
     from rerank_plugins.treelet import headlex_model as headlex
     from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
     from rerank_plugins.treelet.model import Settings, TreeletModel

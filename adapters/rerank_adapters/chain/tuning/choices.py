@@ -10,7 +10,7 @@ from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import TuningData, TuningResult
+from rerank_plugins.core.metrics_and_tuners import TuningData, TuningResult
 
 
 def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:

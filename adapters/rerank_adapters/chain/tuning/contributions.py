@@ -16,7 +16,7 @@ from rerank_adapters.evaluation.contributions import Contribution, Contributions
 from rerank_adapters.tuners.one_best import centred
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Tuner, TuningData
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData
 
 
 def contributions(

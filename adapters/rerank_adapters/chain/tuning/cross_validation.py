@@ -19,7 +19,7 @@ from rerank_adapters.chain.tuning.choices import chosen_rows
 from rerank_adapters.chain.tuning.held_out import check_folds, tuned_folds
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult
 
 
 @dataclass(frozen=True)

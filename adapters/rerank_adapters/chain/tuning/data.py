@@ -10,7 +10,7 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Metric, TuningData
+from rerank_plugins.core.metrics_and_tuners import Metric, TuningData
 from rerank_plugins.core.registry import suggestion
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from rerank_adapters.chain.tuning.held_out import check_folds, tuned_folds
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import Tuner, TuningData
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]

@@ -11,7 +11,7 @@ from rerank_adapters.chain.tuning.choices import chosen_rows
 from rerank_adapters.chain.tuning.data import take_segments
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult
 
 
 class Fold(NamedTuple):

@@ -11,7 +11,7 @@ from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.tuners.one_best import centred
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.interfaces import Tuner, TuningData
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData
 
 
 def resampled_weights(

@@ -11,7 +11,7 @@ import numpy as np
 from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, PluginError
-from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
 
 Report = Callable[[TuningStep], None]
 

@@ -17,7 +17,7 @@ from rerank_adapters.chain.tuning.family_trials import FamilyTrials, left_out
 from rerank_adapters.chain.tuning.forward_selection import forward_selection
 from rerank_adapters.tuners.gains import gains_of, metric_slope
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.metrics_and_tuners import Metric, Tuner, TuningData, TuningResult, TuningStep
 
 PATIENCE = 3  # rounds without a new best score after which the search ends
 

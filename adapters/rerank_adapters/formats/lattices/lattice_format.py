@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rerank_adapters.formats.lattices.lattice import Lattice, Scales, best_sequences
-from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 
 FEATURES = ("acoustic", "lm")

@@ -17,7 +17,8 @@ from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import line_end, unchanged, value
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 from rerank_plugins.kit.files.numbers import shortest
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from rerank_adapters.formats.line_lists import line_end, unchanged, value
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 from rerank_plugins.kit.files.numbers import shortest
 

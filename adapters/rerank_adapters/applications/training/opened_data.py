@@ -1,0 +1,188 @@
+"""Opens the data of a training for any trainer: text, sentence pairs, or trees, of treebanks or parsed.
+
+Files may be compressed. Texts go through the steps of `--text`; tasks of a cluster open them by pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerank_adapters.applications.training.estimators import sharing_in_use
+from rerank_adapters.applications.training.reports import echo_perplexity, say
+from rerank_adapters.commands.options import JobFlags
+from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
+from rerank_adapters.runtime.cluster import each, on_cluster
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.text import TextPipeline
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.threads import cores
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData
+from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rerank_adapters.applications.training.tree_source import TreeSource
+
+BLOCK = 1000  # lines that go through the text steps at a time
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """The values of the common options; those that the trainer does not use have their defaults."""
+
+    held_out: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    language: str = ""
+    spoken: bool = False
+    parser: str = ""
+    memory: int = 8 << 30
+    temporary: Path | None = None
+    config: Path | None = None
+    seed: int | None = None
+    jobs: int | None = None
+
+
+class OpenedData(TrainingData):
+    """The data of a training, as a trainer declares that it reads them."""
+
+    def __init__(
+        self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions, registry: Registry
+    ) -> None:
+        self.paths, self.output, self.held_out = paths, output, common.held_out
+        self.language, self.spoken = common.language, common.spoken
+        self.workspace = Workspace(common.memory, common.temporary or output.parent)
+        self.cluster = Cluster(each, *sharing_in_use(self.workspace)) if on_cluster() else None
+        self._trainer, self._common, self._registry = trainer, common, registry
+        self._text = TextPipeline(common.steps)
+        self._status = StatusLine()
+        if self._reads_trees:
+            self.seed, self.jobs = self._trees.job.config.seed, self._trees.job.config.jobs
+        else:
+            self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or cores()
+
+    @property
+    def _reads_trees(self) -> bool:
+        return self._trainer.reads in ("dependencies", "constituents")
+
+    @cached_property
+    def _trees(self) -> TreeSource[Any]:
+        from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
+        from rerank_adapters.chain.job import Job
+        from rerank_adapters.chain.parse_pool import ParseCounts
+
+        common = self._common
+        settings = JobFlags(common.config, seed=common.seed, jobs=common.jobs).settings
+        kind: Any = DEPENDENCIES if self._trainer.reads == "dependencies" else CONSTITUENTS
+        job = Job.create(settings, self._registry)
+        return TreeSource(
+            kind, job, common.parser, self._text, ParseCounts(), spoken=common.spoken, language=common.language
+        )
+
+    @property
+    def _files(self) -> list[Path]:
+        return [Path(path) for path in self.paths]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the files."""
+        return [path.name for path in self._files] if self._reads_trees else [display_name(path) for path in self.paths]
+
+    def train(self) -> Trained:
+        """What the trainer learns, with its progress; the model file is written."""
+        if self._reads_trees:
+            with CountingBar("trees") as bar:
+                self._trees.seen = bar.add
+                trained = self._trainer.train(self)
+            trained.save(self.output)
+            return trained
+        with self._status:
+            trained = self._trainer.train(self)
+            self.progress("writing")
+            trained.save(self.output)
+        return trained
+
+    def examples(self) -> Iterator[Any]:
+        """What the files hold, in the form of the trainer's `reads`."""
+        if self._reads_trees:
+            return self._trees.trees(self._files)
+        return iter(self._files) if self._trainer.reads == "files" else self._opened(self.paths)
+
+    def _opened(self, paths: Sequence[str]) -> Iterator[Any]:
+        return read_pairs(paths) if self._trainer.reads == "pairs" else _texts(paths, self._text)
+
+    def pieces(self) -> tuple[Sequence[TextPiece], Callable[[TextPiece], Any]]:
+        """Pieces of the texts, and what opens one on another machine."""
+        return text_pieces(self.paths), _OpenedPiece(self._text)
+
+    def trained_on(self) -> TrainedOn:
+        """The record of the data for the model file."""
+        if self._reads_trees:
+            return self._trees.trained_on(self._files, self.output.parent)
+        return TrainedOn(self.language, text=self._text.describe())
+
+    @property
+    def parsed(self) -> str:
+        """How many sentences were parsed."""
+        return f" ({self._trees.counts})" if self._reads_trees and self._trees.counts.sentences else ""
+
+    def report(self, line: str) -> None:
+        """Print a line to stderr."""
+        say(line)
+
+    def progress(self, stage: str, done: int | None = None) -> None:
+        """Show the stage, where trees are not counted instead."""
+        if not self._reads_trees:
+            self._status(stage, done)
+
+    def report_held_out(self, trained: Trained) -> None:
+        """Print how well the model predicts each held-out file; sentence pairs are those of one file or of two."""
+        if not self.held_out:
+            return
+        if trained.evaluate is None:
+            assert trained.language_model is not None  # the trainer uses `held-out`
+            for path in self.held_out:
+                echo_perplexity(trained.language_model(), path)
+        elif self._reads_trees:
+            for path in self.held_out:
+                with CountingBar("held-out trees") as bar:
+                    self._trees.seen = bar.add
+                    result = trained.evaluate(self._trees.trees([Path(path)]))
+                say(f"{path}: {result}")
+        else:
+            say(f"held out: {trained.evaluate(self._opened(self.held_out))}")
+
+
+@dataclass(frozen=True)
+class _OpenedPiece:
+    """Opens a piece of a text, for a task on another machine."""
+
+    text: TextPipeline
+
+    @contextmanager
+    def __call__(self, piece: TextPiece) -> Iterator[tuple[str, Iterator[str]]]:
+        with open_piece(piece) as lines:
+            yield piece.path, _through(self.text, lines)
+
+
+def _texts(paths: Iterable[str], text: TextPipeline) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the name of each file and its lines after the steps. Raises FormatError for a file that cannot be read."""
+    for path in paths:
+        with open_text(path) as lines:
+            yield display_name(path), _through(text, lines)
+
+
+def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
+    if not text.steps:
+        yield from lines
+        return
+    while block := list(islice(lines, BLOCK)):
+        for line in text.apply([line.rstrip("\r\n") for line in block]):
+            yield line + "\n"

@@ -1,0 +1,194 @@
+"""The interfaces of metrics, tuners and formats of n-best lists, which plugins implement."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.nbest import NBestList
+
+
+class Metric(ABC):
+    """A corpus metric of additive sufficient statistics: those of the segments sum to those of the corpus."""
+
+    higher_is_better: ClassVar[bool] = True
+    decomposes: ClassVar[bool] = False  # the corpus score is monotone in a sum over segments, so the oracle is exact
+
+    @abstractmethod
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, S): a row for each hypothesis, segment by segment, against all references of its segment.
+
+        `hypotheses[s]` are the texts of segment s, `references[s]` its one or more references. Begin with
+        `check_texts(hypotheses, references)`, which raises the errors for arguments that have another shape.
+        """
+
+    @abstractmethod
+    def score(self, totals: FloatArray) -> FloatArray:
+        """Corpus scores of summed statistics, over the last axis: (…, S) -> (…)."""
+
+    @abstractmethod
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n, S) -> (n): smoothed scores of single hypotheses, on the scale of `score`."""
+
+    @abstractmethod
+    def signature(self) -> str:
+        """The settings that define the score, in sacrebleu's form (the caller adds `nrefs`)."""
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): the sentence score of hypothesis i with hypothesis j as its reference. Override it for speed."""
+        columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
+        return np.stack([self.sentence_scores(column) for column in columns], axis=1)
+
+
+def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
+    """Check the arguments of `Metric.statistics`.
+
+    Raises TypeError where a text stands in place of a sequence of texts (it would be taken for a list of characters),
+    FormatError for different numbers of segments and for a segment without reference.
+    """
+    for name, groups in (("hypotheses", hypotheses), ("references", references)):
+        if isinstance(groups, str):
+            raise TypeError(f"{name}: expected a sequence of texts for each segment, found a single text")
+        for segment, texts in enumerate(groups, 1):
+            if isinstance(texts, str):
+                text = f"for segment {segment} a single text, {texts[:40]!r}"
+                raise TypeError(f"{name}: expected a sequence of texts for each segment, found {text}")
+    if len(hypotheses) != len(references):
+        raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
+    for segment, texts in enumerate(references, 1):
+        if not len(texts):
+            raise FormatError(f"segment {segment} of {len(references)} has no reference; wanted one or more")
+
+
+class TuningStep(NamedTuple):
+    """One line of a tuner's progress: `score` is the metric on the tuning set at the current weights."""
+
+    restart: int
+    iteration: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class TuningData:
+    """The data of a tuner: the features and statistics of the same rows, and the constraints on the weights.
+
+    `statistics` (rows, S) of `metric`; `fixed`, `lower` and `upper` have one value per name of `table.all_names`;
+    `hypotheses` are the texts the metric saw, per segment (for utilities between hypotheses).
+    """
+
+    table: FeatureTable
+    statistics: FloatArray
+    metric: Metric
+    fixed: BoolArray
+    lower: FloatArray
+    upper: FloatArray
+    hypotheses: Sequence[Sequence[str]] = ()
+
+
+class Scorer(ABC):
+    """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
+
+    @abstractmethod
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): what each row's weighted sum is increased by; comparable within a list."""
+
+
+@dataclass(frozen=True, eq=False)
+class TuningResult:
+    """Tuned weights, one per name of `table.all_names`, and a record of the tuning.
+
+    `score`     of the metric on the tuning set, for the 1-bests by these weights
+    `decision`  "map" takes the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
+                where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
+    `trace`     the score after each iteration
+    `restarts`  the final weights of each restart; `restart_scores` are their scores
+    `notes`     remarks for the user (sparse features left fixed, early stop, …)
+    `scorer`    a model whose scores are added to the weighted sums; None where there are weights alone
+    """
+
+    weights: FloatArray
+    score: float
+    decision: Literal["map", "mbr"] = "map"
+    scale: float = 1.0
+    evidence: int = 0
+    trace: tuple[TuningStep, ...] = ()
+    restarts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    restart_scores: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    scorer: Scorer | None = None
+
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): the weighted sum of each row, and what the scorer adds to it."""
+        sums = table.scores(self.weights)
+        return sums if self.scorer is None else sums + self.scorer.scores(table)
+
+
+class Tuner(ABC):
+    """An algorithm that chooses weights by the metric of the hypotheses that they select.
+
+    `learns_scorer` is whether the result may have a scorer, which is written to a file beside that of the weights.
+    """
+
+    learns_scorer: ClassVar[bool] = False
+
+    def quick(self) -> Tuner | None:
+        """The tuner with the options by which it is fast enough to tune on many samples; None where there are none."""
+        return None
+
+    @abstractmethod
+    def tune(
+        self,
+        data: TuningData,
+        start: FloatArray,
+        rng: np.random.Generator,
+        report: Callable[[TuningStep], None] = lambda step: None,
+    ) -> TuningResult:
+        """Tune the weights, from `start` (one per name of `table.all_names`); a fixed weight keeps its start value."""
+
+
+class Rescored(NamedTuple):
+    """What reranking adds to a list.
+
+    `values` (n, len(names)) are those of the new features `names`, `scores` (n) the new totals, and `order` (n) the
+    rows from best to worst.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    scores: FloatArray
+    order: Sequence[int]
+
+
+class NBestFormat(ABC):
+    """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
+
+    Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
+    and a rescored list has its new order there, but not its totals or its new features.
+    """
+
+    keeps_totals: ClassVar[bool] = True
+    keeps_features: ClassVar[bool] = True
+
+    @property
+    def guessed_name(self) -> str | None:
+        """The name of the format that the lists read so far have; None where the format is no guess."""
+        return None
+
+    @abstractmethod
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield a list for each run of lines with the same segment id. Raises FormatError with the path and line."""
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of a folder, for formats whose lists are spread over files. Others raise FormatError."""
+        raise FormatError("is a folder, expected a file", path=folder)
+
+    @abstractmethod
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list: byte for byte as read, or in the new order with the new features and totals."""

@@ -1,0 +1,138 @@
+"""The interface of trainers: dataclasses whose fields are the options of `rerank train NAME` and of `[[model]]`.
+
+A trainer declares what it reads and which common options it uses; the command opens the data, and saves what `train`
+returns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from rerank_plugins.core.interfaces import LanguageModel
+from rerank_plugins.core.trained_on import TrainedOn
+
+Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]
+Use = Literal["text", "held-out", "language", "spoken", "memory", "cluster", "seed", "jobs"]
+
+
+class Cluster(NamedTuple):
+    """A cluster that does the work: `each(task, items, name)` gives the results of a task for all items, in order.
+
+    There should be at least `parts` parts of the work; a task may use `memory` bytes.
+    """
+
+    each: Callable[..., list[Any]]
+    parts: int
+    memory: int
+
+
+class TrainingData(ABC):
+    """The data of a training, opened, and the common options that the trainer uses; the others have their defaults.
+
+    `paths`      the files as the user named them; `names` are those to record and to show
+    `output`     the model file; it is written after the training, by `Trained.save`
+    `held_out`   the files of `--held-out`
+    `language`   the code of `--language`, or ""
+    `workspace`  a kit.workspace.Workspace, for large arrays
+    `cluster`    the cluster in use, or None
+    """
+
+    paths: Sequence[str]
+    output: Path
+    held_out: Sequence[str] = ()
+    language: str = ""
+    spoken: bool = False
+    seed: int = 1
+    jobs: int = 1
+    workspace: Any = None
+    cluster: Cluster | None = None
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the files."""
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The names of the files, and whether trees are those of speech, to be recorded in the model file."""
+        return {"files": self.names, **({"spoken": True} if self.spoken else {})}
+
+    @abstractmethod
+    def examples(self) -> Iterator[Any]:
+        """What the files hold, from the start at each call. Raises FormatError, ConfigError.
+
+        `text`          (name, lines) for each file, its lines after the steps of `--text`
+        `pairs`         (source, target) sentences
+        `dependencies`  DependencyTrees of treebanks and of parsed text; `constituents`: Trees likewise
+        `files`         the paths
+        """
+
+    @abstractmethod
+    def pieces(self) -> tuple[Sequence[Any], Callable[[Any], Any]]:
+        """Pieces of text for tasks of a cluster, and what opens one there: a context manager of (name, lines)."""
+
+    @abstractmethod
+    def trained_on(self) -> TrainedOn:
+        """The record of the data for the model file: language, text steps and parser. Read them first."""
+
+    @property
+    @abstractmethod
+    def parsed(self) -> str:
+        """How many sentences were parsed, in brackets after a space; empty where there was nothing to parse."""
+
+    @abstractmethod
+    def report(self, line: str) -> None:
+        """Print a line for people at once."""
+
+    @abstractmethod
+    def progress(self, stage: str, done: int | None = None) -> None:
+        """Show the stage of the training, and the number of words that it has done."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a trainer has learnt.
+
+    `save`            writes the model file
+    `lines`           what a person wants to know of the model; they are taken after the file is written
+    `evaluate`        held-out examples -> how well the model predicts them, as text
+    `language_model`  the saved model, for trainers of text, whose held-out files are measured by their perplexity
+    `what`            what the file holds, for the last line: `wrote the model (1.20 MB) to FILE in 3.1 s`
+    """
+
+    save: Callable[[Path], object]
+    lines: Iterable[str] = ()
+    evaluate: Callable[[Iterable[Any]], object] | None = None
+    language_model: Callable[[], LanguageModel] | None = None
+    what: str = "the model"
+
+
+class Trainer(ABC):
+    """A trainer of models: a dataclass whose docstring is the help of `rerank train NAME`, with its examples.
+
+    `reads` is the data, `uses` the common options that the command offers for it. With `dependencies` and
+    `constituents`, text is parsed with `--parser`, by default `default_parser`. With `to_stdout`, a file without `-o`
+    is printed.
+    """
+
+    reads: ClassVar[Reading] = "text"
+    uses: ClassVar[tuple[Use, ...]] = ()
+    default_parser: ClassVar[str] = ""
+    to_stdout: ClassVar[bool] = False
+
+    @abstractmethod
+    def train(self, data: TrainingData) -> Trained:
+        """Learn a model from the data. Raises FormatError, ConfigError, ModelError."""
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, singular or plural (the noun with an s unless `plural` is given).
+
+    >>> counted(1, "seed"), counted(1200, "tree"), counted(2, "hypothesis", "hypotheses")
+    ('1 seed', '1,200 trees', '2 hypotheses')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -1,0 +1,121 @@
+"""The trainer of n-gram language models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+
+if TYPE_CHECKING:
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.training import Trained as TrainedNgrams
+
+
+@dataclass
+class NgramTrainer(Trainer):
+    """Train an n-gram language model on tokenised TEXT with one sentence per line.
+
+    With the default settings, the model equals that of KenLM's lmplz; `--arpa` writes it in a form that KenLM and SRILM
+    read. The language model `ngram` and the feature `ngram-lm` read the model file.
+
+    \b
+    rerank train ngram news.en.gz novels.en --prune 0,0,1 --held-out dev.en \\
+        -o lm.ngram
+    rerank score dev.en -m lm.ngram
+    """  # noqa: D301
+
+    uses = ("language", "text", "held-out", "memory", "cluster", "jobs")
+
+    order: int = option(5, within="[1, 6]", doc="Length of the longest n-grams.")
+    smoothing: Literal["kneser-ney", "stupid-backoff"] = option(
+        "kneser-ney", doc="Interpolated modified Kneser–Ney smoothing, or stupid backoff."
+    )
+    min_count: int = option(1, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
+    words: int | None = option(
+        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    )
+    closed: bool = option(False, doc="Give unknown words no probability (a closed vocabulary).")
+    prune: str = option(
+        "0", metavar="COUNTS", doc="Prune n-grams that occur at most this often, one count for each order: 0,0,1."
+    )
+    prune_entropy: float = option(
+        0.0,
+        within="[0, ]",
+        metavar="SHARE",
+        doc="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.",
+    )
+    quantise: int | None = option(
+        None,
+        within="[2, 16]",
+        metavar="BITS",
+        doc="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
+        "Default: exact values.",
+    )
+    arpa: Path | None = option(
+        None,
+        writes=True,
+        metavar="FILE",
+        doc="Write the model in ARPA format too (compressed if the name ends in .gz).",
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """An `NgramModel`. Raises ModelError where there are no words, or for a model that ARPA cannot hold."""
+        from rerank_plugins import __version__
+        from rerank_plugins.kit.backoff.smoothing import parse_prune
+        from rerank_plugins.ngram.language_model import NgramLanguageModel
+        from rerank_plugins.ngram.shards import train_shards
+        from rerank_plugins.ngram.training import NgramSettings, train
+
+        settings = NgramSettings(
+            self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.words, self.closed,
+            self.quantise, self.prune_entropy,
+        )  # fmt: skip
+        if data.cluster:
+            pieces, opened = data.pieces()
+            each, parts, memory = data.cluster
+            trained = train_shards(
+                pieces, opened, settings, workspace=data.workspace, share=each, parts=parts, memory=memory,
+                progress=data.progress,
+            )  # fmt: skip
+        else:
+            trained = train(data.examples(), settings, workspace=data.workspace, jobs=data.jobs, progress=data.progress)
+        trained.ngrams.settings.update(texts=data.names, version=__version__)
+
+        def save(path: Path) -> None:
+            trained.ngrams.save(path, data.trained_on())
+            if self.arpa is not None:
+                data.progress("writing ARPA")
+                write_arpa(trained.ngrams, self.arpa)
+
+        return Trained(save, self._lines(trained), language_model=lambda: NgramLanguageModel(data.output))
+
+    def _lines(self, trained: TrainedNgrams) -> Iterator[str]:
+        known = len(trained.ngrams.vocabulary) - 3  # without <s>, </s> and <unk>
+        sentences, words = counted(trained.sentences, "sentence"), counted(trained.words, "word")
+        yield f"{sentences}, {words}, {known:,} distinct known words"
+        if trained.unknown:
+            percentage = f"{trained.unknown / trained.words:.2%}"
+            yield f"{trained.unknown:,} words ({percentage}) are unknown, because the vocabulary is cut off"
+        for order, counts in enumerate(trained.orders, 1):
+            line = f"{order}-grams {counts.kept:,}"
+            if counts.kept != counts.ngrams:
+                line += f" of {counts.ngrams:,}"
+            if any(counts.discounts):
+                line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*counts.discounts)
+            yield line + ("" if counts.enough else " (fixed: there is too little text to estimate them)")
+        if self.arpa is not None:
+            yield f"wrote the model in ARPA format to {self.arpa}"
+
+
+def write_arpa(ngrams: NgramModel, path: Path) -> None:
+    """Write the model as ARPA text, compressed according to the ending of the name. Raises ModelError, OSError."""
+    from rerank_plugins.kit.files.text import open_atomic
+    from rerank_plugins.ngram.arpa_writer import arpa_text
+
+    with open_atomic(path) as out:
+        for piece in arpa_text(ngrams.tables, ngrams.vocabulary.words):
+            out.write(piece.decode())

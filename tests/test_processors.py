@@ -1,0 +1,112 @@
+"""Training does not depend on the processor: the files of all models are the same when libraries take it for another.
+
+What a library computes by the instructions of the processor can be chosen by its environment: OpenBLAS takes the
+kernels of the type that it is told, NumPy leaves out features that it is told to, and numba compiles for what it is
+told. The space `lsa` of random indexing, by scikit-learn, is not independent, nor are processors without AVX2.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerank_adapters.applications.training.command import MODELS
+from rerank_plugins.kit import elementary_functions
+from rerank_plugins.kit.matrix_products import product
+from tests.command_line import done
+
+TRAINED = {
+    "ngram": "text --order 3 --prune 0,0,1 -j 1",
+    "word-classes": "trees.conllu",
+    "dependency-lm": "trees.conllu --order 3 -j 1",
+    "treelet-lm": "bank.ptb -j 1",
+    "dependency-parser": "trees.conllu --language en --epochs 2",
+    "grammar": "bank.ptb --language en --splits 4",
+    "hhmm": "bank.ptb --language en --estimation events",
+    "svs": "bank.ptb --language en --concepts 8",
+    "random-indexing": "text --dimensions 32 --centre -j 1",
+    "esa": "text --documents 40 --min-count 1 --shortest 1",
+    "missing-words": "text -j 1",
+    "word-alignment": "pairs --iterations 3",
+    "word-lexicon": "pairs --epochs 2",
+    "joint-lm": "pairs -a word-alignment --epochs 2 --embedding 16 --hidden 32",
+    "translation-memory": "pairs",
+}
+TRAIN_ALL = """
+from tests.command_line import done
+from tests.test_processors import TRAINED
+for name in ("word-alignment", *TRAINED):
+    done("train", name, *TRAINED[name].split(), "-o", name)
+"""
+AVX512 = [
+    name
+    for name in np._core._multiarray_umath.__cpu_dispatch__
+    if name.startswith(("AVX512", "X86_V4")) and np._core._multiarray_umath.__cpu_features__[name]
+]
+OTHERS = {
+    "OpenBLAS for an old processor": {"OPENBLAS_CORETYPE": "Nehalem"},
+    "NumPy without AVX-512": {"NPY_DISABLE_CPU_FEATURES": " ".join(AVX512)},
+    "numba for any processor": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+}
+
+
+def trained(place, environment) -> dict[str, bytes]:
+    """The bytes of all models of the texts in a folder, trained in a process with this environment."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    subprocess.run([sys.executable, "-c", TRAIN_ALL], cwd=place, env=environment, check=True, timeout=500)
+    return {name: (place / name).read_bytes() for name in TRAINED}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, root, treebank_path):
+    """A folder with texts."""
+    place = tmp_path_factory.mktemp("processors")
+    source, target = (
+        (root / "example_nbest" / "mt" / f"train.{side}").read_text().splitlines() for side in ("de", "en")
+    )
+    (place / "text").write_text("".join(f"{line}\n" for line in target[:1000]))
+    (place / "pairs").write_text("".join(f"{f} ||| {e}\n" for f, e in zip(source[:600], target, strict=False)))
+    (place / "trees.conllu").write_bytes(treebank_path.read_bytes())
+    (place / "sentences").write_text("".join(f"{line}\n" for line in target[-150:]))
+    done("parse", place / "sentences", "-p", "pcfg", "-j", 1, "-o", place / "bank.ptb")
+    return place
+
+
+@pytest.fixture(scope="module")
+def here(place):
+    return trained(place, {})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the other processors are of this kind")
+@pytest.mark.parametrize("other", OTHERS)
+def test_training_does_not_depend_on_the_processor(place, here, other):
+    there = trained(place, OTHERS[other])
+    assert [name for name in TRAINED if there[name] != here[name]] == []
+
+
+def test_every_training_command_is_tried():
+    assert set(TRAINED) == set(MODELS)
+
+
+@given(st.integers(1, 9), st.integers(0, 140), st.integers(1, 9), st.sampled_from([np.float32, np.float64]))
+def test_products_are_those_of_the_plain_loop(rows, terms, columns, kind):
+    generator = np.random.default_rng([rows, terms, columns])
+    a, b = (generator.standard_normal(shape).astype(kind) for shape in ((2, rows, terms), (2, terms, columns)))
+    wanted = np.zeros((2, rows, columns), kind)
+    for k in range(terms):
+        wanted += a[:, :, k, None] * b[:, k, None, :]
+    assert product(a, b).tobytes() == wanted.tobytes()
+    assert product(a[0], np.asfortranarray(b[0])).tobytes() == wanted[0].tobytes()
+
+
+def test_elementary_functions():
+    x = np.array([1e-9, 0.5, 1.0, 30.0])
+    for name in ("exp", "expm1", "log", "log1p", "log10"):
+        assert getattr(elementary_functions, name)(x) == pytest.approx(getattr(np, name)(x), rel=1e-15)
+    assert elementary_functions.power(x, 0.75) == pytest.approx(x**0.75, rel=1e-15)
