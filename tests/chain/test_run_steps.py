@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from rerank_adapters.chain import job
+from rerank_adapters.chain.steps import Step, Steps
 from tests.command_line import done
 
 CONFIG = """
@@ -238,3 +239,28 @@ def test_a_dry_run_says_what_a_run_would_do(place):
     assert planned(place)["do"] == {"held: features", "held: reranked lists", "held: report"}
     shutil.rmtree(place / "work")
     assert planned(place)["do"] == STEPS
+
+
+def test_steps_are_values(tmp_path):
+    """A step repeats its lines where it is not done again; one that needs files of a step to be done is planned too."""
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    def write():
+        yield "writing"
+        first.write_text("a")
+        yield "written"
+
+    one = Step("set", "one", lambda: {"text": "a"}, [first], write)
+    two = Step(
+        "", "two", lambda: {"file": first.read_text()}, [second], lambda: second.write_text("b") and None, [first]
+    )
+    said = []
+    assert [key.key for key, unchanged in Steps(tmp_path).plan([one]) if not unchanged] == ["set: one"]
+    assert not first.exists()
+    assert [Steps(tmp_path).do(step, said.append) for step in (one, two, one, two)] == [True, True, False, False]
+    assert said == ["writing", "written"] * 2
+    assert json.loads((tmp_path / "steps.json").read_text()).keys() == {"set: one", "two"}
+    assert [unchanged for _, unchanged in Steps(tmp_path).plan([one, two])] == [True, True]
+    first.write_text("c")
+    assert [unchanged for _, unchanged in Steps(tmp_path).plan([one, two])] == [False, False]
+    assert [unchanged for _, unchanged in Steps(tmp_path, force=True).plan([two])] == [False]

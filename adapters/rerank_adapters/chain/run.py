@@ -6,14 +6,13 @@ A step whose inputs have not changed since an earlier run, and whose files are a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from rerank_adapters.chain import steps as step_inputs
-from rerank_adapters.chain import weight_intervals
+from rerank_adapters.chain import step_inputs, weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, feature_table
@@ -21,10 +20,10 @@ from rerank_adapters.chain.facts import facts_of_tuning, with_lists
 from rerank_adapters.chain.families import columns_of, families
 from rerank_adapters.chain.family_contributions import as_json, family_contributions, from_json
 from rerank_adapters.chain.job import Data, Job, lists_size
-from rerank_adapters.chain.lists import Wanted, wanted_by, with_wanted
+from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.mismatch import style_mismatch
 from rerank_adapters.chain.preflight import rehearse
-from rerank_adapters.chain.steps import RECORD, Steps
+from rerank_adapters.chain.steps import RECORD, Say, Step, Steps
 from rerank_adapters.chain.table_columns import chosen_columns
 from rerank_adapters.chain.tune import learn
 from rerank_adapters.config import DataSet
@@ -37,15 +36,12 @@ from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
-from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.kit.files.text import open_atomic
 
-Say = Callable[[str], None]
-Tell = Callable[[str], None]  # says a line, and records it as said by the step
-
-
+TUNE = "tune"  # the name of the tuning set in lines and files
 RERANKED = "reranked"  # the system with all features of the config
-FACTS = ("contributions.json", "intervals.json")  # files of the tuning that the reports show
+FACTS = CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
 
 
 @dataclass(frozen=True)
@@ -67,28 +63,14 @@ class Outcome:
         return tuple(file for file in self.files if file.suffix == ".html")
 
 
-@dataclass(frozen=True)
-class PlannedStep:
-    """A step of a run: its data set, what it makes, its files, and whether it would be skipped as unchanged."""
+def plan(job: Job, work: Path, *, force: bool = False, name: str = "") -> list[tuple[Step, bool]]:
+    """The steps of `run` in their order, each with whether it would be skipped as unchanged; none of them is done.
 
-    name: str
-    what: str
-    files: tuple[Path, ...]
-    unchanged: bool
-
-
-def plan(job: Job, work: Path, *, force: bool = False, name: str = "") -> list[PlannedStep]:
-    """The steps of `run` in their order, none of which is done; lists are read where the record does not know them.
-
-    A step that takes the files of one that would be done is planned to be done too; the run skips it nevertheless if
-    those files come out as they were. Raises ConfigError for wrong settings.
+    Lists are read where the record does not know them. Raises ConfigError for wrong settings.
     """
-    planning = _Run(_checked(job), work, lambda line: None, Steps(work, force), name, planned=[])
-    planning.tune()
-    for test in job.config.test:
-        planning.test(test)
-    assert planning.planned is not None  # as it was set
-    return planning.planned
+    record = Steps(work, force)
+    running = _Run.of(job, work, name, record)
+    return list(record.plan(step for set_name in running.sets for step in running.steps(set_name)))
 
 
 def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") -> Outcome:
@@ -98,151 +80,169 @@ def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") 
     called with each line about the progress of the job, and `name` is that of the job in its reports. Raises
     ConfigError for wrong settings before any work.
     """
-    running = _Run(_checked(job), work, say, Steps(work, force), name)
-    contributions = running.tune()
-    evaluations = {test.name: running.test(test) for test in job.config.test}
-    known = {name: evaluation for name, evaluation in evaluations.items() if evaluation is not None}
-    written = (*running.written, work / RECORD) if running.written else ()
-    return Outcome(known, contributions, (*running.files, work / RECORD), written)
-
-
-def _checked(job: Job) -> Job:
-    if job.config.tune is None:
-        raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
-    job.check_options()
-    return job
+    record = Steps(work, force)
+    running = _Run.of(job, work, name, record)
+    steps: list[Step] = []
+    done: list[Step] = []
+    for set_name, data in running.sets.items():
+        of_set = running.steps(set_name)
+        steps += of_set
+        done += [step for step in of_set if record.do(step, say)]
+        if reused := [step.name for step in of_set if step not in done]:
+            say(f"{set_name}: unchanged, so not made again: {', '.join(reused)}")
+        if not data.references:
+            say(f"{set_name}: there are no references, so nothing is evaluated")
+        running.read.pop(set_name, None)  # lists of several sets need not be in memory at once
+    reports = {test.name: running.reports(test.name)[0] for test in job.config.test if test.references}
+    evaluations = {test: Evaluation.from_json(path.read_text(encoding="utf-8")) for test, path in reports.items()}
+    contributions = from_json((work / CONTRIBUTIONS).read_text(encoding="utf-8"))
+    files, written = ([*(file for step in some for file in step.files), work / RECORD] for some in (steps, done))
+    return Outcome(evaluations, contributions, tuple(files), tuple(written) if done else ())
 
 
 @dataclass
 class _Run:
-    """A run in progress: the files of its steps so far, and those among them that are new.
+    """The job of a run, completed by its lists, the folder of its files, and the data sets: `tune`, and each test set.
 
-    Where `planned` is a list, no step is done: each is noted there.
+    `name` is that of the job in its reports; `read` holds the sets that have been read.
     """
 
     job: Job
     work: Path
-    say: Say
-    steps: Steps
-    name: str = ""
-    files: list[Path] = field(default_factory=list)
-    written: list[Path] = field(default_factory=list)
-    planned: list[PlannedStep] | None = None
-    _read: dict[str, Data] = field(default_factory=dict)
-    _remembered: tuple[str, step_inputs.Inputs, Wanted] | None = None
+    name: str
+    sets: Mapping[str, DataSet]
+    read: dict[str, Data] = field(default_factory=dict)
 
-    def tune(self) -> Contributions | None:
-        """Extract the features of the tuning set, tune the weights of each system, and measure what contributes."""
-        work, data = self.work, self.job.config.tune
-        assert data is not None  # checked in `run`
-        job = self._for_lists(data)
-        path, shares, intervals = work / "tune.npz", *(work / name for name in FACTS)
+    @classmethod
+    def of(cls, job: Job, work: Path, name: str, record: Steps) -> _Run:
+        """The run of a job. What its lists ask for is kept in the record, so that they need not be read for it again.
 
-        def extract(tell: Tell) -> None:
-            lists = self._rehearsed
-            work.mkdir(parents=True, exist_ok=True)
-            tell(_size("tune", lists))
-            first_texts = [nbest[0].text for nbest in lists.nbests]
-            if warning := style_mismatch(job, {"hypotheses": first_texts}, lists.references):
-                tell(f"rerank: warning: {warning}")
-            feature_table(job.for_set("tune"), lists.nbests, path)
+        Raises ConfigError for wrong settings.
+        """
+        config = job.config
+        if config.tune is None:
+            raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
+        job.check_options()
+        running = cls(job, work, name, {TUNE: config.tune, **{test.name: test for test in config.test}})
+        inputs = step_inputs.inputs_of_lists(job, config.tune)
+        wanted = record.recall("lists", inputs)
+        if wanted is None:
+            wanted = wanted_by(job, running._lists(TUNE).nbests)
+            record.remember("lists", inputs, wanted)
+        running.job = with_wanted(job, wanted)
+        return running
 
-        def learn_weights(name: str, system: Job, tell: Tell) -> None:
-            lists, of_set = self._rehearsed, system.for_set("tune")
-            table = chosen_columns(of_set, lists.nbests, FeatureTable.load(path), path, folder=work)
-            learnt = learn(system, lists, table, work)
-            write_weights(learnt.weights, work / weights_file(name))
-            for line in learnt.summary:
-                tell(line if name == RERANKED else f"{name}: {line}")
+    @cached_property
+    def systems(self) -> dict[str, Job]:
+        """The jobs of all systems by name, that with all features last."""
+        return {**self.job.systems, RERANKED: self.job}
 
-        def measure(tell: Tell) -> None:  # noqa: ARG001 -- there is nothing to say
-            weights = read_weights(work / weights_file(RERANKED))
-            table = columns_of(job, weights, FeatureTable.load(path))
-            with open_atomic(shares) as stream:
-                stream.write(as_json(family_contributions(job, self._rehearsed, table, weights)))
+    def reports(self, test: str) -> list[Path]:
+        """The files of the report of a test set: JSON, and a page."""
+        return [self.work / f"{test}.report.{suffix}" for suffix in ("json", "html")]
 
-        def resample(tell: Tell) -> None:  # noqa: ARG001
-            weights = read_weights(work / weights_file(RERANKED))
-            table = columns_of(job, weights, FeatureTable.load(path))
-            left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-            weight_shares = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
-            with open_atomic(intervals) as stream:
-                stream.write(weight_intervals.as_json(weight_shares, weight_intervals.samples_of(job)))
+    def steps(self, name: str) -> list[Step]:
+        """The steps of a data set in their order: those of the tuning, or those of a test set."""
+        data, table = self.sets[name], self._table(name)
+        inputs = partial(step_inputs.inputs_of_features, self.job.for_set(name), data, self.work)
+        features = Step(name, "features", inputs, [table], partial(self._extract, name))
+        return [features, *(self._tuning(data, table) if name == TUNE else self._reranking(name, data, table))]
 
-        inputs = partial(step_inputs.inputs_of_features, job.for_set("tune"), data, work)
-        reused = self._step("features", "tune", inputs, [path], extract)
-        for name, system in self._systems.items():
-            what = "weights" if name == RERANKED else f"weights {name}"
-            inputs = partial(step_inputs.inputs_of_weights, system, data, work, path)
-            files = [work / weights_file(name)]
+    def _tuning(self, data: DataSet, table: Path) -> Iterator[Step]:
+        """The steps that tune the weights of each system, and measure what contributes and how sure the weights are."""
+        job, work, tuned = self.job, self.work, self._weights(RERANKED)
+        for label, system in self.systems.items():
+            files = [self._weights(label)]
             files += [trees_file(file) for file in files if system.tuner.learns_scorer]
-            reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system), [path])
-        tuned = work / weights_file(RERANKED)
-        inputs = partial(step_inputs.inputs_of_contributions, job, data, work, path, tuned)
-        reused += self._step("contributions", "tune", inputs, [shares], measure, [path, tuned])
+            inputs = partial(step_inputs.inputs_of_weights, system, data, work, table)
+            what = "weights" if label == RERANKED else f"weights {label}"
+            yield Step(TUNE, what, inputs, files, partial(self._learn, label, system), [table])
+        inputs = partial(step_inputs.inputs_of_contributions, job, data, work, table, tuned)
+        yield Step(TUNE, "contributions", inputs, [work / CONTRIBUTIONS], self._measure, [table, tuned])
         samples = weight_intervals.samples_of(job)
-        inputs = partial(step_inputs.inputs_of_weight_shares, job, data, work, path, tuned, samples)
-        reused += self._step("weight intervals", "tune", inputs, [intervals], resample, [path, tuned])
-        self._say_reused("tune", reused)
-        if self.planned is not None:
-            return None
-        return from_json(shares.read_text(encoding="utf-8"))
+        inputs = partial(step_inputs.inputs_of_weight_shares, job, data, work, table, tuned, samples)
+        yield Step(TUNE, "weight intervals", inputs, [work / INTERVALS], self._resample, [table, tuned])
 
-    def test(self, data: DataSet) -> Evaluation | None:
-        """Rerank and evaluate a test set; None for one without references."""
-        job, work, name = self.job, self.work, data.name
-        path, ranked = work / f"{name}.npz", work / f"{name}.nbest.gz"
-        best = {system: work / best_file(name, system) for system in self._systems}
-        reports = [work / f"{name}.report.{suffix}" for suffix in ("json", "html")]
-
-        def extract(tell: Tell) -> None:
-            tell(_size(name, self._lists(name, data)))
-            feature_table(job.for_set(name), self._lists(name, data).nbests, path)
-
-        def rerank(label: str, system: Job, tell: Tell) -> None:  # noqa: ARG001
-            nbests, tuned = self._lists(name, data).nbests, read_weights(work / weights_file(label))
-            table = chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=work)
-            table = columns_of(system, tuned, table)
-            form = form_for(nbest.segment_id for nbest in nbests)
-            with ExitStack() as files:
-                texts = files.enter_context(open_atomic(best[label]))
-                lists = files.enter_context(open_atomic(ranked)) if label == RERANKED else None
-                for nbest, rescored in apply_weights(system, tuned, table_pairs(nbests, table)):
-                    texts.writelines(output_lines(form, nbest.segment_id, nbest[rescored.order[0]].text))
-                    if lists is not None:
-                        lists.writelines(job.format.write(nbest, rescored))
-
-        def evaluate(tell: Tell) -> None:  # noqa: ARG001
-            lists = self._lists(name, data)
-            evaluation = self._evaluation(lists, best)
-            tuned = read_weights(work / weights_file(RERANKED))
-            facts = with_lists(self._facts(tuned), job, tuned, lists, FeatureTable.load(path), evaluation)
-            page = html_page(evaluation, f"{self.name} · {name}" if self.name else name, facts=facts)
-            for report, text in zip(reports, (evaluation.to_json(), page), strict=True):
-                with open_atomic(report) as stream:
-                    stream.write(text)
-
-        inputs = partial(step_inputs.inputs_of_features, job.for_set(name), data, work)
-        reused = self._step("features", name, inputs, [path], extract)
-        for label, system in self._systems.items():
+    def _reranking(self, name: str, data: DataSet, table: Path) -> Iterator[Step]:
+        """The steps that rerank a test set with each system, and evaluate it if it has references."""
+        for label, system in self.systems.items():
+            weights, files = self._weights(label), [self._best(name)[label]]
+            files += [self.work / f"{name}.nbest.gz"] if label == RERANKED else []
+            inputs = partial(step_inputs.inputs_of_reranking, system, data, weights, table)
             what = "reranked lists" if label == RERANKED else f"1-bests {label}"
-            weights = work / weights_file(label)
-            inputs = partial(step_inputs.inputs_of_reranking, system, data, weights, path)
-            files = [best[label], *([ranked] if label == RERANKED else [])]
-            reused += self._step(what, name, inputs, files, partial(rerank, label, system), [weights, path])
-        if not data.references:
-            self._say_reused(name, reused)
-            self.say(f"{name}: there are no references, so nothing is evaluated")
-            return None
-        shown = [work / file for file in FACTS]
-        tuned = work / weights_file(RERANKED)
-        inputs = partial(step_inputs.inputs_of_report, self.name, job, data, best, tuned, path, shown)
-        reused += self._step("report", name, inputs, reports, evaluate, [*best.values(), tuned, *shown])
-        self._say_reused(name, reused)
-        if self.planned is not None:
-            return None
-        self._read.pop(name, None)  # lists of several test sets need not be in memory at once
-        return Evaluation.from_json(reports[0].read_text(encoding="utf-8"))
+            yield Step(name, what, inputs, files, partial(self._rerank, name, label, files), [weights, table])
+        if data.references:
+            best, tuned, shown = self._best(name), self._weights(RERANKED), [self.work / file for file in FACTS]
+            inputs = partial(step_inputs.inputs_of_report, self.name, self.job, data, best, tuned, table, shown)
+            needs = [*best.values(), tuned, *shown]
+            yield Step(name, "report", inputs, self.reports(name), partial(self._report, name), needs)
+
+    def _extract(self, name: str) -> Iterator[str]:
+        lists = self._rehearsed if name == TUNE else self._lists(name)
+        self.work.mkdir(parents=True, exist_ok=True)
+        yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
+        first_texts = [nbest[0].text for nbest in lists.nbests]
+        if name == TUNE and (warning := style_mismatch(self.job, {"hypotheses": first_texts}, lists.references)):
+            yield f"rerank: warning: {warning}"
+        feature_table(self.job.for_set(name), lists.nbests, self._table(name))
+
+    def _learn(self, label: str, system: Job) -> Iterator[str]:
+        lists = self._rehearsed
+        learnt = learn(system, lists, self._columns(TUNE, system, lists.nbests), self.work)
+        write_weights(learnt.weights, self._weights(label))
+        for line in learnt.summary:
+            yield line if label == RERANKED else f"{label}: {line}"
+
+    def _measure(self) -> None:
+        weights, table = self._tuned()
+        with open_atomic(self.work / CONTRIBUTIONS) as stream:
+            stream.write(as_json(family_contributions(self.job, self._rehearsed, table, weights)))
+
+    def _resample(self) -> None:
+        job, (weights, table) = self.job, self._tuned()
+        left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
+        shares = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
+        with open_atomic(self.work / INTERVALS) as stream:
+            stream.write(weight_intervals.as_json(shares, weight_intervals.samples_of(job)))
+
+    def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> None:
+        """Write the 1-bests, and, where there is a second path, the reranked lists."""
+        nbests, system, tuned = self._lists(name).nbests, self.systems[label], read_weights(self._weights(label))
+        table = columns_of(system, tuned, self._columns(name, system, nbests))
+        form = form_for(nbest.segment_id for nbest in nbests)
+        with ExitStack() as files:
+            texts, *lists = [files.enter_context(open_atomic(path)) for path in paths]
+            for nbest, rescored in apply_weights(system, tuned, table_pairs(nbests, table)):
+                texts.writelines(output_lines(form, nbest.segment_id, nbest[rescored.order[0]].text))
+                for stream in lists:
+                    stream.writelines(self.job.format.write(nbest, rescored))
+
+    def _report(self, name: str) -> None:
+        lists = self._lists(name)
+        evaluation, tuned = self._evaluation(lists, self._best(name)), read_weights(self._weights(RERANKED))
+        facts = with_lists(self._facts(tuned), self.job, tuned, lists, FeatureTable.load(self._table(name)), evaluation)
+        page = html_page(evaluation, f"{self.name} · {name}" if self.name else name, facts=facts)
+        for report, text in zip(self.reports(name), (evaluation.to_json(), page), strict=True):
+            with open_atomic(report) as stream:
+                stream.write(text)
+
+    def _tuned(self) -> tuple[Weights, FeatureTable]:
+        """The weights of the reranked system, and the columns of the tuning set's table that they are for."""
+        weights = read_weights(self._weights(RERANKED))
+        return weights, columns_of(self.job, weights, FeatureTable.load(self._table(TUNE)))
+
+    def _columns(self, name: str, system: Job, nbests: Sequence[NBestList]) -> FeatureTable:
+        path = self._table(name)
+        return chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=self.work)
+
+    def _table(self, name: str) -> Path:
+        return self.work / f"{name}.npz"
+
+    def _weights(self, label: str) -> Path:
+        return self.work / weights_file(label)
+
+    def _best(self, name: str) -> dict[str, Path]:
+        return {label: self.work / best_file(name, label) for label in self.systems}
 
     def _facts(self, tuned: Weights) -> RunFacts:
         """What is known of the tuning, from the files of its steps."""
@@ -251,71 +251,12 @@ class _Run:
         facts = facts_of_tuning(tuned, self.name, str(self.job.config.tuner.get("use", "")))
         return replace(facts, system=RERANKED, contributions=from_json(shares), weights=weights, samples=samples)
 
-    @property
-    def _systems(self) -> dict[str, Job]:
-        """The jobs of all systems by name, that with all features last."""
-        return {**self.job.systems, RERANKED: self.job}
-
-    def _for_lists(self, data: DataSet) -> Job:
-        """The job with what its lists ask for, which is remembered so that lists need not be read for it again."""
-        inputs = step_inputs.inputs_of_lists(self.job, data)
-        wanted = self.steps.recall("lists", inputs)
-        if wanted is None:
-            wanted = wanted_by(self.job, self._lists("tune", data).nbests)
-            self._remembered = ("lists", inputs, wanted)
-        self.job = with_wanted(self.job, wanted)
-        return self.job
-
-    def _step(
-        self,
-        what: str,
-        name: str,
-        inputs_of: Callable[[], step_inputs.Inputs],
-        files: Sequence[Path],
-        do: Callable[[Tell], None],
-        needs: Sequence[Path] = (),
-    ) -> list[str]:
-        """Do a step unless it is unchanged; return a list of `what`, which is empty if the step was done.
-
-        `needs` are the files of other steps that this one takes.
-        """
-        key = f"{name}: {what}"
-        if self.planned is not None:
-            new = {file for step in self.planned if not step.unchanged for file in step.files}
-            unchanged = new.isdisjoint(needs) and self.steps.unchanged(key, inputs_of()) is not None
-            self.planned.append(PlannedStep(name, what, tuple(files), unchanged))
-            return []
-        inputs = inputs_of()
-        lines = self.steps.unchanged(key, inputs)
-        self.files += files
-        if lines is not None:
-            for line in lines:
-                self.say(line)
-            return [what]
-        said: list[str] = []
-
-        def tell(line: str) -> None:
-            said.append(line)
-            self.say(line)
-
-        do(tell)
-        if self._remembered is not None:  # not before there is a folder
-            self.steps.remember(*self._remembered)
-            self._remembered = None
-        self.steps.record(key, inputs, files, said)
-        self.written += files
-        return []
-
-    def _say_reused(self, name: str, reused: Sequence[str]) -> None:
-        if reused:
-            self.say(f"{name}: unchanged, so not made again: {', '.join(reused)}")
-
-    def _lists(self, name: str, data: DataSet) -> Data:
+    def _lists(self, name: str) -> Data:
         """A data set, read when it is first needed."""
-        if name not in self._read:
+        if name not in self.read:
             with StatusLine("reading the lists"):
-                self._read[name] = self.job.read(data)
-        return self._read[name]
+                self.read[name] = self.job.read(self.sets[name])
+        return self.read[name]
 
     @cached_property
     def _rehearsed(self) -> Data:
@@ -323,14 +264,13 @@ class _Run:
 
         Raises ConfigError for test sets with other features than the tuning set, and for wrong settings of the tuning.
         """
-        assert self.job.config.tune is not None  # checked in `run`
-        data = self._lists("tune", self.job.config.tune)
-        for test in self.job.config.test:
-            names = self._lists(test.name, test).nbests[0].feature_names
+        data = self._lists(TUNE)
+        for name in self.sets:
+            names = self._lists(name).nbests[0].feature_names
             if difference := names_differ(data.nbests[0].feature_names, names):
-                raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
+                raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")
         decoder = decoder_table(data.nbests, dense_rule(self.job))
-        for system in self._systems.values():
+        for system in self.systems.values():
             rehearse(system, data, decoder)
         return data
 
@@ -365,7 +305,3 @@ def best_file(test: str, system: str) -> str:
 
 def _in_file_names(system: str) -> str:
     return "-".join(system.split())
-
-
-def _size(name: str, data: Data) -> str:
-    return f"{name}: {lists_size(len(data.nbests), sum(map(len, data.nbests)))}"

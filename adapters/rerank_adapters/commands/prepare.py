@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,28 +34,28 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
     from rerank_adapters.chain.models import chosen_models, inputs_of_model
-    from rerank_adapters.chain.steps import Steps
+    from rerank_adapters.chain.steps import Step, Steps
     from rerank_adapters.config import read_config
 
     closing = Closing()
     settings = read_config(config)
     models = chosen_models(settings, config, names)
-    calls = [
-        (model, *_call(ctx, settings, model)) for model in models
-    ]  # all wrong options are reported before any work
+    calls = [_call(ctx, settings, model) for model in models]  # all wrong options are reported before any work
     trained = 0
-    for model, trainer, context in calls:
-        output = settings.path(model.output)
-        steps, inputs = Steps(output.parent, force), inputs_of_model(settings, model)
-        if steps.unchanged(output.name, inputs) is not None:
+    for model, call in zip(models, calls, strict=True):
+        output, inputs = settings.path(model.output), partial(inputs_of_model, settings, model)
+        step = Step("", output.name, inputs, [output], partial(_train, output, *call))
+        if Steps(output.parent, force).do(step, partial(click.echo, err=True)):
+            trained += 1
+        else:
             click.echo(f"{output}: unchanged, so not trained again", err=True)
-            continue
-        click.echo(f"{output}: rerank train {model.train}", err=True)
-        with context:
-            trainer.invoke(context)
-        steps.record(output.name, inputs, [output])
-        trained += 1
     closing.say(f"trained {counted(trained, 'model')} of {len(models)}")
+
+
+def _train(output: Path, trainer: click.Command, context: click.Context) -> None:
+    click.echo(f"{output}: rerank train {context.info_name}", err=True)
+    with context:
+        trainer.invoke(context)
 
 
 def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Command, click.Context]:

@@ -66,10 +66,10 @@ def command(
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
     if dry_run:
         steps = plan(job, folder, force=force, name=config.stem)
-        for step in steps:
+        for step, unchanged in steps:
             files = ", ".join(file.name for file in step.files)
-            click.echo(f"{'skip' if step.unchanged else 'do':5}{step.name}: {step.what} ({files})")
-        left = sum(not step.unchanged for step in steps)
+            click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
+        left = sum(not unchanged for _, unchanged in steps)
         closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
