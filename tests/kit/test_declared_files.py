@@ -11,6 +11,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
+from tests.model_files import content_of, write_content
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,15 @@ def test_arrays_that_contradict_the_declaration_are_damage(change, message, tmp_
     settings, arrays = FILE.contents(model())
     model_file.write_model(tmp_path / "m", "tested", settings, arrays | change)
     with pytest.raises(ModelError, match=f"m: damaged tested model .*{message}"):
+        FILE.read(tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", ["|a4", "|O8", "a", "4"])
+def test_types_that_no_array_is_written_with_are_damage(kind, tmp_path):
+    FILE.write(model(), tmp_path / "m")
+    content = content_of(tmp_path / "m").replace(b'"type": "<i4"', f'"type": "{kind}"'.encode(), 1)
+    write_content(tmp_path / "m", content)
+    with pytest.raises(ModelError, match="m: damaged model file: its header cannot be read"):
         FILE.read(tmp_path / "m")
 
 
