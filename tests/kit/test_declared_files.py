@@ -24,9 +24,10 @@ class Options:
 class Side:
     words: Annotated[tuple[str, ...], WordList("V")]
     starts: Annotated[LongArray, Offsets("V", "E")]
-    entries: Annotated[IntArray, Array("E")]
+    entries: Annotated[IntArray, Array("E", below="F")]
     tension: Annotated[float, Setting("tension.*")]
     pairs: Annotated[LongArray, Array("P")]
+    tags: Annotated[tuple[str, ...], Setting("tags.*", size="F")] = ("t",) * 7
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ def test_the_names_of_a_file_within_another_have_a_prefix():
         ({"source.starts": np.array([0, 3])}, "starts has the length 2, wanted 3"),
         ({"side.b.pairs": np.arange(3)}, "pairs has the length 3, wanted 2"),
         ({"space.s": np.ones((3, 3))}, "space.s has the length 3, wanted 2"),
+        ({"source.entries": np.array([4, 7, 6], np.int32)}, "entries has an index out of range"),
+        ({"side.a.entries": np.array([-1, 5, 6], np.int32)}, "entries has an index out of range"),
         ({"source.words": np.array([255], np.uint8)}, "UnicodeDecodeError"),
     ],
 )
