@@ -268,16 +268,9 @@ def read_fields(kind: Any, contents: Contents) -> Any:
 @cache
 def _stored(kind: Any) -> dict[str, tuple[Stored, Any]]:
     """The annotation and the type of each stored field of a dataclass."""
-    annotated = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if _is_stored(hint)}
-    return {
-        each.name: (annotated[each.name].__metadata__[0], get_args(annotated[each.name])[0])
-        for each in fields(kind)
-        if each.name in annotated
-    }
-
-
-def _is_stored(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], Stored)
+    hints = {each.name: get_type_hints(kind, include_extras=True)[each.name] for each in fields(kind)}
+    annotated = {name: hint for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return {name: (hint.__metadata__[0], hint.__origin__) for name, hint in annotated.items()}
 
 
 def _scalar(hint: Any) -> Any:

@@ -6,10 +6,6 @@ from rerank_plugins.kit.files.declared import ModelFile
 from rerank_plugins.similarity.esa.model import EsaModel
 
 FILE = ModelFile(
-    EsaModel,
-    "esa",
-    "ESA model",
-    first=("idf", "starts", "documents", "weights"),
-    check=lambda model: model.form(""),
+    EsaModel, "esa", "ESA model", first=("idf", "starts", "documents", "weights"), check=lambda model: model.form("")
 )
 read_model, write_model = FILE.read, FILE.write
