@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -41,7 +41,9 @@ from rerank_plugins.kit.backoff.estimation import Estimator, estimate
 from rerank_plugins.kit.backoff.event_sources import TupleEvents
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.table_arrays import Tables
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.declared import Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 
@@ -109,12 +111,12 @@ class DependencyModel(PickledFields):
     `unknown_types` is the number of distinct words of the corpus that `<unk>` stands for, at least 1.
     """
 
-    settings: Settings
-    vocabulary: Vocabulary
-    labels: tuple[str, ...]
-    tables: BackoffTables
-    unknown_types: int = 1
-    provenance: dict[str, Any] = field(default_factory=dict)
+    settings: Annotated[Settings, Setting()]
+    vocabulary: Annotated[Vocabulary, Part()]
+    labels: Annotated[tuple[str, ...], Setting()]
+    tables: Annotated[BackoffTables, Tables("V", has_unseen=True)]
+    unknown_types: Annotated[int, Setting()] = 1
+    provenance: Annotated[dict[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     def __contains__(self, word: str) -> bool:
         return self._word_number[word] > 0

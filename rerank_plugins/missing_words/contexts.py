@@ -40,7 +40,7 @@ class ContextTable:
 
     @property
     def arrays(self) -> Any:
-        """All arrays, for kernels and model files."""
+        """All arrays, for kernels."""
         return self.starts, self.seconds, self.rows, self.totals, self.words, self.counts
 
     @property

@@ -1,4 +1,4 @@
-"""A model of missing words in one file, whose arrays are mapped into memory; MissingWordsModel says how."""
+"""A model of missing words in one file, whose arrays are mapped into memory; see MissingWordsModel."""
 
 from __future__ import annotations
 

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Annotated
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import known_spelling
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.declared import Array, WordList
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, known_form
 
 START = "<s>"
@@ -28,8 +30,8 @@ REMEMBERED = 1 << 20  # words whose numbers are cached
 class ClosedVocabulary(PickledFields):
     """The words by number, and (V) how often each occurs in the training corpus; for `<s>`, the number of sentences."""
 
-    words: tuple[str, ...]
-    counts: LongArray
+    words: Annotated[tuple[str, ...], WordList("V", name="vocabulary")]
+    counts: Annotated[LongArray, Array("V")]
 
     def __len__(self) -> int:
         return len(self.words)

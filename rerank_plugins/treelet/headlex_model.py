@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.table_arrays import Tables
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.declared import Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.treelet.headlex_events import KINDS, factors
 from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
@@ -45,11 +47,11 @@ class Settings:
 class HeadlexModel(PickledFields):
     """A trained model: symbols, words, and the tables of each kind of factor."""
 
-    settings: Settings
-    symbols: Symbols
-    vocabulary: ClosedVocabulary
-    tables: Mapping[str, BackoffTables]
-    provenance: dict[str, Any] = field(default_factory=dict)
+    settings: Annotated[Settings, Setting()]
+    symbols: Annotated[Symbols, Part()]
+    vocabulary: Annotated[ClosedVocabulary, Part()]
+    tables: Annotated[Mapping[str, BackoffTables], Tables("*", keys=KINDS)]
+    provenance: Annotated[dict[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     @cached_property
     def _finder(self) -> HeadFinder:

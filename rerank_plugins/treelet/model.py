@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -33,10 +33,12 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
+from rerank_plugins.kit.backoff.table_arrays import Tables
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.declared import Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
-from rerank_plugins.treelet.rule_numbers import Rules, rules_of, selected
+from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
 from rerank_plugins.treelet.sentence_sums import sum_distinct
 from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
 from rerank_plugins.treelet.yields import YieldModel
@@ -125,14 +127,14 @@ class WordNumbers:
 class TreeletModel(PickledFields):
     """A trained model: symbols, words and rules by number, and the distributions of yields (as rules) and words."""
 
-    settings: Settings
-    symbols: Symbols
-    vocabulary: ClosedVocabulary
-    rules: Rules
-    yields: YieldModel
-    rule_tables: BackoffTables
-    word_tables: BackoffTables
-    provenance: dict[str, Any] = field(default_factory=dict)
+    settings: Annotated[Settings, Setting()]
+    symbols: Annotated[Symbols, Part()]
+    vocabulary: Annotated[ClosedVocabulary, Part()]
+    rules: Annotated[Rules, StoredRules()]
+    yields: Annotated[YieldModel, Part()]
+    rule_tables: Annotated[BackoffTables, Tables("R", "rules.")]
+    word_tables: Annotated[BackoffTables, Tables("V", "words.")]
+    provenance: Annotated[dict[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 
     def __contains__(self, word: object) -> bool:
         return word in self.vocabulary

@@ -16,9 +16,10 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.files.declared import Array, Contents, Offsets, Stored, read_fields
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, FACTOR, START, slot_of
-from rerank_plugins.treelet.tree_arrays import TreeArrays, siblings
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, siblings
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,23 @@ def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
     first, following = siblings(forest.parent)
     copy_rules(forest.symbol, first, following, phrases, symbols)
     return phrases, starts, symbols
+
+
+class StoredRules(Stored):
+    """Annotates rules; a file has those with symbols. Before them comes the unknown rule of each of the S symbols."""
+
+    def write(self, value: Rules, _name: str, contents: Contents) -> None:
+        """Add the arrays of the rules."""
+        contents.arrays.update(rule_starts=value.starts[value.unknown :], rule_symbols=value.symbols)
+
+    def read(self, _hint: Any, name: str, contents: Contents) -> Rules:
+        """Return the rules. Raises an error of DAMAGE."""
+        unknown = len(read_fields(Symbols, contents))
+        starts = Offsets("known", "F").read(LongArray, "rule_starts", contents)
+        symbols = Array("F").read(IntArray, "rule_symbols", contents)
+        rules = Rules(np.concatenate([np.zeros(unknown, np.int64), starts]), symbols, unknown)
+        contents.agree(name, (unknown, len(rules)), ("S", "R"))
+        return rules
 
 
 @dataclass(frozen=True, eq=False)

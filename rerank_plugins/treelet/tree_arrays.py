@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.kit.files.declared import Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 
@@ -50,8 +51,8 @@ class TreeArrays:
 class Symbols:
     """Labels by number: first the special ones, then `phrases`, then `tags`."""
 
-    phrases: tuple[str, ...]
-    tags: tuple[str, ...]
+    phrases: Annotated[tuple[str, ...], Setting()]
+    tags: Annotated[tuple[str, ...], Setting()]
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.phrases) + len(self.tags)

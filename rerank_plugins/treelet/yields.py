@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.event_sources import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.table_arrays import Tables
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.declared import Setting
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.events import SYMBOL_ORDER, symbol_events
 
@@ -33,9 +36,9 @@ WITHOUT_PARENT = [0, 1, 2, 4]  # columns of an event without its parent
 class YieldModel:
     """Two 4-gram models of symbols: given the previous symbols and the parent, and without the parent."""
 
-    given_parent: BackoffTables
-    alone: BackoffTables
-    weight: float = WEIGHT
+    given_parent: Annotated[BackoffTables, Tables("S", "given_parent.")]
+    alone: Annotated[BackoffTables, Tables("S", "alone.")]
+    weight: Annotated[float, Setting()] = WEIGHT
 
     def score(self, starts: LongArray, symbols: IntArray) -> FloatArray:
         """(n) ln b(C_1 … C_d | P) of n rules, laid out as in `Rules`; 0 for a rule without symbols."""

@@ -11,6 +11,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
+from tests.model_files import content_of, write_content
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,10 @@ class Options:
 class Side:
     words: Annotated[tuple[str, ...], WordList("V")]
     starts: Annotated[LongArray, Offsets("V", "E")]
-    entries: Annotated[IntArray, Array("E")]
+    entries: Annotated[IntArray, Array("E", below="F")]
     tension: Annotated[float, Setting("tension.*")]
     pairs: Annotated[LongArray, Array("P")]
+    tags: Annotated[tuple[str, ...], Setting("tags.*", size="F")] = ("t",) * 7
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ def test_the_names_of_a_file_within_another_have_a_prefix():
         ({"source.starts": np.array([0, 3])}, "starts has the length 2, wanted 3"),
         ({"side.b.pairs": np.arange(3)}, "pairs has the length 3, wanted 2"),
         ({"space.s": np.ones((3, 3))}, "space.s has the length 3, wanted 2"),
+        ({"source.entries": np.array([4, 7, 6], np.int32)}, "entries has an index out of range"),
+        ({"side.a.entries": np.array([-1, 5, 6], np.int32)}, "entries has an index out of range"),
         ({"source.words": np.array([255], np.uint8)}, "UnicodeDecodeError"),
     ],
 )
@@ -93,6 +97,15 @@ def test_arrays_that_contradict_the_declaration_are_damage(change, message, tmp_
     settings, arrays = FILE.contents(model())
     model_file.write_model(tmp_path / "m", "tested", settings, arrays | change)
     with pytest.raises(ModelError, match=f"m: damaged tested model .*{message}"):
+        FILE.read(tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", ["|a4", "|O8", "a", "4"])
+def test_types_that_no_array_is_written_with_are_damage(kind, tmp_path):
+    FILE.write(model(), tmp_path / "m")
+    content = content_of(tmp_path / "m").replace(b'"type": "<i4"', f'"type": "{kind}"'.encode(), 1)
+    write_content(tmp_path / "m", content)
+    with pytest.raises(ModelError, match="m: damaged model file: its header cannot be read"):
         FILE.read(tmp_path / "m")
 
 

@@ -157,7 +157,7 @@ def test_trees_come_back_from_their_file(tmp_path):
     write_weights(WEIGHTS, tmp_path / "w.toml")
     back = read_weights(tmp_path / "w.toml").trees
     assert (back.names, back.depth) == (TREES.names, TREES.depth)
-    for name in Trees.ARRAYS:
+    for name in ("roots", "feature", "threshold", "left", "right", "value"):
         np.testing.assert_array_equal(getattr(back, name), getattr(TREES, name))
     with pytest.raises(ConfigError, match="cannot go to stdout"):
         write_weights(WEIGHTS, "-")

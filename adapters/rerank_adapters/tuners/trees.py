@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Scorer
-from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.kit.files.declared import Array, ModelFile, Setting
 
-KIND = "boosted-trees"
 CONSTANT = 1e-10  # a spread below this fraction of a feature's magnitude is the rounding error of a constant
 CELLS = 1 << 20  # rows * trees that are followed at once
 
@@ -34,16 +33,14 @@ class Trees(Scorer):
     `depth` is the number of steps after which every row has reached a leaf.
     """
 
-    names: tuple[str, ...]
-    depth: int
-    roots: IntArray
-    feature: IntArray
-    threshold: FloatArray
-    left: IntArray
-    right: IntArray
-    value: FloatArray
-
-    ARRAYS: ClassVar[tuple[str, ...]] = ("roots", "feature", "threshold", "left", "right", "value")
+    names: Annotated[tuple[str, ...], Setting(size="F")]
+    depth: Annotated[int, Setting()]
+    roots: Annotated[IntArray, Array("T", below="N")]
+    feature: Annotated[IntArray, Array("N", below="F")]
+    threshold: Annotated[FloatArray, Array("N")]
+    left: Annotated[IntArray, Array("N", below="N")]
+    right: Annotated[IntArray, Array("N", below="N")]
+    value: Annotated[FloatArray, Array("N")]
 
     def scores(self, table: FeatureTable) -> FloatArray:
         """(rows): the sum of the trees' values. Raises ConfigError where the table lacks one of the features."""
@@ -76,30 +73,15 @@ class Trees(Scorer):
 
     def write(self, path: Path) -> None:
         """Write the trees to a model file. Raises OSError."""
-        settings = {"names": list(self.names), "depth": self.depth}
-        write_model(path, KIND, settings, {name: getattr(self, name) for name in self.ARRAYS})
+        FILE.write(self, path)
 
     @classmethod
     def read(cls, path: Path) -> Trees:
         """Read trees from their file. Raises ModelError for a file that is missing, damaged, or holds no such trees."""
-        settings, arrays = read_model(path, KIND)
-        try:
-            trees = cls(tuple(settings["names"]), int(settings["depth"]), *(arrays[name] for name in cls.ARRAYS))
-            trees._check()
-        except DAMAGE as error:
-            raise ModelError(f"{path}: damaged model of boosted trees ({error})") from None
-        return trees
+        return FILE.read(path)
 
-    def _check(self) -> None:
-        """Raise ValueError for numbers of nodes or features that are out of range, which would read foreign memory."""
-        nodes = len(self.feature)
-        if any(len(array) != nodes for array in (self.threshold, self.left, self.right, self.value)):
-            raise ValueError("its arrays differ in length")
-        for numbers, end in ((self.roots, nodes), (self.left, nodes), (self.right, nodes)):
-            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < end:
-                raise ValueError("a node is out of range")
-        if nodes and not 0 <= self.feature.min() <= self.feature.max() < max(len(self.names), 1):
-            raise ValueError("a feature is out of range")
+
+FILE = ModelFile(Trees, "boosted-trees", "model of boosted trees")
 
 
 def standardised_in_lists(values: FloatArray, offsets: LongArray) -> FloatArray:

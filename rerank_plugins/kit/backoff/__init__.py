@@ -18,7 +18,7 @@ such events.
     packed_scoring                  what score_text and score_steps do with packed tables
     event_sampling                  draw_event: draws an event from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
-    table_arrays                    the tables as arrays of a model file (rerank_plugins/kit/files/model_file.py)
+    table_arrays                    the tables as arrays of a model file (rerank_plugins/kit/files/declared.py)
 
 A model of tuples from end to end, here of bigrams over ancestors:
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.declared import Contents, Stored
 from rerank_plugins.kit.files.model_file import Arrays
 
 PACKED = (
@@ -44,3 +47,30 @@ def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> 
     tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)
     tables.check(where)
     return tables
+
+
+class Tables(Stored):
+    """Annotates tables with so many symbols ("*": any number), whose arrays have the `prefix`.
+
+    With `keys`, the field is a mapping of them to tables, and the prefix of each is its key. `unseen` is 0 unless it is
+    a setting.
+    """
+
+    def __init__(self, symbols: str, prefix: str = "", *, keys: tuple[str, ...] = (), has_unseen: bool = False) -> None:
+        self.symbols, self.prefix, self.keys, self.has_unseen = symbols, prefix, keys, has_unseen
+
+    def write(self, value: Any, _name: str, contents: Contents) -> None:
+        """Add the arrays of the tables."""
+        for prefix, tables in [(f"{key}.", value[key]) for key in self.keys] or [(self.prefix, value)]:
+            contents.arrays.update(table_arrays(tables, prefix))
+        if self.has_unseen:
+            contents.settings["unseen"] = value.unseen
+
+    def read(self, _hint: Any, name: str, contents: Contents) -> Any:
+        """Return the tables. Raises ModelError or ValueError if their arrays are missing or do not fit."""
+        if self.keys:
+            return {key: tables_from(contents.arrays, 0.0, contents.path, f"{key}.") for key in self.keys}
+        unseen = float(contents.settings["unseen"]) if self.has_unseen else 0.0
+        tables = tables_from(contents.arrays, unseen, contents.path, self.prefix)
+        contents.agree(f"the list of 1-grams of {name}", (tables.sizes[0],), (self.symbols,))
+        return tables

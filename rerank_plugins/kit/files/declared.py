@@ -18,12 +18,13 @@ without such an annotation are not stored and need a default. The container is t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import __version__
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
@@ -38,12 +39,14 @@ KINDS = {"i": "integers", "f": "floats"}
 class Contents:
     """The settings and arrays of a file, and the sizes known so far; within a part, names have a prefix.
 
-    `path` is that of messages. `aliases` are the names of the part's sizes that belong to the whole.
+    `indices` are the arrays whose values are indices, each with its name and the size that they are below. `path` is
+    that of messages. `aliases` are the names of the part's sizes that belong to the whole.
     """
 
     settings: dict[str, Any]
     arrays: Arrays
-    sizes: dict[str, int]
+    sizes: dict[str, int] = field(default_factory=dict)
+    indices: list[tuple[str, NDArray[Any], str]] = field(default_factory=list)
     path: str = ""
     prefix: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +54,7 @@ class Contents:
     def part(self, prefix: str, aliases: Mapping[str, str]) -> Contents:
         """The contents as a part sees them, whose names have this prefix."""
         shared = {own: self.whole_name(name) for own, name in aliases.items()}
-        return Contents(self.settings, self.arrays, self.sizes, self.path, self.prefix + prefix, shared)
+        return replace(self, prefix=self.prefix + prefix, aliases=shared)
 
     def whole_name(self, size: str) -> str:
         """The name in the whole file of a size of this part."""
@@ -66,6 +69,12 @@ class Contents:
             expected = self.sizes.setdefault(self.whole_name(base), length - int(more or 0)) + int(more or 0)
             if base != "*" and length != expected:
                 raise ValueError(f"{name} has the length {length}, wanted {expected}")
+
+    def check_indices(self) -> None:
+        """Raise ValueError for an index that is out of range, once all sizes are known."""
+        for name, array, size in self.indices:
+            if len(array) and not 0 <= array.min() <= array.max() < self.sizes[size]:
+                raise ValueError(f"{name} has an index out of range")
 
 
 class Stored:
@@ -83,10 +92,10 @@ class Stored:
 
 
 class Array(Stored):
-    """An array of this shape."""
+    """An array of this shape; its values are indices less than the size `below`, if there is one."""
 
-    def __init__(self, *shape: str, name: str = "") -> None:
-        self.shape, self.name = shape, name
+    def __init__(self, *shape: str, name: str = "", below: str = "") -> None:
+        self.shape, self.name, self.below = shape, name, below
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
         contents.arrays[contents.prefix + name] = value
@@ -97,6 +106,8 @@ class Array(Stored):
         if wanted and found != wanted:
             raise ValueError(f"{name} has the type {array.dtype}, wanted {wanted}")
         contents.agree(name, array.shape, self.shape)
+        if self.below:
+            contents.indices.append((name, array, contents.whole_name(self.below)))
         return array
 
 
@@ -150,10 +161,11 @@ class Setting(Stored):
     """What JSON can hold, also with dataclasses and small arrays inside; a mapping may get the program's version.
 
     `name` may be a path with dots, where "*" stands for the prefix of the part. A mapping has at least the `keys`.
+    `size` is the name of a tuple's length.
     """
 
-    def __init__(self, name: str = "", *, versioned: bool = False, keys: tuple[str, ...] = ()) -> None:
-        self.name, self.versioned, self.keys = name, versioned, keys
+    def __init__(self, name: str = "", *, versioned: bool = False, keys: tuple[str, ...] = (), size: str = "") -> None:
+        self.name, self.versioned, self.keys, self.size = name, versioned, keys, size
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
         *above, last = self._path(name, contents)
@@ -166,6 +178,8 @@ class Setting(Stored):
         value: Any = contents.settings
         for key in self._path(name, contents):
             value = value[key]
+        if self.size:
+            contents.agree(name, (len(value),), (self.size,))
         return _from_json(hint, {key: value[key] for key in self.keys} if self.keys else value)
 
     def _path(self, name: str, contents: Contents) -> list[str]:
@@ -220,14 +234,16 @@ class ModelFile(Generic[T]):
 
     def contents(self, model: T, prefix: str = "") -> tuple[dict[str, Any], Arrays]:
         """The settings and the arrays of a model; a `prefix` of their names serves files with other arrays, too."""
-        contents = Contents({}, {}, {}, prefix=prefix)
+        contents = Contents({}, {}, prefix=prefix)
         write_fields(model, contents, self.first)
         return contents.settings, contents.arrays
 
     def from_contents(self, settings: dict[str, Any], arrays: Arrays, path: str, prefix: str = "") -> T:
         """The model of `contents` in the file `path`. Raises ModelError if they are damaged."""
         try:
-            model: T = read_fields(self.model, Contents(settings, arrays, {}, path, prefix))
+            contents = Contents(settings, arrays, path=path, prefix=prefix)
+            model: T = read_fields(self.model, contents)
+            contents.check_indices()
             if self.check(model) is not False:
                 return model
         except (ConfigError, *DAMAGE) as error:
@@ -252,16 +268,9 @@ def read_fields(kind: Any, contents: Contents) -> Any:
 @cache
 def _stored(kind: Any) -> dict[str, tuple[Stored, Any]]:
     """The annotation and the type of each stored field of a dataclass."""
-    annotated = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if _is_stored(hint)}
-    return {
-        each.name: (annotated[each.name].__metadata__[0], get_args(annotated[each.name])[0])
-        for each in fields(kind)
-        if each.name in annotated
-    }
-
-
-def _is_stored(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], Stored)
+    hints = {each.name: get_type_hints(kind, include_extras=True)[each.name] for each in fields(kind)}
+    annotated = {name: hint for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return {name: (hint.__metadata__[0], hint.__origin__) for name, hint in annotated.items()}
 
 
 def _scalar(hint: Any) -> Any:

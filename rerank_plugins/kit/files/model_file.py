@@ -246,7 +246,7 @@ def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any, d
 def _bytes(described: Any, shape: Any) -> int:
     """The size of an array. Raises an error of DAMAGE for what is no type or no shape, of one axis or more."""
     kind = _parse(described)
-    if not shape or any(type(length) is not int or length < 0 for length in shape) or kind.hasobject:
+    if not shape or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"an array of type {described!r:.80} and shape {shape!r:.80}")
     return int(math.prod(shape)) * kind.itemsize
 
@@ -300,4 +300,8 @@ def _describe(dtype: np.dtype[Any]) -> Any:
 
 
 def _parse(described: Any) -> np.dtype[Any]:
+    """The type of an array. Raises an error of DAMAGE for what is no `dtype.str`, and for objects."""
+    kinds = [described] if isinstance(described, str) else [field[1] for field in described]
+    if any(kind[1:2] not in {*"biufcmMSUV"} for kind in kinds):
+        raise ValueError(f"an array of type {described!r:.80}")
     return np.dtype(described if isinstance(described, str) else [tuple(field) for field in described])

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import PLAIN, known_spelling, spellings
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.declared import WordList
 from rerank_plugins.kit.vocabulary.name_numbers import Numbering
 from rerank_plugins.kit.workspace import Collection, Workspace
 
@@ -33,7 +35,7 @@ MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings
 class Vocabulary:
     """The words of a model by number, the special ones first; `hashes` is their hash table, if it exists already."""
 
-    words: tuple[str, ...]
+    words: Annotated[tuple[str, ...], WordList("V")]
     hashes: LongArray | None = field(default=None, compare=False, repr=False)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A random-indexing model in one file: words, counts, and the vectors of each space; RandomIndexModel says how.
+"""A random-indexing model in one file: words, counts, and the vectors of each space; see RandomIndexModel.
 
 Vectors have unit length and half precision, which changes a cosine of sentences by less than 0.001. They are mapped
 into memory: pages are read on first access and shared between processes.

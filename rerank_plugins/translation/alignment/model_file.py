@@ -1,4 +1,4 @@
-"""A word alignment model in one file, whose arrays are mapped into memory; WordAlignmentModel says how.
+"""A word alignment model in one file, whose arrays are mapped into memory; see WordAlignmentModel.
 
 A file has both directions, and its settings name their model.
 """

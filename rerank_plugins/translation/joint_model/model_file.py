@@ -1,4 +1,4 @@
-"""A joint model in one file, whose arrays are mapped into memory; JointModel says how."""
+"""A joint model in one file, whose arrays are mapped into memory; see JointModel."""
 
 from __future__ import annotations
 

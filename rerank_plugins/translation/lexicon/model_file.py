@@ -1,4 +1,4 @@
-"""A word lexicon in one file, whose arrays are mapped into memory; WordLexicon says how."""
+"""A word lexicon in one file, whose arrays are mapped into memory; see WordLexicon."""
 
 from __future__ import annotations
 

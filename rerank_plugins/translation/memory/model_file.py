@@ -1,4 +1,4 @@
-"""A translation memory in one file, mapped into memory and shared between processes; TranslationMemory says how."""
+"""A translation memory in one file, mapped into memory and shared between processes; see TranslationMemory."""
 
 from __future__ import annotations
 
