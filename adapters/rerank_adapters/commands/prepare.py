@@ -9,7 +9,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.config import Config, Model
@@ -35,12 +35,14 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     from rerank_adapters.chain.models import chosen_models, inputs_of_model
     from rerank_adapters.chain.steps import Steps
     from rerank_adapters.config import read_config
+    from rerank_plugins.core.loader import with_files
 
     closing = Closing()
     settings = read_config(config)
     models = chosen_models(settings, config, names)
+    registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
     calls = [
-        (model, *_call(ctx, settings, model)) for model in models
+        (model, *_call(ctx, registry, settings, model)) for model in models
     ]  # all wrong options are reported before any work
     trained = 0
     for model, trainer, context in calls:
@@ -57,7 +59,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     closing.say(f"trained {counted(trained, 'model')} of {len(models)}")
 
 
-def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Command, click.Context]:
+def _call(ctx: click.Context, registry: Registry, config: Config, model: Model) -> tuple[click.Command, click.Context]:
     """The command that trains the model, and its context with the parsed options. Raises ConfigError."""
     from rerank_adapters.chain.models import arguments_of
 
@@ -65,7 +67,7 @@ def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Comma
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)  # it is the program
     group: Any = root.command.get_command(root, "train")
-    group_context = click.Context(group, parent=root, info_name="train")
+    group_context = click.Context(group, parent=root, info_name="train", obj=registry)
     trainer = group.get_command(group_context, model.train)
     if trainer is None:
         known = suggestion(model.train, group.list_commands(group_context))
