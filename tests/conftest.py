@@ -5,6 +5,7 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -102,6 +103,12 @@ def stanza_ner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.dependency.micro_parsers import train_stanza_entities
 
     return train_stanza_entities(tmp_path_factory.mktemp("ner"))
+
+
+@pytest.fixture(scope="session")
+def kenlm() -> Any:
+    """The module of KenLM, for tests that compare with it."""
+    return pytest.importorskip("kenlm", reason="KenLM is not installed (tests/install_kenlm.sh)")
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
 """
 NEEDED = {
+    "ngram_speed": "kenlm",
     "cluster_speed": "distributed",
     "reading_times": "statsmodels",
     "serve_load": "uvicorn",

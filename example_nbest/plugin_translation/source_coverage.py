@@ -1,22 +1,25 @@
 """A plugin for translation: how much of the source a hypothesis covers, by word pairs learnt from parallel text."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import click
 import numpy as np
 
 from rerank_plugins import (
     ConfigError,
     FeatureExtractor,
     FloatArray,
-    FormatError,
+    ModelError,
     NBestList,
     PickledFields,
+    Trained,
+    Trainer,
+    TrainingData,
+    counted,
     hookimpl,
-    open_text,
     option,
     read_model,
     word_array,
@@ -61,12 +64,12 @@ class SourceCoverageFeature(PickledFields, FeatureExtractor):
         return values
 
 
-def word_pairs(source: list[str], target: list[str], keep: int) -> list[str]:
+def word_pairs(sentences: Iterable[tuple[str, str]], keep: int) -> list[str]:
     """For each source word the `keep` target words with the highest Dice coefficient 2 c(f, e) / (c(f) + c(e))."""
     both: Counter[tuple[str, str]] = Counter()
     sources: Counter[str] = Counter()
     targets: Counter[str] = Counter()
-    for f_line, e_line in zip(source, target, strict=True):
+    for f_line, e_line in sentences:
         f_words, e_words = set(f_line.split()), set(e_line.split())
         sources.update(f_words)
         targets.update(e_words)
@@ -81,25 +84,24 @@ def word_pairs(source: list[str], target: list[str], keep: int) -> list[str]:
     return pairs
 
 
-@click.command("source-coverage")
-@click.argument("source")
-@click.argument("target")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Write the model to this file.")
-@click.option("--keep", default=3, show_default=True, type=click.IntRange(min=1), help="Translations of a word.")
-def train(source: str, target: str, output: Path, keep: int) -> None:
-    """Learn word pairs from SOURCE and TARGET, parallel text with one sentence per line, compressed or not."""
-    with open_text(source) as lines:  # gz, xz, bz2, zst, plain text, and `-` for stdin
-        source_lines = list(lines)
-    with open_text(target) as lines:
-        target_lines = list(lines)
-    if len(source_lines) != len(target_lines):
-        wanted = f"{len(target_lines)} lines, wanted {len(source_lines)}, as in {source}"
-        raise FormatError(wanted, path=target)
-    pairs = word_pairs(source_lines, target_lines, keep)
-    if not pairs:
-        raise FormatError("no words to learn from", path=source)
-    size = write_model(output, KIND, {"keep": keep}, {"pairs": word_array(pairs)})
-    click.echo(f"{output}: {len(pairs):,} word pairs, {size:,} bytes")
+@dataclass
+class SourceCoverageTrainer(Trainer):
+    """Learn word pairs from SOURCE and TARGET, parallel text with one sentence per line."""
+
+    reads = "pairs"  # so the command opens both files, compressed or not, and checks that they have as many lines
+
+    keep: int = option(3, within="[1, ]", doc="Translations of a word.")
+
+    def train(self, data: TrainingData) -> Trained:
+        """The word pairs. Raises ModelError if there are no words."""
+        pairs = word_pairs(data.examples(), self.keep)
+        if not pairs:
+            raise ModelError(f"no words to learn from in {' and '.join(data.names)}")
+
+        def save(path: Path) -> None:
+            write_model(path, KIND, {"keep": self.keep}, {"pairs": word_array(pairs)})
+
+        return Trained(save, [counted(len(pairs), "word pair")])
 
 
 @hookimpl
@@ -109,6 +111,6 @@ def register_feature_extractors(register):
 
 
 @hookimpl
-def register_commands(cli):
-    """Add `rerank train source-coverage`."""
-    cli.subgroup("train").add_command(train)
+def register_trainers(register):
+    """Register `rerank train source-coverage`."""
+    register("source-coverage", SourceCoverageTrainer)

@@ -16,9 +16,12 @@ DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error)  # what reading a miss
 
 
 def is_kenlm_binary(path: Path) -> bool:
-    """Whether the file is a KenLM binary. Raises OSError."""
-    with open(path, "rb") as stream:
-        return stream.read(len(KENLM_BINARY)) == KENLM_BINARY
+    """Whether the file is a KenLM binary; False for a file that cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(KENLM_BINARY)) == KENLM_BINARY
+    except OSError:
+        return False
 
 
 def open_arpa(path: Path) -> IO[bytes]:

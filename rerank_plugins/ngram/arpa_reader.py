@@ -1,14 +1,17 @@
 """Reads ARPA files into arrays of word numbers and log10 values, all of which are kept.
 
 Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
-separated by ASCII white space, as in KenLM. The usual lines are parsed by a compiled loop (arpa_lines.py).
+separated by ASCII white space, and `<UNK>` is `<unk>`, as in KenLM. The usual lines are parsed by a compiled loop
+(arpa_lines.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, zip_longest
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,33 +20,56 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.vocabulary.word_hash import hash_table
-from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, Vocabulary
-from rerank_plugins.kit.workspace import Collection, Workspace
-from rerank_plugins.ngram.arpa_lines import Parsed, parse_lines
+from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
+from rerank_plugins.ngram.arpa_beginnings import hash_ngrams, row_table, rows_of
+from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
-BLOCK = 1 << 15  # lines parsed at a time
+PIECE = 1 << 22  # bytes read at a time
+BLOCK, PLAIN = 1 << 15, 1 << 10  # lines parsed at a time by the compiled loop, and from an uncommon one on without it
+MOST = (1 << 31) - 1  # n-grams
+UNKNOWN, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
+logger = logging.getLogger(__name__)
+Block = tuple[IntArray, NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class ArpaOrder:
-    """The n-grams of one order, in the order of the file: (n, k) word numbers, (n) log10 p, (n) log10 back-off."""
+    """The n-grams of one order, in the order of the file; the 1-grams are in that of the vocabulary.
 
-    words: IntArray
+    (n) the n-gram that each begins with, as its place in the order before; (n) last word; (n) log10 p, log10 back-off.
+    """
+
+    beginning: IntArray
+    last: IntArray
     log10: NDArray[np.float32]
     backoff: NDArray[np.float32]
 
 
-class _Lines:
-    """The lines of a file, stripped and counted; iteration skips blank ones."""
+class _Text:
+    """The text of a file in pieces of whole lines: the bytes, the place in them, and how many lines are before it."""
 
-    def __init__(self, lines: Iterable[bytes], path: str) -> None:
-        self._lines, self.path, self.number = iter(lines), path, 0
+    def __init__(self, stream: IO[bytes], path: str) -> None:
+        self._stream, self.path = stream, path
+        self._text, self.bytes, self.at, self.number = b"", np.zeros(0, np.uint8), 0, 0
+
+    def more(self) -> bool:
+        """Whether there is any text left; reads the next piece if need be."""
+        if self.at >= len(self._text):
+            self._text = (self._stream.read(PIECE) + self._stream.readline()).translate(BLANKS)
+            if self._text and not self._text.endswith(b"\n"):
+                self._text += b"\n"
+            self.bytes, self.at = np.frombuffer(self._text, np.uint8), 0
+        return self.at < len(self._text)
 
     def block(self, size: int) -> list[bytes]:
-        lines = [line.strip() for line in islice(self._lines, size)]
+        """Some of the next lines, stripped, at most `size` of them; none at the end of the file."""
+        if not self.more():
+            return []
+        *lines, rest = self._text[self.at :].split(b"\n", size)
+        self.at = len(self._text) - len(rest)
         self.number += len(lines)
-        return lines
+        return [line.strip() for line in lines]
 
     def __iter__(self) -> Iterator[bytes]:
         while lines := self.block(1):
@@ -54,32 +80,30 @@ class _Lines:
         return ModelError(f"{self.path}:{self.number}: {message}")
 
 
-def read_arpa(lines: Iterable[bytes], path: str, workspace: Workspace) -> tuple[Vocabulary, list[ArpaOrder]]:
-    """The vocabulary and the n-grams of orders 1 … n; the 1-grams are in the order of the vocabulary.
+def read_arpa(stream: IO[bytes], path: str) -> tuple[Vocabulary, int, Iterator[ArpaOrder]]:
+    """The vocabulary, the number of n-grams, and the n-grams of orders 1 … n, each read when it is asked for.
 
     Special words that the file lacks are added: `<unk>` with log10 p -100 as in KenLM, `<s>` and `</s>` with -99.
-    Raises ModelError naming the line for a file that is not ARPA, is cut short, or has another number of n-grams than
-    its header promises.
+    Raises ModelError naming the line for a file that is not ARPA, is cut short, has another number of n-grams than its
+    header promises, or an n-gram without the one that it begins with; MemoryError for too many n-grams.
     """
-    source = _Lines(lines, path)
+    source = _Text(stream, path)
     sizes = _header(source)
     numbers: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
-    _expect(source, b"\\1-grams:")
-    unigrams = _section(source, 1, sizes[0], numbers, None, workspace)
-    orders = [_all_words(unigrams, list(numbers), path)]
-    try:
-        vocabulary = Vocabulary(tuple(word.decode() for word in numbers))
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: has a word that is not UTF-8: {error.object!r}") from None
-    table = hash_table(vocabulary.words, 0)
-    for order, size in enumerate(sizes[1:], 2):
-        _expect(source, b"\\%d-grams:" % order)
-        orders.append(_section(source, order, size, numbers, table, workspace))
-    _expect(source, b"\\end\\")
-    return vocabulary, orders
+    blocks = list(_blocks(source, 1, sizes[0], numbers))
+    vocabulary = Vocabulary(tuple(word.decode(errors="backslashreplace") for word in numbers))
+    foreign = [word for word, text in zip(numbers, vocabulary.words, strict=True) if word != text.encode()]
+    if foreign:
+        logger.warning("%s: %d words are not UTF-8 and match no text, %r first", path, len(foreign), foreign[0])
+    unigrams = _all_words(blocks, vocabulary, path)
+    table = hash_table((*vocabulary.words, FORMER_UNK.decode()), 0)
+    table[table[:, 1] == len(vocabulary), 1] = numbers[FORMER_UNK] = UNK
+    longer = _longer(source, sizes, vocabulary, numbers, table)
+    return vocabulary, len(vocabulary) + sum(sizes[1:]), chain([unigrams], longer)
 
 
-def _header(source: _Lines) -> list[int]:
+def _header(source: _Text) -> list[int]:
+    """The number of n-grams of each order; reads up to the title of the 1-grams."""
     inside, sizes = False, list[int]()
     for line in source:
         if line == b"\\data\\":
@@ -91,69 +115,103 @@ def _header(source: _Lines) -> list[int]:
                 raise source.error(f"expected 'ngram {len(sizes) + 1}=…', found {line.decode(errors='replace')!r}")
             sizes.append(int(count))
         elif inside and line.startswith(b"\\"):
-            source._lines = _again(line, source._lines)
-            source.number -= 1
+            _check(source, line, b"\\1-grams:")
             break
     if not sizes:
         raise source.error("not an ARPA file: it has no '\\data\\' with the numbers of n-grams")
+    if sum(sizes) > MOST:
+        raise source.error(f"the header promises {sum(sizes)} n-grams, wanted at most {MOST}")
     while len(sizes) > 1 and sizes[-1] == 0:
         sizes.pop()
     return sizes
 
 
-def _again(line: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
-    yield line
-    yield from lines
+def _check(source: _Text, line: bytes, wanted: bytes) -> None:
+    if line != wanted:
+        raise source.error(f"expected {wanted.decode()!r}, found {line.decode(errors='replace')!r}")
 
 
-def _expect(source: _Lines, wanted: bytes) -> None:
+def _expect(source: _Text, wanted: bytes) -> None:
     for line in source:
-        if line == wanted:
-            return
         if wanted == b"\\end\\" and line.endswith(b"-grams:"):  # of an order without n-grams
             continue
-        raise source.error(f"expected {wanted.decode()!r}, found {line.decode(errors='replace')!r}")
+        return _check(source, line, wanted)
     raise source.error(f"cut short: expected {wanted.decode()!r}")
 
 
-def _section(
-    source: _Lines,
-    order: int,
-    size: int,
-    numbers: dict[bytes, int],
-    table: LongArray | None,
-    workspace: Workspace,
-) -> ArpaOrder:
-    words = Collection(workspace, np.int32, order)
-    log10, backoff = Collection(workspace, np.float32), Collection(workspace, np.float32)
-    while words.rows < size:
-        block = source.block(min(BLOCK, size - words.rows))
-        if not block:
-            raise source.error(f"cut short: {words.rows} {order}-grams found, {size} promised in the header")
-        lines = [line for line in block if line]
-        try:
-            parsed = parse_lines(lines, order, table) if table is not None and lines else None
-            parsed = parsed or _parse(lines, order, numbers)
-        except (ValueError, IndexError):
-            source.number -= len(block)
-            raise _first_error(source, block, order, numbers) from None
-        for collection, part in zip((words, log10, backoff), parsed, strict=True):
-            collection.append(part)
-    return ArpaOrder(words.finish(), log10.finish(), backoff.finish())
+def _longer(
+    source: _Text, sizes: list[int], vocabulary: Vocabulary, numbers: dict[bytes, int], table: LongArray
+) -> Iterator[ArpaOrder]:
+    """The n-grams of orders 2 … n."""
+    rows = np.zeros((0, 2), np.int64)
+    for order, size in enumerate(sizes[1:], 2):
+        _expect(source, b"\\%d-grams:" % order)
+        beginning, last = np.empty(size, np.int32), np.empty(size, np.int32)
+        log10, backoff = np.empty(size, np.float32), np.empty(size, np.float32)
+        keys = np.empty(size if order < len(sizes) else 0, np.int64)
+        end = 0
+        for words, *values in _blocks(source, order, size, numbers, table):
+            here = slice(end, end := end + len(words))
+            beginnings, hashes = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+            hash_ngrams(words, beginnings, hashes)
+            keys[here] = hashes[: len(keys)]
+            beginning[here] = rows_of(beginnings, rows) if order > 2 else words[:, 0]
+            if (beginning[here] < 0).any():
+                lacking = " ".join(vocabulary.words[number] for number in words[beginning[here].argmin(), :-1])
+                raise ModelError(f"{source.path}: has n-grams that begin with {lacking!r}, but not that n-gram")
+            last[here], log10[here], backoff[here] = words[:, -1], *values
+        rows = row_table(keys)
+        yield ArpaOrder(beginning, last, log10, backoff)
+    _expect(source, b"\\end\\")
 
 
-def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Parsed:
-    """`parse_lines` for any lines; the words of 1-grams get numbers. Raises ValueError for a line that is no n-gram."""
-    rows = [line.split() for line in lines]
+def _blocks(
+    source: _Text, order: int, size: int, numbers: dict[bytes, int], table: LongArray | None = None
+) -> Iterator[Block]:
+    """The n-grams of a section: (n, order) words by number, (n) log10 p, (n) log10 back-off."""
+    left = size
+    while left > 0:
+        if not source.more():
+            raise source.error(f"cut short: {size - left} {order}-grams found, {size} promised in the header")
+        block = None if table is None else _common_lines(source, order, min(BLOCK, left), table)
+        if block is None or not len(block[1]):
+            block = _any_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
+        left -= len(block[1])
+        yield block
+
+
+def _common_lines(source: _Text, order: int, size: int, table: LongArray) -> Block:
+    """The n-grams of the lines that come before the first uncommon one, at most `size`."""
+    words, log10, backoff = np.empty((size, order), np.int32), np.empty(size, np.float32), np.empty(size, np.float32)
+    rows, source.at, lines = fill_lines(source.bytes, source.at, table, words, log10, backoff)
+    source.number += lines
+    return words[:rows], log10[:rows], backoff[:rows]
+
+
+def _any_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]) -> Block:
+    """The n-grams of at most `size` lines in any form; the words of 1-grams get numbers."""
+    lines = source.block(size)
+    try:
+        return _parse([line for line in lines if line], order, numbers)
+    except (ValueError, IndexError):
+        source.number -= len(lines)
+        raise _first_error(source, lines, order, numbers) from None
+
+
+def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Block:
+    """The n-grams of these lines. Raises ValueError for a line that is no n-gram."""
+    rows = list(map(bytes.split, lines))
     if not set(map(len, rows)) <= {order + 1, order + 2}:
         raise ValueError
+    log10, *columns = zip_longest(*rows, fillvalue=b"0")
+    words, backoff = columns[:order], columns[order:]
     if order == 1:
-        for row in rows:
-            numbers.setdefault(row[1], len(numbers))
-    get = numbers.get
-    ids = np.array([[get(word, -1) for word in row[1 : order + 1]] for row in rows], np.int32).reshape(-1, order)
-    values = np.array([float(row[0]) for row in rows])
-    weights = np.array([float(row[order + 1]) if len(row) > order + 1 else 0.0 for row in rows])
+        words = [tuple(UNKNOWN if word == FORMER_UNK else word for word in words[0])]
+        for word in words[0]:
+            numbers.setdefault(word, len(numbers))
+    ids = np.array([[numbers.get(word, -1) for word in column] for column in words], np.int32).T
+    values = np.array(list(map(float, log10)))
+    weights = np.array(list(map(float, backoff[0]))) if backoff else np.zeros(len(rows))
     if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
         raise ValueError
     return ids, _finite(values), _finite(weights)
@@ -163,7 +221,7 @@ def _finite(values: FloatArray) -> NDArray[np.float32]:
     return np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32)
 
 
-def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
+def _first_error(source: _Text, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
     """The error of the first bad line of a block."""
     for line in block:
         source.number += 1
@@ -183,12 +241,13 @@ def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[b
     raise AssertionError("a bad block without a bad line")
 
 
-def _all_words(unigrams: ArpaOrder, words: list[bytes], path: str) -> ArpaOrder:
+def _all_words(blocks: list[Block], vocabulary: Vocabulary, path: str) -> ArpaOrder:
     """The 1-grams by number, including those that the file lacks. Raises ModelError for one that is there twice."""
-    times = np.bincount(unigrams.words[:, 0], minlength=len(words))
+    words, values, weights = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    times = np.bincount(words[:, 0], minlength=len(vocabulary))
     if times.max() > 1:
-        raise ModelError(f"{path}: has the 1-gram {words[int(times.argmax())].decode(errors='replace')!r} twice")
-    log10, backoff = np.full(len(words), LOG_ZERO, np.float32), np.zeros(len(words), np.float32)
-    log10[0] = MISSING_UNK
-    log10[unigrams.words[:, 0]], backoff[unigrams.words[:, 0]] = unigrams.log10, unigrams.backoff
-    return ArpaOrder(np.arange(len(words), dtype=np.int32)[:, None], log10, backoff)
+        raise ModelError(f"{path}: has the 1-gram {vocabulary.words[int(times.argmax())]!r} twice")
+    log10, backoff = np.full(len(vocabulary), LOG_ZERO, np.float32), np.zeros(len(vocabulary), np.float32)
+    log10[UNK] = MISSING_UNK
+    log10[words[:, 0]], backoff[words[:, 0]] = values, weights
+    return ArpaOrder(np.zeros(len(vocabulary), np.int32), np.arange(len(vocabulary), dtype=np.int32), log10, backoff)

@@ -33,7 +33,7 @@ def read_arpa_unigrams(path: Path) -> dict[str, float]:
         elif inside and line:
             parts = line.split()
             try:
-                table[parts[1]] = LN10 * _log10(parts[0])
+                table["<unk>" if parts[1] == "<UNK>" else parts[1]] = LN10 * _log10(parts[0])
             except (IndexError, ValueError):
                 raise ModelError(f"{path}:{number}: expected 'log10 word [back-off]', found {line!r}") from None
     raise ModelError(f"{path}:{number}: not an ARPA file, or cut short: its 1-grams do not end")

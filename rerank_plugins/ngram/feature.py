@@ -19,8 +19,8 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, SentenceModel, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 
@@ -81,4 +81,4 @@ class NgramFeature(SentenceFeature, PickledFields):
 
 def model_of_file(path: Path | None) -> LanguageModel:
     """The n-gram language model of a model file, an ARPA file or a KenLM binary; None stands for the embedded model."""
-    return NgramLanguageModel(path) if path is None or is_model_file(path) else KenlmLanguageModel(path)
+    return KenlmLanguageModel(path) if path is not None and is_kenlm_binary(path) else NgramLanguageModel(path)

@@ -1,9 +1,10 @@
-"""N-gram language models in ARPA or KenLM's binary form, queried through KenLM (Heafield 2011).
+"""KenLM's binary files, queried through the package kenlm (Heafield 2011), which is the extra `kenlm`.
 
 KenLM stores log10 p in float32: sums over a sentence agree with those of a double-precision reader of the same ARPA
 file to about 1e-4. KenLM's vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p = -100
 where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
-Python module does not list. A query costs O(order) per word, about 0.4 µs.
+Python module does not list. A query costs O(order) per word, about 0.4 µs. ARPA files need no KenLM: language_model.py
+reads them.
 """
 
 from __future__ import annotations
@@ -22,34 +23,82 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 LN10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
 class KenlmLanguageModel(LanguageModel, PickledFields):
-    """N-gram model of any order from an ARPA file (also .gz, .bz2, .xz) or a KenLM binary.
+    """N-gram model from a KenLM binary (extra `kenlm`), or from an ARPA file, as `ngram` reads it.
 
-    Natural logs. It is also an `IncrementalLM`, whose states are `kenlm.State` objects. The file is loaded on first
-    use; a pickled copy holds only the path and loads the file again. Raises ModelError for a file that is missing, cut
-    short or of another kind.
+    Natural logs. It is also an `IncrementalLM`. The file is loaded on first use; a pickled copy holds only the path and
+    loads the file again. Raises ModelError for a file that is missing, cut short or of another kind, and for a binary
+    without the package kenlm.
     """
 
-    model: Path = option(doc="ARPA file, plain or compressed, or KenLM binary")
+    model: Path = option(doc="KenLM binary, or ARPA file, plain or compressed")
+
+    @cached_property
+    def _lm(self) -> KenlmBinary | NgramLanguageModel:
+        return KenlmBinary(self.model) if is_kenlm_binary(self.model) else NgramLanguageModel(self.model)
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return self._lm.order
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._lm
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
+        return self._lm.score(sentences)
+
+    def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
+        """The length (1 to the order) of the longest n-gram in the model that ends at each word, and at `</s>` last."""
+        return self._lm.matches(sentences)
+
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, `</s>` included."""
+        return self._lm.totals(sentences)
+
+    def start(self) -> Any:
+        """The state after `<s>`."""
+        return self._lm.start()
+
+    def advance(self, state: Any, word: str) -> tuple[float, Any]:
+        """Ln p(word | state), and the state after the word."""
+        return self._lm.advance(state, word)
+
+    def finish(self, state: Any) -> float:
+        """Ln p(</s> | state)."""
+        return self._lm.finish(state)
+
+
+@dataclass(frozen=True)
+class KenlmBinary(LanguageModel, PickledFields):
+    """A file that is read by KenLM, with the methods of KenlmLanguageModel; states are `kenlm.State` objects."""
+
+    model: Path
 
     @cached_property
     def _kenlm(self) -> Any:
-        import kenlm
-
-        if not self.model.is_file():
-            raise ModelError(f"{self.model}: no such language model file")
+        try:
+            import kenlm
+        except ImportError:
+            raise ModelError(
+                f"{self.model}: a KenLM binary needs KenLM: pip install 'rerank-plugins[kenlm]' (docs/models/ngram.md "
+                "says how for Python 3.13), or give the ARPA file that it was built from"
+            ) from None
         config = kenlm.Config()
         config.show_progress = False
         config.arpa_complain = kenlm.ARPALoadComplain.NONE
         try:
             return kenlm.Model(str(self.model), config)
         except (OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: KenLM's message quotes undecodable bytes
-            reason = " ".join(str(error).split()) if isinstance(error, OSError) else "neither ARPA nor KenLM binary"
+            reason = " ".join(str(error).split()) if isinstance(error, OSError) else "not a KenLM binary"
             reason = reason.removeprefix(f"Cannot read model '{self.model}' (").removesuffix(")")
             # Strip KenLM's own source file and line.
             reason = re.sub(r"^\S+\.cc:\d+ in .*? threw \w+( because `.*?')?[. ]*", "", reason)
@@ -83,18 +132,20 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
 
     def unigram(self, word: str) -> float:
         """Ln p(word) without context."""
+        model = self._kenlm  # before the import, which it explains if it fails
         import kenlm
 
         empty = kenlm.State()
-        self._kenlm.NullContextWrite(empty)
-        return LN10 * float(self._kenlm.BaseScore(empty, word, kenlm.State()))
+        model.NullContextWrite(empty)
+        return LN10 * float(model.BaseScore(empty, word, kenlm.State()))
 
     def start(self) -> Any:
         """The state after `<s>`."""
+        model = self._kenlm
         import kenlm
 
         state = kenlm.State()
-        self._kenlm.BeginSentenceWrite(state)
+        model.BeginSentenceWrite(state)
         return state
 
     def advance(self, state: Any, word: str) -> tuple[float, Any]:

@@ -81,7 +81,6 @@ class NgramModel:
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:
-        from rerank_plugins.kit.workspace import Workspace
         from rerank_plugins.ngram.arpa_reader import read_arpa
         from rerank_plugins.ngram.arpa_tables import arpa_tables
 
@@ -89,12 +88,14 @@ class NgramModel:
             if is_kenlm_binary(path):
                 raise ModelError(f"{path}: this is a KenLM binary, which the language model 'kenlm' reads")
             with open_arpa(path) as stream:
-                vocabulary, orders = read_arpa(stream, str(path), Workspace())
+                vocabulary, size, orders = read_arpa(stream, str(path))
+                tables = arpa_tables(vocabulary, size, orders, str(path))
         except DAMAGED as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise ModelError(f"{path}: cannot be read ({reason})") from None
-        settings = {"arpa": path.name, "order": len(orders)}
-        return cls(vocabulary, arpa_tables(vocabulary, orders, str(path)), settings)
+        except MemoryError:
+            raise ModelError(f"{path}: the n-grams that its header promises do not fit into memory") from None
+        return cls(vocabulary, tables, {"arpa": path.name, "order": tables.order})
 
 
 def counts_from(arrays: Arrays, size: int, path: Path) -> LongArray | None:

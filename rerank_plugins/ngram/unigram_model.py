@@ -21,7 +21,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,8 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
     def _unigrams(self) -> UnigramModel:
         if self.model is None:
             return embedded_unigrams(self.case)
-        try:
-            is_binary = is_kenlm_binary(self.model)
-        except OSError as error:
-            raise ModelError(f"{self.model}: cannot be read ({error.strerror})") from None
-        if is_binary:
-            return _BinaryUnigrams({}, self.case, KenlmLanguageModel(self.model))
+        if is_kenlm_binary(self.model):
+            return _BinaryUnigrams({}, self.case, KenlmBinary(self.model))
         return UnigramModel(read_arpa_unigrams(self.model), self.case)
 
 
@@ -78,7 +74,7 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
 class _BinaryUnigrams(UnigramModel):
     """The 1-grams of a KenLM binary, which cannot list its words; the first known casing is used."""
 
-    binary: KenlmLanguageModel
+    binary: KenlmBinary
 
     @property
     def unknown(self) -> float:

@@ -65,7 +65,7 @@ class FastSubs:
         """
         from rerank_plugins.substitutes.queue_files import queues_of
 
-        if path.is_file() and is_kenlm_binary(path):
+        if is_kenlm_binary(path):
             raise ModelError(
                 f"{path}: this is a KenLM binary, whose n-grams cannot be listed; give the ARPA file it was built from"
             )

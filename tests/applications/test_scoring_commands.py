@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.layouts import kenlm_layout, srilm_layout
 from rerank_adapters.chain.scoring import Scored, Totals, perplexity, score_lines
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel, fit_weights, mixed
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -73,9 +73,9 @@ def test_impossible_words_are_zeroprobs():
     assert math.isnan(Totals().excluding)
 
 
-def test_sums_are_those_of_kenlm(models, tmp_path):
+def test_sums_are_those_of_kenlm(kenlm, models, tmp_path):
     done("train", "ngram", models / "text", "-o", tmp_path / "lm", "--order", 2, "--arpa", tmp_path / "lm.arpa")
-    lm = KenlmLanguageModel(tmp_path / "lm.arpa")
+    lm = KenlmBinary(tmp_path / "lm.arpa")
     for lines in (LINES, HELD_OUT.splitlines()):
         sums = perplexity(NgramLanguageModel(tmp_path / "lm"), lines)
         words = [line.split() for line in lines]

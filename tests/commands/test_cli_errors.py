@@ -282,8 +282,12 @@ CHANGES = {
         'use = "substitutes"',
         "[[feature]] substitutes: substitutes needs the option 'model'",
     ),
-    "missing model": ('"length"', '"ngram-lm"\nmodel = "none.arpa"', "none.arpa: no such language model file"),
-    "no ARPA": ('"length"', '"ngram-lm"\nmodel = "good"', "good: not a language model that KenLM can read"),
+    "missing model": (
+        '"length"',
+        '"ngram-lm"\nmodel = "none.arpa"',
+        "none.arpa: cannot be read (No such file or directory)",
+    ),
+    "no ARPA": ('"length"', '"ngram-lm"\nmodel = "good"', "good:3: not an ARPA file"),
     "variable": (
         '["good"]',
         '["$RERANK_NO_SUCH/x"]',
@@ -313,7 +317,7 @@ def test_wrong_configs(place, old, new, said):
     assert old in CONFIG
     (place / "mt.toml").write_text(CONFIG.replace(old, new, 1))
     found = refused_leaving_all(
-        place, "run", "mt.toml", "--work", "work", after="model" in said or "ARPA" in said or "KenLM" in said
+        place, "run", "mt.toml", "--work", "work", after="model" in said or "arpa" in said.lower()
     )
     assert found.startswith(said) or f"/{said}" in found, found
     checked = rerank("check", "mt.toml")

@@ -1,5 +1,6 @@
 """`rerank train`, and the other commands of language models and parsers: what they have in common."""
 
+import gzip
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_plugins.core.loader import load_plugins
-from tests.command_line import done, in_process_of_its_own
+from tests.command_line import done, in_process_of_its_own, refused, says_what_it_wrote
 
 
 def test_help_of_a_command_imports_no_algorithm():
@@ -42,3 +43,82 @@ def test_help_fits_80_columns(command, monkeypatch):
 
 def test_help_in_a_process_of_its_own():
     assert in_process_of_its_own("train", "ngram", "--help").out.startswith("Usage: ")
+
+
+PLUGIN = r"""
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from rerank_plugins import Trained, Trainer, counted, hookimpl, open_atomic, option
+
+
+@dataclass
+class CountsTrainer(Trainer):
+    '''Count the words of TEXT, the most frequent ones first.'''
+
+    uses = ("text", "language", "seed", "memory")
+
+    least: int = option(1, within="[1, 9]", short="l", doc="Leave out rarer words.")
+    skip: tuple[str, ...] = option((), doc="Leave out this word. Repeatable.")
+    order: Literal["count", "word"] = option("count", doc="What the words are ordered by.")
+    reverse: bool = option(False, doc="Reverse the order.")
+
+    def train(self, data):
+        counts = Counter(word for _, lines in data.examples() for line in lines for word in line.split())
+        key = {"count": lambda word: (-counts[word], word), "word": str}[self.order]
+        words = sorted((w for w in counts if counts[w] >= self.least and w not in self.skip), key=key)
+        lines = [f"{word}\t{counts[word]}\n" for word in (words[::-1] if self.reverse else words)]
+
+        def save(path):
+            with open_atomic(path) as out:
+                out.writelines(lines)
+
+        return Trained(save, [f"{counted(len(words), 'word')} of {data.names}, {data.language}, seed {data.seed}"])
+
+
+@hookimpl
+def register_trainers(register):
+    register("counts", CountsTrainer)
+"""
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A plugin file with a trainer, and a compressed text to train on."""
+    (tmp_path / "counts.py").write_text(PLUGIN)
+    with gzip.open(tmp_path / "text.gz", "wt") as text:
+        text.write("The cat saw the dog\nthe end\n")
+    return tmp_path
+
+
+def test_a_plugin_registers_a_trainer(foreign):
+    plugin, output = ("--plugin", foreign / "counts.py"), foreign / "counts"
+    options = ("--text", "lowercase", "-l", 1, "--skip", "end", "--skip", "cat", "--language", "en", "--seed", 3)
+    ran = done(*plugin, "train", "counts", foreign / "text.gz", *options, "-o", output)
+    assert output.read_text() == "the\t3\ndog\t1\nsaw\t1\n"
+    report, memory, _ = ran.err.splitlines()
+    assert report == f"3 words of ['{foreign / 'text.gz'}'], en, seed 3"
+    assert memory.startswith("peak memory ")
+    assert says_what_it_wrote(ran, r"the model \(0\.00 MB\)", output)
+    assert "Count the words of TEXT, the most frequent ones first." in done(*plugin, "train", "--help").out
+    assert "-l, --least INTEGER RANGE" in done(*plugin, "train", "counts", "--help").out
+    assert "range 1<=x<=9" in refused(*plugin, "train", "counts", "text", "--least", 0, "-o", output)
+    assert "trainer counts" in done(*plugin, "plugins", "counts").out
+    assert refused("train", "counts", "text", "-o", output).startswith("no such command 'counts'")
+
+
+def test_a_config_trains_the_model_of_a_plugin(foreign):
+    config = foreign / "job.toml"
+    model = 'plugins = ["counts.py"]\n[[model]]\ntrain = "counts"\ninputs = ["text.gz"]\noutput = "counts"\n'
+    config.write_text(f'{model}options = {{ order = "word", reverse = true }}\n')
+    done("prepare", config)
+    assert (foreign / "counts").read_text().split()[::2] == ["the", "saw", "end", "dog", "cat", "The"]
+    for options, message in (
+        ("ordr = 1", "No such option '--ordr'"),
+        ('least = "two"', "'two' is not a valid integer"),
+    ):
+        config.write_text(f"{model}options = {{ {options} }}\n")
+        (foreign / "counts").unlink(missing_ok=True)
+        assert message in refused("prepare", config)
+        assert not (foreign / "counts").exists()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rerank_adapters.decoding import BeamScorer, CtcLanguageModel, FlashlightModel
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.testing import check_incremental_lm
@@ -73,7 +73,9 @@ def hhmm():
 
 @pytest.fixture(params=["ngram", "kenlm", "hhmm", "mixture"])
 def model(request, arpa, hhmm):
-    models = {"ngram": arpa, "hhmm": hhmm, "kenlm": KenlmLanguageModel(arpa.model)}
+    if request.param == "kenlm":
+        request.getfixturevalue("kenlm")
+    models = {"ngram": arpa, "hhmm": hhmm, "kenlm": KenlmBinary(arpa.model)}
     mixture = MixtureLanguageModel((arpa, hhmm), (0.7, 0.3))
     return (models | {"mixture": mixture})[request.param]
 

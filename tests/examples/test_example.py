@@ -9,7 +9,6 @@ from itertools import groupby, islice
 from pathlib import Path
 from random import Random
 
-import kenlm
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -67,7 +66,7 @@ def test_total_is_exactly_weights_times_features(name: str) -> None:
         assert values[2] == -len(text.split())
 
 
-def test_language_model_feature_is_that_of_kenlm() -> None:
+def test_language_model_feature_is_that_of_kenlm(kenlm) -> None:
     model = kenlm.Model(str(FOLDER / "mt/lm.arpa"))
     for rows in nbest("test")[::7]:
         for row in rows[::5]:
@@ -159,7 +158,7 @@ def test_kneser_ney_is_its_definition_and_sums_to_one(history: tuple[str, ...]) 
     assert math.fsum(found) == pytest.approx(1)
 
 
-def test_arpa_sums_to_one_in_kenlm() -> None:
+def test_arpa_sums_to_one_in_kenlm(kenlm) -> None:
     from decoder.kneser_ney import read_arpa
 
     grams = read_arpa(lines("lm.arpa"))

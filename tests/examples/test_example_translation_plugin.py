@@ -33,7 +33,8 @@ def model(file: Path, tmp_path: Path) -> Path:
     path = tmp_path / "coverage.model"
     texts = (tmp_path / "train.de.gz", tmp_path / "train.en")
     ran = rerank("--plugin", file, "train", NAME, *texts, "--keep", 1, "-o", path)
-    assert (ran.code, ran.out) == (0, f"{path}: 4 word pairs, {path.stat().st_size:,} bytes\n")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith(f"4 word pairs\nwrote the model (0.00 MB) to {path} in ")
     return path
 
 
@@ -61,7 +62,9 @@ def test_errors(file: Path, model: Path, tmp_path: Path) -> None:
     short = tmp_path / "short.en"
     short.write_text("the house\n", encoding="utf-8")
     ran = rerank("--plugin", file, "train", NAME, tmp_path / "train.de.gz", short, "-o", tmp_path / "none.model")
-    assert (ran.code, ran.err) == (2, f"rerank: {short}: 1 lines, wanted 3, as in {tmp_path / 'train.de.gz'}\n")
+    longer = f"3 in {tmp_path / 'train.de.gz'}"
+    assert ran.code == 2
+    assert ran.err.startswith(f"rerank: {short}: 1 lines, but {longer}; expected a line for each sentence pair")
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ import numpy as np
 
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
@@ -109,7 +109,7 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         timed([*train, text, "-o", model, "--arpa", arpa])
         with open_text(text) as lines:
             some = [line.split() for line in islice(lines, asked)]
-        own, kenlm = NgramLanguageModel(model), KenlmLanguageModel(arpa)
+        own, kenlm = NgramLanguageModel(model), KenlmBinary(arpa)
         if not np.allclose(own.totals(some[:100]), kenlm.totals(some[:100]), atol=1e-2):
             raise RerankError("the scores of KenLM by the same model differ")
         print(f"\n| scoring, {sum(own.ngrams.tables.sizes):,} n-grams | words/s |\n| --- | ---: |")

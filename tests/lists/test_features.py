@@ -11,7 +11,7 @@ from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.oov_count import OovCountFeature, read_words
 from rerank_plugins.ngram.unigram_feature import UnigramFeature
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
@@ -49,7 +49,7 @@ def test_oov_count(tmp_path):
     extractor = OovCountFeature(words=tmp_path / "words")
     np.testing.assert_array_equal(extractor.extract(one(["a b c", "x a x", ""]))[:, 0], [0, -2, 0])
     assert OovCountFeature().extract(one(["the zzyzx"]))[0, 0] == -1
-    lm = KenlmLanguageModel(write_arpa(tmp_path / "lm.arpa"))
+    lm = NgramLanguageModel(write_arpa(tmp_path / "lm.arpa"))
     assert OovCountFeature(lm=lm).extract(one(["the zebra zebra"]))[0, 0] == -2
     with pytest.raises(ValueError, match="not both"):
         OovCountFeature(lm=lm, words=tmp_path / "words")

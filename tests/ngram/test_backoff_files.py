@@ -9,7 +9,6 @@ import re
 import time
 import tracemalloc
 
-import kenlm
 import numpy as np
 import pytest
 import zstandard
@@ -22,10 +21,12 @@ from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_hash import hash_table
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.arpa_lines import parse_lines
+from rerank_plugins.ngram import arpa_reader
+from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 from rerank_plugins.ngram.arpa_reader import _parse as parse_plainly
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -101,8 +102,8 @@ def test_states_are_values(tmp_path, smoothing):
 
 @given(SENTENCES)
 @settings(max_examples=40)
-def test_kenlm_reads_the_same_from_our_arpa(model, arpa, sentences):
-    ours, theirs = NgramLanguageModel(model), KenlmLanguageModel(arpa)
+def test_kenlm_reads_the_same_from_our_arpa(kenlm, model, arpa, sentences):
+    ours, theirs = NgramLanguageModel(model), KenlmBinary(arpa)
     for left, right in zip(ours.score(sentences), theirs.score(sentences), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
     for left, right in zip(ours.matches(sentences), theirs.matches(sentences), strict=True):
@@ -177,6 +178,90 @@ def test_missing_pieces_spaces_and_infinities(tmp_path):
     assert model.matches([["c", "c", "b"]])[0].tolist() == [1, 2, 3, 1]
 
 
+def pruned_ngrams(rng):
+    """log10 p and back-off weight of random n-grams; all begin with n-grams that are there, many end with none."""
+    words = ["<unk>", "<s>", "</s>", *"abcd"]
+    ngrams = {(word,): None for word in words}
+    for _ in range(60):
+        beginning = list(ngrams)[rng.integers(len(ngrams))]
+        if len(beginning) < 4 and beginning[-1] != "</s>":
+            ngrams[*beginning, words[rng.integers(2, len(words))]] = None
+    for ngram in ngrams:
+        weight = rng.choice([0, *rng.uniform(-2, 0.3, 2).round(5)]) if len(ngram) < 4 else 0
+        ngrams[ngram] = round(rng.uniform(-5, 0), 4), float(weight)
+    return ngrams
+
+
+def arpa_of(ngrams, order):
+    """The file with the lines of each section in this order; weights of 0 are left out."""
+    sizes = np.bincount([len(ngram) for ngram in ngrams])[1:]
+    lines = ["\\data\\", *(f"ngram {n}={size}" for n, size in enumerate(sizes, 1))]
+    for n in range(1, len(sizes) + 1):
+        lines.append(f"\n\\{n}-grams:")
+        for ngram in (ngram for ngram in order if len(ngram) == n):
+            log10, weight = ngrams[ngram]
+            lines.append(f"{log10}\t{' '.join(ngram)}" + (f"\t{weight}" if weight else ""))
+    return "\n".join([*lines, "", "\\end\\"])
+
+
+def log10_of(ngrams, words):
+    """By the recursion of back-off models."""
+    if tuple(words) in ngrams:
+        return ngrams[tuple(words)][0]
+    return ngrams.get(tuple(words[:-1]), (0, 0))[1] + log10_of(ngrams, words[1:])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_n_grams_without_their_suffixes_in_any_order(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    ngrams = pruned_ngrams(rng)
+    orders = {"sorted": sorted(ngrams), "suffix": sorted(ngrams, key=lambda ngram: ngram[::-1])}
+    orders["random"] = [list(ngrams)[i] for i in rng.permutation(len(ngrams))]
+    for name, order in orders.items():
+        path = tmp_path / name
+        path.write_text(arpa_of(ngrams, order))
+        model = NgramLanguageModel(path)
+        model.ngrams.tables.check(name)
+        for _ in range(20):
+            sentence = rng.choice(["a", "b", "c", "d", "zebra"], rng.integers(0, 9)).tolist()
+            words = ["<s>", *(word if word in "abcd" else "<unk>" for word in sentence), "</s>"]
+            wanted = [log10_of(ngrams, words[max(0, end - 4) : end]) for end in range(2, len(words) + 1)]
+            np.testing.assert_allclose(model.score([sentence])[0] / LN10, wanted, atol=1e-6)
+        again = tmp_path / "again"
+        again.write_bytes(arpa_bytes(model.ngrams))
+        same(NgramModel.load(again), model.ngrams)
+
+
+def test_pieces_of_the_text_and_uncommon_lines(arpa, tmp_path, monkeypatch):
+    """Wherever a piece or a block ends, and whichever lines the compiled parser leaves, the model is the same."""
+    whole = NgramModel.load(arpa)
+    text = arpa.read_text().replace("\t0\n", "\t0.0000000000000000\n").replace("\n\\3", "\n \r\n\n\\3")
+    (tmp_path / "x.arpa").write_bytes(text.strip().encode())
+    for piece, block, plain in ((1, 1, 1), (50, 7, 2), (1000, 3, 5)):
+        monkeypatch.setattr(arpa_reader, "PIECE", piece)
+        monkeypatch.setattr(arpa_reader, "BLOCK", block)
+        monkeypatch.setattr(arpa_reader, "PLAIN", plain)
+        same(NgramModel.load(tmp_path / "x.arpa"), whole)
+
+
+def test_the_former_name_of_the_unknown_word(arpa, tmp_path):
+    """As in KenLM, `<UNK>` is `<unk>`, also inside n-grams."""
+    grown = (
+        arpa.read_text().replace("ngram 2=", "ngram 2=1").replace("\\2-grams:\n", "\\2-grams:\n-0.25\tthe <unk>\t0\n")
+    )
+    size = len(NgramModel.load(arpa).tables.events)
+    text = re.sub(r"ngram 2=1(\d+)", lambda found: f"ngram 2={int(found[1]) + 1}", grown)
+    for name, content in (("small", text), ("capital", text.replace("<unk>", "<UNK>"))):
+        (tmp_path / name).write_text(content)
+        model = NgramLanguageModel(tmp_path / name)
+        assert len(model.ngrams.tables.events) == size + 1
+        assert model.score([["zebra", "the", "zebra"]])[0][2] == pytest.approx(-0.25 * LN10)
+        assert "<UNK>" not in model
+        unigrams = read_arpa_unigrams(tmp_path / name)
+        assert unigrams["<unk>"] == pytest.approx(model.unigram_scores([["zebra"]])[0][0])
+    same(NgramModel.load(tmp_path / "small"), NgramModel.load(tmp_path / "capital"))
+
+
 BROKEN = {
     "cut": (r"\-0\.1 <s> a b[\s\S]*", "", r"x\.arpa:\d+: cut short: 0 3-grams found, 2 promised"),
     "end": (r"\\end\\", "", "cut short: expected '.*end"),
@@ -192,6 +277,11 @@ BROKEN = {
     "header": ("ngram 1=7", "ngrams", "expected 'ngram 1=…'"),
     "order": ("ngram  2 = 4\n", "", "expected 'ngram 2=…'"),
     "data": (r"\\data\\", "", "not an ARPA file"),
+    "too many": (
+        "ngram 3=2",
+        "ngram 3=99999999999",
+        "the header promises 100000000010 n-grams, wanted at most 2147483647",
+    ),
     "unigram twice": ("-2   d", "-2   c", "x.arpa: has the 1-gram 'c' twice"),
 }
 
@@ -213,6 +303,15 @@ NUMBERS = st.sampled_from(
      "-123456789012345", "-0.1234567890123456", "-1.00000000000000000", "-1e", "x", "--1", "-1-", "0.5", "-5e22", "nan"]
 ) | st.floats(-99, 0, width=32).map(repr)  # fmt: skip
 WHITE = st.sampled_from([" ", "\t", "  ", " \t "])
+
+
+def parse_lines(lines, order, table):
+    """What the compiled parser reads; None if one of the lines is uncommon."""
+    text = np.frombuffer(b"".join(line + b"\n" for line in lines).translate(BLANKS), np.uint8)
+    made = np.empty((len(lines), order), np.int32), *(np.empty(len(lines), np.float32) for _ in range(2))
+    rows, at, read = fill_lines(text, 0, table, *made)
+    assert rows == read
+    return made if at == len(text) else None
 
 
 @given(st.lists(st.tuples(NUMBERS, WHITE, WHITE, st.just("") | NUMBERS, st.sampled_from(["cat", "dog", "zebra"]))))
@@ -243,18 +342,27 @@ def test_compressed_missing_and_foreign_files(arpa, tmp_path):
     (tmp_path / "binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(99))
     (tmp_path / "bytes").write_bytes(bytes(range(256)) * 9)
     (tmp_path / "empty").write_bytes(b"")
-    latin = re.sub("ünusual".encode(), b"\xfcnusual", arpa.read_bytes())
-    (tmp_path / "latin").write_bytes(latin)
     for name, message in (
         ("no", "cannot be read"),
         ("binary", "the language model 'kenlm' reads"),
         ("bytes", "not an ARPA file"),
         ("empty", "not an ARPA file"),
-        ("latin", "not UTF-8"),
         ("", "cannot be read"),
     ):
         with pytest.raises(ModelError, match=message):
             NgramLanguageModel(tmp_path / name).score([["the"]])
+
+
+def test_words_that_are_not_utf_8_match_no_text(arpa, tmp_path, caplog):
+    """As in KenLM, which says nothing of them."""
+    path = tmp_path / "latin.arpa"
+    path.write_bytes(re.sub("ünusual".encode(), b"\xfcnusual", arpa.read_bytes()))
+    latin, whole = NgramLanguageModel(path), NgramLanguageModel(arpa)
+    sentences = [["ein", "ünusual", "文", "line"], ["ein", "zebra", "文", "line"], ["the", "cat"]]
+    for left, right in zip(latin.score(sentences[:2]), whole.score(sentences[1:2] * 2), strict=True):
+        np.testing.assert_array_equal(left, right)
+    np.testing.assert_array_equal(latin.score(sentences[2:])[0], whole.score(sentences[2:])[0])
+    assert f"{path}: 1 words are not UTF-8 and match no text, b'\\xfcnusual' first" in caplog.text
 
 
 def test_broken_model_files_are_one_clear_line(model, tmp_path):
@@ -399,7 +507,7 @@ def test_words_are_numbered_as_by_a_dictionary(sentences):
         Vocabulary(("<unk>", "<s>", "</s>", "a", "a")).table  # noqa: B018
 
 
-def test_kenlm_sums_to_one_over_our_vocabulary(arpa, model):
+def test_kenlm_sums_to_one_over_our_vocabulary(kenlm, arpa, model):
     lm = kenlm.Model(str(arpa))
     words = [word for word in NgramModel.load(model).vocabulary.words if word != "<s>"]
     for context in ([], ["the"], ["the", "cat"], ["zebra", "zebra"], ["the", "cat", "sat"]):

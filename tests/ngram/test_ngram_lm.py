@@ -16,13 +16,19 @@ from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
 from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
 from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmBinary, KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
+from tests.command_line import refused
+from tests.conftest import ROOT
 from tests.model_files import check_damage_is_seen
 from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
+BINARY = (
+    ROOT / "tests" / "golden" / "corpus.kenlm"
+)  # what KenLM's `build_binary trie` makes of the file of `write_arpa`
 WORDS = [*sorted({word for sentence in CORPUS for word in sentence}), "zebra", "ünknown"]
 
 
@@ -31,15 +37,23 @@ def arpa(tmp_path_factory):
     return write_arpa(tmp_path_factory.mktemp("lm") / "small.arpa")
 
 
-def test_kenlm_keeps_the_contract(arpa):
-    check_language_model(KenlmLanguageModel(arpa), CORPUS)
-    check_incremental_lm(KenlmLanguageModel(arpa), CORPUS)
+@pytest.fixture(scope="module", params=["arpa", "binary"])
+def model(request, arpa):
+    """The same model from both kinds of files; the binary one is skipped where KenLM is not installed."""
+    if request.param == "binary":
+        request.getfixturevalue("kenlm")
+    return KenlmLanguageModel({"arpa": arpa, "binary": BINARY}[request.param])
+
+
+def test_kenlm_keeps_the_contract(model):
+    check_language_model(model, CORPUS)
+    check_incremental_lm(model, CORPUS)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
-def test_kenlm_agrees_with_the_back_off_recursion(tmp_path, order):
+def test_kenlm_agrees_with_the_back_off_recursion(kenlm, tmp_path, order):
     path = write_arpa(tmp_path / "x.arpa", order=max(order, 2))
-    model = KenlmLanguageModel(path)
+    model = KenlmBinary(path)
     assert model.order == max(order, 2)
     rng = np.random.default_rng(order)
     for _ in range(50):
@@ -49,8 +63,7 @@ def test_kenlm_agrees_with_the_back_off_recursion(tmp_path, order):
 
 @settings(deadline=None)  # the model loads in the first example
 @given(sentences=st.lists(st.lists(st.sampled_from(WORDS), max_size=10), max_size=5))
-def test_totals_are_sums_and_steps_agree(arpa, sentences):
-    model = KenlmLanguageModel(arpa)
+def test_totals_are_sums_and_steps_agree(model, sentences):
     np.testing.assert_allclose(model.totals(sentences), [s.sum() for s in model.score(sentences)], atol=1e-4)
     for sentence in sentences:
         state, total = model.start(), 0.0
@@ -60,8 +73,7 @@ def test_totals_are_sums_and_steps_agree(arpa, sentences):
         assert total + model.finish(state) == pytest.approx(model.totals([sentence])[0], abs=1e-4)
 
 
-def test_states_are_values_that_compare(arpa):
-    model = KenlmLanguageModel(arpa)
+def test_states_are_values_that_compare(model):
     left = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
     right = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
     other = model.advance(model.start(), "dog")[1]
@@ -69,11 +81,48 @@ def test_states_are_values_that_compare(arpa):
     assert left != other
 
 
-def test_pickles_by_path_and_loads_quietly(arpa, capfd):
-    model = KenlmLanguageModel(arpa)
+def test_pickles_by_path_and_loads_quietly(model, capfd):
     model.score([["the"]])
-    assert len(pickle.dumps(model)) < 500 + len(str(arpa))
+    assert len(pickle.dumps(model)) < 500 + len(str(model.model))
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_binary_is_read_as_the_arpa_file_that_it_was_built_from(kenlm, arpa):
+    read, built = NgramLanguageModel(arpa), KenlmLanguageModel(BINARY)
+    sentences = [[], ["zebra"], *CORPUS, WORDS]
+    for name in ("score", "matches", "unigram_scores"):
+        for left, right in zip(getattr(built, name)(sentences), getattr(read, name)(sentences), strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-6)
+    assert built.order == read.order
+    np.testing.assert_allclose(built.totals(sentences), read.totals(sentences), rtol=1e-6)
+    assert [word in built for word in WORDS] == [word in read for word in WORDS]
+    for case in ("exact", "fallback"):
+        of_binary, of_arpa = UnigramLanguageModel(BINARY, case), UnigramLanguageModel(arpa, case)
+        assert [of_binary.ln(word) for word in WORDS] == pytest.approx([of_arpa.ln(word) for word in WORDS])
+    with pytest.raises(ModelError, match="cannot list its words"):
+        of_binary.frequencies()
+
+
+def test_a_binary_without_kenlm(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    (tmp_path / "x.nbest").write_text("0 ||| the cat ||| lm= -1 ||| -1\n")
+    for lm in (KenlmLanguageModel(BINARY), UnigramLanguageModel(BINARY), NgramFeature(model=BINARY)._lm):
+        with pytest.raises(
+            ModelError, match=r"corpus\.kenlm: a KenLM binary needs KenLM: pip install 'rerank-plugins\[kenlm\]'"
+        ):
+            lm.score([["the"]])
+    for feature in (f"ngram-lm,model={BINARY}", f"unigram,model={BINARY}"):
+        assert "a KenLM binary needs KenLM" in refused(
+            "extract", tmp_path / "x.nbest", "-f", feature, "-o", tmp_path / "x"
+        )
+    assert "a KenLM binary needs KenLM" in refused("score", tmp_path / "x.nbest", "-m", BINARY)
+
+
+def test_an_arpa_file_needs_no_kenlm(arpa, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    wanted = arpa_scores(arpa, CORPUS[0])
+    for lm in (KenlmLanguageModel(arpa), NgramFeature(model=arpa)._lm):
+        np.testing.assert_allclose(lm.score([CORPUS[0]])[0], wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")])
@@ -125,8 +174,8 @@ def test_unigram_model_reads_the_first_section_alone(arpa, tmp_path):
     model = UnigramLanguageModel(arpa, case="exact")
     check_language_model(model)
     for word in WORDS:
-        assert model.ln(word) == pytest.approx(KenlmLanguageModel(arpa).unigram(word), abs=1e-4)
-        assert (word in model) == (word in KenlmLanguageModel(arpa))
+        assert model.ln(word) == pytest.approx(NgramLanguageModel(arpa).unigram_scores([[word]])[0][0])
+        assert (word in model) == (word in NgramLanguageModel(arpa))
 
 
 def test_unigram_model_without_unk(arpa, tmp_path):

@@ -12,7 +12,6 @@ from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -110,7 +109,7 @@ def test_agrees_with_lmplz(tmp_path, shared_data, prune):
     imported = NgramLanguageModel(tmp_path / "theirs.lm")
     for left, right in zip(ours.score(asked), imported.score(asked), strict=True):
         np.testing.assert_allclose(left / math.log(10), right / math.log(10), atol=1e-6)
-    for left, right in zip(ours.matches(asked), KenlmLanguageModel(tmp_path / "theirs").matches(asked), strict=True):
+    for left, right in zip(ours.matches(asked), NgramLanguageModel(tmp_path / "theirs").matches(asked), strict=True):
         np.testing.assert_array_equal(left, right)
 
 
@@ -197,7 +196,7 @@ def test_the_command(tmp_path, small):
     assert settings["prune"] == [0, 0, 1]
     assert [text.rsplit("/", 1)[1] for text in settings["texts"]] == ["tune.en", "more.txt"]
     sentences = [line.split() for line in (small / "test.en").read_text().splitlines()]
-    own, theirs = NgramLanguageModel(model), KenlmLanguageModel(arpa)
+    own, theirs = NgramLanguageModel(model), NgramLanguageModel(arpa)
     for left, right in zip(own.score(sentences), theirs.score(sentences), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
     perplexity = math.exp(-own.totals(sentences).sum() / sum(len(words) + 1 for words in sentences))

@@ -33,6 +33,7 @@ from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.model_abilities import with_words
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
@@ -218,10 +219,12 @@ class Job:
         return plugin_table(spec)
 
     def _reader(self, path: Path) -> str:
-        """The name of the language model that reads a file: by its header, or `kenlm` for a file without one."""
+        """The name of the language model that reads a file: by its header, or `ngram` for an ARPA file."""
+        if is_kenlm_binary(path):
+            return "kenlm"
         kind = model_kind(path)
         if kind is None:
-            return "kenlm"
+            return "ngram"
         for name, entry in self.registry.entries["language_model"].items():
             if getattr(entry.factory, "file_kind", "") == kind:
                 return name

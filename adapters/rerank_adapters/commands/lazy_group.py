@@ -80,7 +80,7 @@ class GroupOfPlugins(click.Group):
 
 
 class LazyGroup(GroupOfPlugins):
-    """`@click.group("train", cls=LazyGroup, modules={"ngram": "package.ngram_command"})`.
+    """`@click.group("svs", cls=LazyGroup, modules={"clusters": "package.clusters_command"})`.
 
     Help lists the subcommands of `modules` in their order, then those of plugins.
     """

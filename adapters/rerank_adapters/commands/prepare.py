@@ -10,7 +10,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.config import Config, Model
@@ -36,11 +36,15 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     from rerank_adapters.chain.models import chosen_models, inputs_of_model
     from rerank_adapters.chain.steps import Step, Steps
     from rerank_adapters.config import read_config
+    from rerank_plugins.core.loader import with_files
 
     closing = Closing()
     settings = read_config(config)
     models = chosen_models(settings, config, names)
-    calls = [_call(ctx, settings, model) for model in models]  # all wrong options are reported before any work
+    registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
+    calls = [
+        _call(ctx, registry, settings, model) for model in models
+    ]  # all wrong options are reported before any work
     trained = 0
     for model, call in zip(models, calls, strict=True):
         output, inputs = settings.path(model.output), partial(inputs_of_model, settings, model)
@@ -58,7 +62,7 @@ def _train(output: Path, trainer: click.Command, context: click.Context) -> None
         trainer.invoke(context)
 
 
-def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Command, click.Context]:
+def _call(ctx: click.Context, registry: Registry, config: Config, model: Model) -> tuple[click.Command, click.Context]:
     """The command that trains the model, and its context with the parsed options. Raises ConfigError."""
     from rerank_adapters.chain.models import arguments_of
 
@@ -66,7 +70,7 @@ def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Comma
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)  # it is the program
     group: Any = root.command.get_command(root, "train")
-    group_context = click.Context(group, parent=root, info_name="train")
+    group_context = click.Context(group, parent=root, info_name="train", obj=registry)
     trainer = group.get_command(group_context, model.train)
     if trainer is None:
         known = suggestion(model.train, group.list_commands(group_context))

@@ -47,12 +47,17 @@ def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -
 
 
 @part
+def first_slot(table: Any, key: int) -> int:
+    """The slot at which the search for the hash begins."""
+    return (key ^ (key >> 29)) & (len(table) - 1)
+
+
+@part
 def slot_of(table: Any, key: int) -> int:
     """The slot of the hash in the table, or the empty slot where it would be put."""
-    mask = len(table) - 1
-    slot = (key ^ (key >> 29)) & mask
+    slot = first_slot(table, key)
     while table[slot, 0] != key and table[slot, 0] != EMPTY:
-        slot = (slot + 1) & mask
+        slot = (slot + 1) & (len(table) - 1)
     return slot
 
 

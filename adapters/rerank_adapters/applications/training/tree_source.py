@@ -109,10 +109,6 @@ class TreeSource(Generic[AnyTree]):
                 yield from block
                 self.seen(len(block))
 
-    def provenance(self, paths: Sequence[Path]) -> dict[str, object]:
-        """The provenance of the training data: the files, and whether their trees are those of speech."""
-        return {"files": [path.name for path in paths], **({"spoken": True} if self.spoken else {})}
-
     def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
         """The record of the files' trees, which have been read, for a model file in `folder`.
 

@@ -18,11 +18,11 @@ from rerank_plugins import FormatError, NBestFormat, NBestList
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 LIKE_TEXT = ("plain", "espnet")  # formats that a text with empty lines or repeated first words looks like
 SCORES = re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*")
 WEIGHT = re.compile(rf"\S+=\s*{NUMBER}(?:\s+{NUMBER})*")
-KENLM = b"mmap lm http://kheafield.com/code"  # the first bytes of KenLM's binary files
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,7 @@ def _kind(path: Path) -> tuple[str, list[str]]:
     """
     if is_model_file(path):
         raise FormatError("is a model file of this program: give it to the feature that uses it", path=str(path))
-    with open(path, "rb") as stream:
-        binary = stream.read(len(KENLM)) == KENLM
+    binary = is_kenlm_binary(path)
     with open_text(path) as lines:
         head = [] if binary else list(islice(lines, LINES))
     if binary or [line.strip() for line in head[:3] if line.strip()][:1] == ["\\data\\"]:
