@@ -49,6 +49,7 @@ from rerank_plugins.dependency.corpus import TreeCollector
 from rerank_plugins.dependency.treebank_parser import TreebankParser
 from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
 from rerank_plugins.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
@@ -428,6 +429,7 @@ def models() -> Iterable[Target]:
     yield Target("trees of weights", "w.trees", lambda path: write_boosted_weights(path.with_suffix(".toml")),
                  lambda path: read_weights(path.with_suffix(".toml")))  # fmt: skip
     yield model("dependency", dependency_model, dependency_file.read_model)
+    yield model("what a model was trained on", dependency_model, read_trained_on)
     yield model("n-grams", lambda path: ngrams().save(path), NgramModel.load)
     yield Target("compact n-grams", "model", lambda path: write_compact(ngrams(), path, 6), read_compact)
     yield Target("substitutes", "model", lambda path: ngrams().save(path), FastSubs.load)

@@ -5,6 +5,7 @@ divides so many seconds among the readers in place of a fixed number of files, a
 """
 
 import ast
+import lzma
 import os
 import re
 import shutil
@@ -86,6 +87,8 @@ REFUSED = {
     "a header of a table": ("world csv", b'"a\nb"\n', "columns a b, wanted parent"),
     "a long field of a table": ("world csv", b"x" * 200_000, "not CSV: field larger than"),
     "a name in a message": ("format moses moses.nbest", b"0 ||| a ||| x= 1 ||| 1\n0 ||| a ||| " + LONG + b"= 1 ||| 1\n", " … "),
+    "unigrams that are no text": ("unigrams", lzma.compress(b"\xfd\xff"), "damaged"),
+    "unigrams without counts": ("unigrams", lzma.compress(b"# tokens 3\nthe\n"), "damaged"),
     "pointers of WordNet": ("WordNet", b"00000000 05 n 01 a 0 99999999 @\n", "not a line of a WordNet data file"),
 }  # fmt: skip
 READ = {

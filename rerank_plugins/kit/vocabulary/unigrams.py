@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.core.brackets_and_quotes import DIRECTED, spellings
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.embedded import embedded, shared
 
@@ -109,7 +109,10 @@ def read_embedded(path: Path = EMBEDDED) -> dict[str, float]:
         raise ModelError(f"{path}: cannot be read ({error})") from None
     if not unpacker.eof or unpacker.unused_data:
         raise ModelError(f"{path}: damaged: the file is cut short, or something follows its end")
-    header, *lines = text.decode().splitlines()
-    tokens = int(header.split()[2])  # "# tokens N ..."
-    counts = (line.split("\t") for line in lines)
-    return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}
+    try:
+        header, *lines = text.decode().splitlines()
+        tokens = int(header.split()[2])  # "# tokens N ..."
+        counts = (line.split("\t") for line in lines)
+        return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged ({error})") from None
