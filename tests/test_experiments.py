@@ -94,7 +94,7 @@ RUNS = {
         r"\| odds, contexts, n-gram \|( [\d.]+ \|){5}(?s:.*)\| n-gram \+ length \|( [\d.]+ \|){5} \d+, \d+, [\d.]+ \|",
     ),
     "embedded_ngram": ("{root}/mt/train.en --held-out {root}/mt/test.en", r"\| all n-grams \| [\d,]+ \| [\d.]+ \| [\d.]+% \|"),
-    "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
+    "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \|( [\d.]+ \|){3}(?s:.*)\| KenLM \| [\d,]+ \|"),
     "packed_ngrams": (
         "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
         r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",

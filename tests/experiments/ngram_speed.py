@@ -1,8 +1,8 @@
-"""Print the speed of training and querying n-gram models, beside KenLM's lmplz and queries (docs/results/language-models.md).
+"""Print the speed of n-gram models, beside KenLM: training, reading ARPA, scoring (docs/results/language-models.md).
 
-Training is timed in a process of its own, from the plain text to the model file, with CPU and wall seconds and peak
-memory. Scoring is timed in CPU seconds on the first sentences of the text, after the models are loaded; KenLM reads the
-ARPA file of the same model.
+Training, from the plain text to the model file, and reading the ARPA file of the same model are timed in processes of
+their own, with CPU and wall seconds and peak memory, imports included. Scoring is timed in CPU seconds on the first
+sentences of the text, after the models are loaded; KenLM has read the ARPA file.
 
 TEXTS are tokenised, with one sentence per line. lmplz is a program of KenLM (https://kheafield.com/code/kenlm); its row
 is left out without --lmplz.
@@ -32,8 +32,11 @@ from rerank_plugins.ngram.kenlm_model import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
+RULE = "| --- | ---: | ---: | ---: |"
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
-WARM = "a b c\nb c a\n" * 5  # training on this first compiles the kernels
+READERS = {"ours": "ngram import NgramLanguageModel", "KenLM": "kenlm_wrapper import KenlmBinary"}
+READ = "import pathlib, sys; from rerank_plugins.language_models.{} as Model; Model(pathlib.Path(sys.argv[1])).totals([[]])"
+WARM = "a b c\nb c a\n" * 5  # training on this, and reading its model, compiles the kernels first
 
 
 def timed(command: Sequence[str | Path]) -> tuple[float, float, float]:
@@ -83,7 +86,7 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         sentences, words = plain_text(texts, text, most)
         (scratch / "warm").write_text(WARM, encoding="utf-8")
         train: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order), "--memory", memory]
-        timed([*train, scratch / "warm", "-o", scratch / "warm.ngram"])
+        timed([*train, scratch / "warm", "-o", scratch / "warm.ngram", "--arpa", scratch / "warm.arpa"])
         programs: dict[str, list[str | Path]] = {"rerank train ngram": [*train, text, "-o", model]}
         if lmplz:
             options: list[str | Path] = [
@@ -98,7 +101,7 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
             ]
             programs["lmplz"] = [lmplz, *options]
         print(f"{sentences:,} sentences, {words:,} words, order {order}")
-        print("\n| training | CPU s | wall s | peak GiB |\n| --- | ---: | ---: | ---: |")
+        print(f"\n| training | CPU s | wall s | peak GiB |\n{RULE}")
         for name, command in programs.items():
             say(f"training with {name}")
             cpu, wall, peak = timed(command)
@@ -107,6 +110,12 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
             return
         say("writing ARPA for KenLM")
         timed([*train, text, "-o", model, "--arpa", arpa])
+        print(f"\n| reading ARPA, {arpa.stat().st_size / 1e9:.2f} GB | CPU s | wall s | peak GiB |\n{RULE}")
+        for name, reader in READERS.items():
+            read = (sys.executable, "-c", READ.format(reader))
+            timed([*read, scratch / "warm.arpa"])
+            cpu, wall, peak = timed([*read, arpa])
+            print(f"| {name} | {cpu:.1f} | {wall:.1f} | {peak:.2f} |", flush=True)
         with open_text(text) as lines:
             some = [line.split() for line in islice(lines, asked)]
         own, kenlm = NgramLanguageModel(model), KenlmBinary(arpa)
