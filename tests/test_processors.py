@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.training.command import MODELS
+from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit import elementary_functions
 from rerank_plugins.kit.matrix_products import product
 from tests.command_line import done
@@ -91,7 +91,7 @@ def test_training_does_not_depend_on_the_processor(place, here, other):
 
 
 def test_every_training_command_is_tried():
-    assert set(TRAINED) == set(MODELS)
+    assert set(TRAINED) == set(load_plugins(installed=False).entries["trainer"])
 
 
 @given(st.integers(1, 9), st.integers(0, 140), st.integers(1, 9), st.sampled_from([np.float32, np.float64]))

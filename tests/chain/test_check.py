@@ -81,7 +81,7 @@ def test_all_faults_are_reported(place):
     } <= findings
     for said in (
         "no feature named 'lenght'; did you mean 'length'?",
-        "none.arpa: no such language model file",
+        "none.arpa: cannot be read (No such file or directory)",
         "consensus has no option 'scle'; did you mean 'scale'?",
         "no metric named 'blue'; did you mean 'bleu'?",
         "no tuner named 'mra'; did you mean 'mira'?",

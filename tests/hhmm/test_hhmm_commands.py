@@ -115,7 +115,7 @@ def test_surprisal_command(tmp_path):
     assert set(objects[0]["words"][0]) == {"word", "surprisal", "oov"}
     assert "one of -m" in refused("surprisal", tmp_path / "text", "-m", ARPA, "--lm", "hhmm")
     none = rerank("surprisal", tmp_path / "text", "-m", tmp_path / "none")
-    assert "no such language model file" in one_line(none, 2)
+    assert "cannot be read (No such file or directory)" in one_line(none, 2)
     assert not none.out
 
 

@@ -258,7 +258,7 @@ def test_the_former_name_of_the_unknown_word(arpa, tmp_path):
         assert model.score([["zebra", "the", "zebra"]])[0][2] == pytest.approx(-0.25 * LN10)
         assert "<UNK>" not in model
         unigrams = read_arpa_unigrams(tmp_path / name)
-        assert unigrams["<unk>"] == pytest.approx(model.unigram_scores([["zebra"]])[0][0])
+        assert unigrams["<unk>"] == pytest.approx(float(re.search(r"(?i)^(\S+)\t<unk>", content, re.M)[1]) * LN10)
     same(NgramModel.load(tmp_path / "small"), NgramModel.load(tmp_path / "capital"))
 
 
