@@ -110,3 +110,36 @@ def test_the_makefile_installs_all_extras_but_kenlm():
     extras = re.search(r"^EXTRAS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert extras[1] == others[len("rerank-plugins[") : -1] + ",test"
     assert kenlm == "rerank-plugins[kenlm]; python_version < '3.13'"
+
+
+def test_every_installed_python_runs_the_demo_and_the_fast_tests(tmp_path):
+    """With an index of make's calls in place of make: 3.11 prints README's table, the demo of 3.12 another."""
+    for name in ("tests/pythons.sh", "pyproject.toml", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for version in ("3.11", "3.12"):
+        script(tmp_path / "bin" / f"python{version}", "#!/bin/sh\n")
+        (tmp_path / "work" / "pythons" / version).mkdir(parents=True)
+    for version in ("3.13", "3.14"):
+        script(tmp_path / "bin" / f"python{version}", "#!/bin/sh\nexit 127\n")
+    script(tmp_path / "bin" / "make", """#!/bin/sh
+echo "$@" >> calls
+case "$*" in demo*3.11/work*) cat README.md;; demo*) sed s/47.37/47.38/ README.md;; esac
+""")  # fmt: skip
+    environment = {**ENVIRONMENT, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYENV_ROOT": str(tmp_path)}
+    command = ["tests/pythons.sh"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 1
+    assert re.sub(r"\d+ s ", "", "\n".join(ran.stdout.splitlines()[-3:])) == (
+        "Python 3.11: demo (exit code 0), fast tests (exit code 0)\n"
+        "Python 3.12: demo (exit code 1), fast tests (exit code 0)\n"
+        "Python 3.13: not installed"
+    )
+    folder = "work/pythons/3.11"
+    assert (tmp_path / "calls").read_text().splitlines()[:3] == [
+        f"{folder}/demo.installed PYTHON=python3.11 VENV={folder}",
+        f"demo VENV={folder} RUN=--force --work {folder}/work",
+        f"fast VENV={folder}",
+    ]

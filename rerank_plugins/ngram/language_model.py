@@ -3,7 +3,7 @@
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
 scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
 which the model lacks is read in another spelling (backoff/vocabulary.py). KenLM binaries are not supported
-(the language model `kenlm` reads those). An ARPA file is read into memory, at about 1 µs an n-gram.
+(the language model `kenlm` reads those). An ARPA file is read into memory, at about half a microsecond an n-gram.
 """
 
 from __future__ import annotations

@@ -108,17 +108,17 @@ class ParseCache:
 
     def save(self, identity: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
         """Save parses by the parser of this identity, all or none of them."""
-        rows = [(identity, _key(sentence), pack(parse)) for sentence, parse in parses]
+        rows = [(_key(sentence), pack(parse), identity) for sentence, parse in parses]
 
         def write(database: sqlite3.Connection) -> None:
             with database:
                 database.execute("INSERT OR IGNORE INTO parsers (identity) VALUES (?)", (identity,))
                 database.executemany(
                     "INSERT OR REPLACE INTO parses (parser, tokens, parse, used)"
-                    f" SELECT id, ?2, ?3, {_hour()} FROM parsers WHERE identity = ?1",
+                    f" SELECT id, ?, ?, {_hour()} FROM parsers WHERE identity = ?",
                     rows,
                 )
-            self._keep_to_limit(database, sum(len(key) + len(parse) for _, key, parse in rows))
+            self._keep_to_limit(database, sum(len(key) + len(parse) for key, parse, _ in rows))
 
         self._attempt(write, None)
 
