@@ -297,7 +297,8 @@ def main(
             return best
 
         def by_list(system: str, heard: Utterances) -> list[str]:
-            say(f"reranking with {system}")
+            held = sum(text in dict(nbest) for text, nbest in zip(texts, heard.nbest(n), strict=True))
+            say(f"reranking with {system}; {held} of {len(texts)} lists hold the directive")
             chosen = []
             for nbest in heard.nbest(n):
                 ln_p = models(system).totals([text.split() for text, _ in nbest])
