@@ -8,17 +8,25 @@ precision NumPy's own `exp`, `log` and `tanh` are the same with both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from functools import cache, wraps
+from typing import Any
 
 import numpy as np
-from numba import vectorize
 
 from rerank_plugins.core.arrays import FloatArray
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., FloatArray]:
     """A universal function of NumPy that is compiled on its first call, and kept on disk."""
-    return cast(Callable[..., FloatArray], vectorize(cache=True)(function))  # type: ignore[no-untyped-call]
+
+    @cache
+    def compiled() -> Callable[..., FloatArray]:
+        from numba import vectorize  # slow to import
+
+        universal: Callable[..., FloatArray] = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
+        return universal
+
+    return wraps(function)(lambda *arrays: compiled()(*arrays))
 
 
 @_compiled

@@ -31,12 +31,13 @@ import numpy as np
 
 from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.lbfgs import minimise
+from rerank_adapters.tuners.lbfgs import dot, minimise
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import option
+from rerank_plugins.kit.elementary_functions import exp, log
 
 WIDTH = 0.01  # of the differences, in multiples of 1 / segments; it can be small because expected statistics are smooth
 
@@ -66,10 +67,10 @@ class Posterior:
         problem, segments = self.problem, self.problem.segments
         scores = problem.scores(weights)
         scores -= np.repeat(np.maximum.reduceat(scores, self.starts), self.lengths)
-        p = np.exp(scores)
+        p = exp(scores)
         mass = np.add.reduceat(p, self.starts)
         p /= np.repeat(mass, self.lengths)
-        log_p = scores - np.repeat(np.log(mass), self.lengths)
+        log_p = scores - np.repeat(log(mass), self.lengths)
         gains, value = self.gains, 0.0
         if self.corpus:
             totals = np.einsum("i,ij->j", p, problem.statistics)
@@ -80,7 +81,7 @@ class Posterior:
         expected = np.add.reduceat(p * benefit, self.starts)
         gradient = problem.features.pull(p * (benefit - np.repeat(expected, self.lengths)) / segments)
         if self.corpus:
-            return value - temperature * float(p @ log_p) / segments, gradient
+            return value - temperature * dot(p, log_p) / segments, gradient
         return float(expected.mean()), gradient
 
 
@@ -124,7 +125,7 @@ class ExpectedRisk(IterativeTuner):
                     weights: FloatArray, temperature: float = temperature, sharpness: float = sharpness
                 ) -> tuple[float, FloatArray]:
                     value, gradient = posterior.objective(sharpness * weights, temperature)
-                    penalty = self.l2 / 2 * float(weights @ weights) + self.prior * prior.penalty(weights)
+                    penalty = self.l2 / 2 * dot(weights, weights) + self.prior * prior.penalty(weights)
                     slope = self.l2 * weights + self.prior * prior.residual(weights)
                     return penalty - value, slope - sharpness * gradient
 

@@ -47,7 +47,7 @@ def minimise(
         if np.abs(downhill).max(initial=0.0) <= tolerance:
             break
         direction = np.where(held, 0.0, -_newton_like(downhill, pairs))
-        if direction @ gradient >= 0:  # weights held at bounds have spoilt the curvature: restart from the gradient
+        if dot(direction, gradient) >= 0:  # weights held at bounds have spoilt the curvature: restart from the gradient
             pairs.clear()
             direction = -_newton_like(downhill, pairs)
         accepted = _step(objective, x, value, gradient, direction, lower, upper)
@@ -58,7 +58,7 @@ def minimise(
             continue
         moved, new_value, new_gradient = accepted
         step, change = moved - x, new_gradient - gradient
-        if step @ change > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+        if dot(step, change) > 1e-12 * (dot(step, step) * dot(change, change)) ** 0.5:
             pairs.append((step, change))
         small = value - new_value <= progress * max(abs(value), 1.0)
         x, value, gradient = moved, new_value, new_gradient
@@ -70,16 +70,16 @@ def minimise(
 def _newton_like(gradient: FloatArray, pairs: Pairs) -> FloatArray:
     """The inverse Hessian approximated by the pairs, times the gradient; without pairs, a vector of length ≤ 1."""
     if not pairs:
-        return gradient / max(float(np.linalg.norm(gradient)), 1.0)
+        return gradient / max(dot(gradient, gradient) ** 0.5, 1.0)
     q = gradient.copy()
     parts: list[float] = []
     for step, change in reversed(pairs):
-        parts.append(float(step @ q) / float(step @ change))
+        parts.append(dot(step, q) / dot(step, change))
         q -= parts[-1] * change
     step, change = pairs[-1]
-    q *= float(step @ change) / float(change @ change)
+    q *= dot(step, change) / dot(change, change)
     for (step, change), part in zip(pairs, reversed(parts), strict=True):
-        q += (part - float(change @ q) / float(step @ change)) * step
+        q += (part - dot(change, q) / dot(step, change)) * step
     return q
 
 
@@ -97,7 +97,15 @@ def _step(
     for _ in range(SHORTENINGS):
         moved = np.clip(x + length * direction, lower, upper)
         new_value, new_gradient = objective(moved)
-        if new_value <= value + ENOUGH * float(gradient @ (moved - x)) and np.isfinite(new_value):
+        if new_value <= value + ENOUGH * dot(gradient, moved - x) and np.isfinite(new_value):
             return moved, new_value, new_gradient
         length /= 2
     return None
+
+
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """The inner product, summed in one order on every processor, as `a @ b` is not.
+
+    A search stops by comparisons, so that a difference in the last digit may grow to one in the fourth.
+    """
+    return float((a * b).sum())

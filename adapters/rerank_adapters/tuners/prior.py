@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rerank_adapters.tuners.lbfgs import dot
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray
 
@@ -27,19 +28,19 @@ class Prior:
     @classmethod
     def of(cls, problem: Problem, start: FloatArray) -> Prior:
         """The prior of a search from `start` (standardised): the ray where the length of the weights is free."""
-        length = float(np.linalg.norm(start)) if problem.normalised else 1.0
+        length = dot(start, start) ** 0.5 if problem.normalised else 1.0
         return cls(start / max(length, 1e-300), problem.normalised)
 
     def residual(self, weights: FloatArray) -> FloatArray:
         """The weights less the point of the prior that is nearest to them: the gradient of `penalty`."""
         if not self.ray:
             return weights - self.weights
-        return weights - max(float(weights @ self.weights), 0.0) * self.weights
+        return weights - max(dot(weights, self.weights), 0.0) * self.weights
 
     def penalty(self, weights: FloatArray) -> float:
         """Half the squared distance of the weights from the prior."""
         residual = self.residual(weights)
-        return float(residual @ residual) / 2
+        return dot(residual, residual) / 2
 
     def relative_penalty(self, weights: FloatArray) -> FloatArray:
         """(…): for weights (…, F), the squared distance as a fraction of the weights' squared length, between 0 and 1.
@@ -49,6 +50,6 @@ class Prior:
         """
         if not self.ray:
             squares = np.sum((weights - self.weights) ** 2, axis=-1)
-            return np.asarray(squares / max(float(self.weights @ self.weights), 1e-300))
-        along = np.maximum(weights @ self.weights, 0.0)
+            return np.asarray(squares / max(dot(self.weights, self.weights), 1e-300))
+        along = np.maximum(np.einsum("...f,f->...", weights, self.weights), 0.0)
         return np.asarray(1.0 - along**2 / np.maximum(np.sum(weights**2, axis=-1), 1e-300))

@@ -27,11 +27,12 @@ import numpy as np
 
 from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.lbfgs import minimise
+from rerank_adapters.tuners.lbfgs import dot, minimise
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import option
+from rerank_plugins.kit.elementary_functions import exp
 
 DRAWN_AT_ONCE = 50_000  # keeps the arrays in the processor's cache
 
@@ -141,9 +142,9 @@ class Pro(IterativeTuner):
         def loss(weights: FloatArray) -> tuple[float, FloatArray]:
             scores = base + features.dot(weights)
             margins = scores[better] - scores[worse]
-            doubts = np.exp(-np.logaddexp(0.0, margins)) / len(margins)  # p(worse beats better), per pair
+            doubts = exp(-np.logaddexp(0.0, margins)) / len(margins)  # p(worse beats better), per pair
             pull = np.bincount(worse, doubts, len(used)) - np.bincount(better, doubts, len(used))
-            value = float(np.logaddexp(0.0, -margins).mean() + self.l2 / 2 * weights @ weights)
+            value = float(np.logaddexp(0.0, -margins).mean() + self.l2 / 2 * dot(weights, weights))
             value += self.prior * prior.penalty(weights)
             slope = features.pull(pull.astype(np.float64)) + self.l2 * weights + self.prior * prior.residual(weights)
             return value, slope
