@@ -17,6 +17,7 @@ split. Each copy of a repeated hypothesis adds its own mass, since it stands for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -26,6 +27,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.posteriors import Posterior, posteriors
 
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
@@ -98,5 +100,5 @@ def length_posteriors(lengths: LongArray, lists: LongArray, posterior: FloatArra
     longest = lengths.max(initial=0) + 1
     _, groups = np.unique(segments * longest + lengths, return_inverse=True)
     mass = np.bincount(groups, posterior)[groups] if len(groups) else np.zeros(0)
-    logs: FloatArray = np.log(np.maximum(mass, np.exp(FLOOR)))
+    logs: FloatArray = log(np.maximum(mass, math.exp(FLOOR)))
     return logs

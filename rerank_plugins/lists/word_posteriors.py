@@ -21,6 +21,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.posteriors import Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
@@ -53,6 +54,6 @@ class WordPosteriorsFeature(FeatureExtractor):
         network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
         values = network.of_choices()
         is_word = network.choices < len(network.words)
-        totals = np.where(is_word, np.log(np.maximum(values, LEAST)), 0.0).sum(axis=1)
+        totals = np.where(is_word, log(np.maximum(values, LEAST)), 0.0).sum(axis=1)
         means = np.where(is_word, values, 0.0).sum(axis=1) / np.maximum(is_word.sum(axis=1), 1)
         return np.column_stack([-network.expected_errors(), totals, means])
