@@ -1,4 +1,4 @@
-"""Training does not depend on the processor: the files of all models are the same when libraries take it for another.
+"""Training and tuning do not depend on the processor: models and weights are the same when libraries take it for another.
 
 What a library computes by the instructions of the processor can be chosen by its environment: OpenBLAS takes the
 kernels of the type that it is told, NumPy leaves out features that it is told to, and numba compiles for what it is
@@ -7,6 +7,7 @@ told. The space `lsa` of random indexing, by scikit-learn, is not independent, n
 
 import os
 import platform
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,16 @@ from tests.test_processors import TRAINED
 for name in ("word-alignment", *TRAINED):
     done("train", name, *TRAINED[name].split(), "-o", name)
 """
+TUNED = ("mert,restarts=2", "pro", "mira", "expected-risk", "mbr", "boosted")
+TUNE_ALL = """
+import sys
+from tests.command_line import done
+from tests.test_processors import TUNED
+lists = sys.argv[1]
+for tuner in TUNED:
+    done("tune", lists + "/tune.nbest", "-r", lists + "/tune.en", "-j", 1, "-t", tuner, "-o", tuner,
+         *"-f length -f consensus -f word-posteriors".split())
+"""
 AVX512 = [
     name
     for name in np._core._multiarray_umath.__cpu_dispatch__
@@ -57,9 +68,20 @@ OTHERS = {
 
 def trained(place, environment) -> dict[str, bytes]:
     """The bytes of all models of the texts in a folder, trained in a process with this environment."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
-    subprocess.run([sys.executable, "-c", TRAIN_ALL], cwd=place, env=environment, check=True, timeout=500)
+    _run(TRAIN_ALL, place, environment)
     return {name: (place / name).read_bytes() for name in TRAINED}
+
+
+def tuned(place, environment, lists) -> dict[str, str]:
+    """The weights files of all tuners in a process with this environment, but for the time at which they were written."""
+    environment = {**environment, "RERANK_CACHE": str(place / f"cache {len(environment)}")}
+    _run(TUNE_ALL, place, environment, str(lists))
+    return {tuner: re.sub("^made = .*", "", (place / tuner).read_text(), flags=re.MULTILINE) for tuner in TUNED}
+
+
+def _run(program, place, environment, *arguments) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    subprocess.run([sys.executable, "-c", program, *arguments], cwd=place, env=environment, check=True, timeout=500)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +110,13 @@ def here(place):
 def test_training_does_not_depend_on_the_processor(place, here, other):
     there = trained(place, OTHERS[other])
     assert [name for name in TRAINED if there[name] != here[name]] == []
+
+
+@pytest.mark.slow
+def test_tuning_does_not_depend_on_the_processor(tmp_path, root):
+    others = {name: value for other in OTHERS.values() for name, value in other.items()}
+    lists = root / "example_nbest" / "mt"
+    assert tuned(tmp_path, others, lists) == tuned(tmp_path, {}, lists)
 
 
 def test_every_training_command_is_tried():

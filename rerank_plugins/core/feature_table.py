@@ -69,7 +69,7 @@ class FeatureTable:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """(rows) The weighted sum of each row; `weights` is in the order of `all_names`."""
-        dense = np.einsum("ij,j->i", self.values, weights[: len(self.names)])  # in one order on every processor
+        dense: FloatArray = np.einsum("ij,j->i", self.values, weights[: len(self.names)])  # in one order on every processor
         return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
 
     def take_segments(self, segments: Sequence[int] | LongArray) -> tuple[FeatureTable, LongArray]:

@@ -26,7 +26,11 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., FloatArray]:
         universal: Callable[..., FloatArray] = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
         return universal
 
-    return wraps(function)(lambda *arrays: compiled()(*arrays))
+    @wraps(function)
+    def call(*arrays: FloatArray) -> FloatArray:
+        return compiled()(*arrays)
+
+    return call
 
 
 @_compiled

@@ -23,6 +23,7 @@ from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins.kit.elementary_functions import exp, log
 
 ORDER = 4
 LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0
@@ -69,8 +70,8 @@ class Bleu(Metric):
                 hit = matches[..., n] > 0
                 halving = np.where(has_ngrams & ~hit, 2 * halving, halving)
                 precision = 100 * np.where(hit, matches[..., n], 1) / (np.where(hit, 1, halving) * ngrams[..., n])
-                logs += np.where(has_ngrams, np.log(precision), LOG_ZERO)
-        score = _brevity_penalty(length, reference_length) * np.exp(logs / ORDER)
+                logs += np.where(has_ngrams, log(precision), LOG_ZERO)
+        score = _brevity_penalty(length, reference_length) * exp(logs / ORDER)
         return np.where(matches.any(axis=-1), score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
@@ -84,9 +85,9 @@ class Bleu(Metric):
         matches, ngrams = statistics[..., 2 : 2 + ORDER], statistics[..., 2 + ORDER :]
         added = np.array([0, 1, 1, 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log((matches + added) / (ngrams + added)).sum(axis=-1)
+            logs = log((matches + added) / (ngrams + added)).sum(axis=-1)
         smoothed = reference_length + (1 if self.sentence == "bleu+1-length" else 0)
-        score = 100 * _brevity_penalty(length, smoothed) * np.exp(logs / ORDER)
+        score = 100 * _brevity_penalty(length, smoothed) * exp(logs / ORDER)
         return np.where(matches[..., 0] > 0, score, 0.0)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
@@ -128,7 +129,7 @@ class Bleu(Metric):
 def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatArray:
     """1 for a text at least as long as the reference, 0 for an empty one, else exp(1 - r / c)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        penalty = np.exp(1 - reference_length / length)
+        penalty = exp(1 - reference_length / length)
     return np.where(length < reference_length, np.where(length > 0, penalty, 0.0), 1.0)
 
 

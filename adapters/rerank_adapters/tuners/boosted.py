@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rerank_adapters.tuners.feature_rows import dot
 from rerank_adapters.tuners.gains import gains_of, metric_slope
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.one_best import centred, one_best
@@ -74,8 +75,8 @@ class Boosted(Tuner):
         linear = centred(table.scores(weights), offsets)
         target = standardised_in_lists(self._gains(data, linear)[:, None], offsets)[:, 0]
         # target = slope * linear + trees; the weights keep their scale, so the trees' values are divided by the slope.
-        length = float(linear @ linear)
-        slope = max(float(linear @ target), 0.0) / length if length > 0 else 1.0
+        length = dot(linear, linear)
+        slope = max(dot(linear, target), 0.0) / length if length > 0 else 1.0
         slope = slope or 1.0 / float(np.sqrt(length / len(linear)))
         rows = _drawn(offsets, self.sample, rng)
         values = standardised_in_lists(table.values, offsets)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rerank_adapters.tuners.feature_rows import dot
 from rerank_plugins.core.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -70,7 +71,8 @@ def minimise(
 def _newton_like(gradient: FloatArray, pairs: Pairs) -> FloatArray:
     """The inverse Hessian approximated by the pairs, times the gradient; without pairs, a vector of length ≤ 1."""
     if not pairs:
-        return gradient / max(dot(gradient, gradient) ** 0.5, 1.0)
+        short: FloatArray = gradient / max(dot(gradient, gradient) ** 0.5, 1.0)
+        return short
     q = gradient.copy()
     parts: list[float] = []
     for step, change in reversed(pairs):
@@ -101,11 +103,3 @@ def _step(
             return moved, new_value, new_gradient
         length /= 2
     return None
-
-
-def dot(a: FloatArray, b: FloatArray) -> float:
-    """The inner product, summed in one order on every processor, as `a @ b` is not.
-
-    A search stops by comparisons, so that a difference in the last digit may grow to one in the fourth.
-    """
-    return float((a * b).sum())

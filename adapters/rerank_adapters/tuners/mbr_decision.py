@@ -15,6 +15,8 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins.kit.elementary_functions import exp
+from rerank_plugins.kit.matrix_products import product
 
 STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
 
@@ -53,6 +55,7 @@ def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | F
 
     `scores` (voters) are the weighted sums of the evidence, `utility` has (n, voters); scales must not be negative.
     """
-    weights = np.exp(np.multiply.outer(scores - scores.max(), scale))
-    expected: FloatArray = utility @ (weights / weights.sum(axis=0))
-    return expected
+    weights = exp(np.multiply.outer(scores - scores.max(), scale))
+    posterior = weights / weights.sum(axis=0)
+    expected: FloatArray = product(utility, posterior.reshape(len(scores), -1))
+    return expected.reshape(len(utility), *posterior.shape[1:])

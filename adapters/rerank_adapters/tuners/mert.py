@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rerank_adapters.tuners.feature_rows import dot
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
@@ -72,7 +73,7 @@ class Mert(IterativeTuner):
         from rerank_adapters.tuners.line_search import metric_on_line  # loads numba, at the first search
 
         if problem.normalised:
-            weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
+            weights = weights / max(dot(weights, weights) ** 0.5, 1e-300)
         dense = problem.features.dense
         scores = problem.scores(weights)
         for k in rng.permutation(problem.size + self.directions):
@@ -109,7 +110,7 @@ def _random_weights(problem: Problem, rng: np.random.Generator) -> FloatArray:
 
 def _reach(problem: Problem, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
     """The range of t: up to the first bound that a weight meets, or REACH times the weights' length."""
-    length = float(np.hypot(np.linalg.norm(weights), np.std(problem.base))) or 1.0
+    length = float(np.hypot(dot(weights, weights) ** 0.5, np.std(problem.base))) or 1.0
     moves = direction != 0
     with np.errstate(invalid="ignore"):
         ends = np.array([problem.lower - weights, problem.upper - weights])[:, moves] / direction[moves]

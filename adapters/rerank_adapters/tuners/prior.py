@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.tuners.lbfgs import dot
+from rerank_adapters.tuners.feature_rows import dot
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray
 

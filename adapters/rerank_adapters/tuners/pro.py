@@ -25,9 +25,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rerank_adapters.tuners.feature_rows import dot
 from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.lbfgs import dot, minimise
+from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.core.arrays import FloatArray, LongArray
@@ -75,12 +76,14 @@ class PairSampler:
         one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)
         difference = np.abs(self.goodness[one] - self.goodness[other])
         fits = (difference >= self.threshold) & (difference <= self.ceiling) & (difference > 0)
-        # The draws are in random order, so the first ones that fit are a random choice.
-        rank = difference if self.keep == "top" else -np.arange(self.drawn) + np.zeros(difference.shape)
-        rank = np.where(fits, rank, -np.inf)
-        if self.kept < self.drawn:
-            best = np.argpartition(-rank, self.kept - 1, axis=1)[:, : self.kept]
-            one, other, fits = (np.take_along_axis(a, best, axis=1) for a in (one, other, fits))
+        # The draws are in random order, so the first ones that fit are a random choice, as are the first among equals.
+        if self.keep == "top":
+            rank = np.where(fits, difference, -np.inf)
+            least = np.partition(rank, -min(self.kept, self.drawn), axis=1)[:, -min(self.kept, self.drawn), None]
+            above, equal = rank > least, (rank == least) & fits
+            fits = above | (equal & (equal.cumsum(axis=1) <= self.kept - above.sum(axis=1, keepdims=True)))
+        else:
+            fits &= fits.cumsum(axis=1) <= self.kept
         one, other = one[fits], other[fits]
         swap = self.goodness[one] < self.goodness[other]
         return Pairs(np.where(swap, other, one), np.where(swap, one, other))
