@@ -68,8 +68,8 @@ class FeatureTable:
         return len(self.offsets) - 1
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """(rows) The weighted sum of each row; `weights` is in the order of `all_names`."""
-        dense: FloatArray = np.einsum("ij,j->i", self.values, weights[: len(self.names)])  # in one order on every processor
+        """(rows) Weighted sums, added up in one order on every processor; `weights` is in the order of `all_names`."""
+        dense: FloatArray = np.einsum("ij,j->i", self.values, weights[: len(self.names)])
         return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
 
     def take_segments(self, segments: Sequence[int] | LongArray) -> tuple[FeatureTable, LongArray]:

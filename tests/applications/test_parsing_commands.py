@@ -52,6 +52,12 @@ def trees(text):
     return list(read_conllu(text.splitlines(keepends=True)))
 
 
+def test_words_that_the_parser_does_not_know_are_listed():
+    ran = done("parse", "-", "--text", "none", stdin="she zorbles a table.\nshe sings .\n")
+    assert [line for line in ran.lines if line.startswith("# unknown")] == ["# unknown_words = zorbles table."]
+    assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 2 unknown words\)")
+
+
 def test_a_text_is_parsed_line_by_line():
     ran = done("parse", "-", stdin=TEXT)
     assert [" ".join(tree.words) for tree in trees(ran.out)] == [line for line in TEXT.splitlines() if line]
@@ -81,7 +87,8 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     assert ran.out == ""
     texts = [line.split(" ||| ")[1] for line in (small / "tune.nbest").read_text().splitlines()]
     distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts))
-    assert says_what_it_wrote(ran, rf"the parses of {len(distinct)} sentences \({len(distinct)} parsed now\)", out)
+    counts = rf"{len(distinct)} parsed now, \d+ unknown words"
+    assert says_what_it_wrote(ran, rf"the parses of {len(distinct)} sentences \({counts}\)", out)
     import gzip
 
     text = gzip.decompress(out.read_bytes()).decode()
@@ -253,7 +260,7 @@ def test_gold_trees_must_be_trees(tmp_path):
 def test_odd_text_ends_well():
     ran = done("parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
     assert len(trees(ran.out)) == 1
-    assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 1 without a parse\)")
+    assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 1 without a parse, 1 unknown words\)")
 
 
 def test_training_writes_a_model_that_parses(treebank_path, tmp_path):

@@ -29,14 +29,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class ParseCounts:
-    """How many sentences were read, how many were not in the cache and had to be parsed, and how many have no parse."""
+    """How many sentences were read, how many were not in the cache and had to be parsed, and how many have no parse.
+
+    `unknown` is the number of their words that the parser does not know, if it is counted.
+    """
 
     sentences: int = 0
     parsed: int = 0
     without: int = 0
+    unknown: int = 0
 
     def __str__(self) -> str:
-        return f"{self.parsed} parsed now" + (f", {self.without} without a parse" if self.without else "")
+        without = f", {self.without} without a parse" if self.without else ""
+        return f"{self.parsed} parsed now{without}" + (f", {self.unknown} unknown words" if self.unknown else "")
 
 
 def parse_in_order(

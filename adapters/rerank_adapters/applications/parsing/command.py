@@ -61,8 +61,9 @@ def command(
 
     Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
     features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
-    segment and the rank of a hypothesis; sentences without a parse are left out, and counted. Brackets have one tree
-    per line, and an empty line for a sentence without a parse.
+    segment and the rank of a hypothesis, and `# unknown_words` lists the words that the parser does not know; sentences
+    without a parse are left out, and counted. Brackets have one tree per line, and an empty line for a sentence without
+    a parse.
 
     With `--evaluate`, the command prints a row for each GOLD file: for CoNLL-U, the accuracy of the tags (UPOS) and the
     attachment scores (UAS, LAS) over all words; for brackets, labelled precision, recall and F1, exact match, tagging

@@ -56,21 +56,25 @@ def write_parses(
                     continue
                 kind = "conllu" if parse.dependencies is not None else "brackets"
                 out.write("\n" * empty if kind == "brackets" else "")
-            out.write(_written(name, words, parse, kind, k_best))
+            comments = {"sent_id": name, "text": " ".join(words)}
+            if parser.vocabulary is not None and (unknown := [word for word in words if word not in parser.vocabulary]):
+                comments["unknown_words"] = " ".join(unknown)
+                counts.unknown += len(unknown)
+            out.write(_written(comments, parse, kind, k_best))
     return counts
 
 
-def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> str:
-    """The lines of a sentence: none in CoNLL-U where it has no parse, and an empty one in brackets."""
+def _written(comments: dict[str, str], parse: Parse, kind: str, k_best: bool) -> str:
+    """The lines of a sentence with its comments; without a parse none in CoNLL-U, and an empty one in brackets."""
     has_kind = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
     if not has_kind and not parse.is_empty:
         other = "brackets" if kind == "conllu" else "conllu"
         raise ConfigError(f"the parser produces no {KINDS[kind]}: --trees {other} writes what it produces")
     if kind == "conllu":
         tree = parse.dependencies
-        return "" if tree is None else write_conllu(tree, {"sent_id": name, "text": " ".join(words)})
+        return "" if tree is None else write_conllu(tree, comments)
     if k_best:
-        return "".join(write_scored(name, *scored) for scored in parse.constituents)
+        return "".join(write_scored(comments["sent_id"], *scored) for scored in parse.constituents)
     return f"{parse.tree}\n" if parse.tree else "\n"
 
 
