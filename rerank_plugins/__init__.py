@@ -37,9 +37,6 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.kit.files.text import open_atomic, open_text
-from rerank_plugins.kit.kernel_cache import install
-
-install()
 
 __version__ = "0.2.0"
 __all__ = [

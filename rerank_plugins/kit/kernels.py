@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function on its first call, and keep the machine code on disk (kernel_cache.py)."""
+    """Compile a function on its first call, and keep the machine code on disk."""
     return cast(Function, njit(cache=True)(function))
 
 
