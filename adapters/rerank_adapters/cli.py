@@ -29,7 +29,7 @@ from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
-from rerank_plugins.kit.files.closed_pipes import drop_unread
+from rerank_plugins.kit.files.text import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins.constituency.embedded_grammar import read_or_embedded
+from rerank_plugins.constituency.model_file import read_or_embedded
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
@@ -104,13 +104,13 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+        from rerank_plugins.constituency.grammar import ln_unigrams
 
         return ln_unigrams(self.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
-        from rerank_plugins.constituency.expected_unigrams import unigram_scores
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (grammar.py)."""
+        from rerank_plugins.constituency.grammar import unigram_scores
 
         return unigram_scores(self.grammar, self._ln_unigrams, sentences, LONGEST)
 

@@ -4,7 +4,7 @@ The tree of a training sentence is known, only the state of each node is not, so
 nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside vector
 so that outside · inside is the weight of the node. The logs of the divisors of inside vectors add up to ln p(tree).
 
-Nodes are numbered by height and, within a height, by rule (distinct_subtrees.py). A run of nodes with the same rule is
+Nodes are numbered by height and, within a height, by rule (latent_trees.py). A run of nodes with the same rule is
 processed LANES nodes at a time: their vectors are gathered with the nodes side by side, so that each probability of the
 rule is one step of vector arithmetic. Only probabilities above zero are visited; after some iterations of EM most of a
 rule's matrix is zero. The entries of rule r are first[r] to first[r + 1], sorted by parent, left and right state:

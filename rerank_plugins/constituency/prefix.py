@@ -19,10 +19,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.constituency.closure import Chains, Closure, apply_chains, by_child, closure_of
-from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
-from rerank_plugins.constituency.expectations import finite_mass
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import (
+    Chains,
+    Closure,
+    Rules,
+    apply_chains,
+    by_child,
+    closure_of,
+    compile_rules,
+)
+from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.constituency.inside import Chart, emit, sum_of_splits
 from rerank_plugins.core.arrays import FloatArray, IntArray
 

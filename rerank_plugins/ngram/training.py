@@ -20,7 +20,7 @@ from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
     from rerank_plugins.kit.backoff.estimation import Estimate
-    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.events import TextEvents
     from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
@@ -80,7 +80,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
     smoothing, prune = checked(settings)
@@ -156,7 +156,7 @@ def _estimated(
             progress=progress,
         )  # fmt: skip
         return packed, packed.tables
-    from rerank_plugins.kit.backoff.packed_levels import pack
+    from rerank_plugins.kit.backoff.stores import pack
     from rerank_plugins.ngram.entropy_pruning import prune as prune_by_entropy
 
     estimated = estimate(

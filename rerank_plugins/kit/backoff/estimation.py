@@ -21,11 +21,9 @@ from numba import njit
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.context_links import link_ngrams, place_links
-from rerank_plugins.kit.backoff.event_sources import EventSource, TupleEvents
-from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context
+from rerank_plugins.kit.backoff.events import EventSource, TupleEvents, stretches
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.radix_sort import stretches
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie

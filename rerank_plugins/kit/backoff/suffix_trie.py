@@ -1,6 +1,6 @@
 """Counts all n-grams of all orders by one sort.
 
-In suffix order (layout.py) the events that share their last k symbols stand together, so one pass over the sorted rows
+In suffix order (events.py) the events that share their last k symbols stand together, so one pass over the sorted rows
 finds the distinct k-grams of every order k, each right after its (k-1)-gram without the farthest symbol: a trie in
 which the nodes of an order are in suffix order and their parents ascend. Two counts of a k-gram g are used:
 
@@ -22,7 +22,7 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.radix_sort import shares, sort_buckets
+from rerank_plugins.kit.backoff.events import shares, sort_buckets
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 
