@@ -185,9 +185,7 @@ class SplitTrainer(TreebankTrainer):
     """A trainer of grammars whose symbols may be split into latent states."""
 
     splits: int | None = option(
-        None,
-        within="[0, 8]",
-        doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}.",
+        None, within="[0, 8]", doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}."
     )
     split_on: int | None = option(
         None,

@@ -148,15 +148,16 @@ def _estimated(
     workspace: Workspace, jobs: int, progress: Callable[[str], None],
 ) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
     """The estimate and its packed tables, pruned by entropy where the settings require it."""
-    from rerank_plugins.kit.backoff.estimation import estimate, estimate_packed
+    from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
+    from rerank_plugins.kit.backoff.stores import PackedStore, pack
 
     if not settings.prune_entropy:
-        packed = estimate_packed(
-            source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
+        store = PackedStore(settings.order, settings.quantise, workspace)
+        packed = estimate_into(
+            store, source, smoothing, text=True, workspace=workspace, prune=prune, never=never, jobs=jobs,
             progress=progress,
         )  # fmt: skip
         return packed, packed.tables
-    from rerank_plugins.kit.backoff.stores import pack
     from rerank_plugins.ngram.entropy_pruning import prune as prune_by_entropy
 
     estimated = estimate(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numba import njit
@@ -21,11 +21,10 @@ from numba import njit
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import EventSource, TupleEvents, stretches
+from rerank_plugins.kit.backoff.events import EventSource, stretches
 from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store
+from rerank_plugins.kit.backoff.stores import RecordStore, Store
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
@@ -50,23 +49,7 @@ class Estimate(Generic[Tables]):
     enough: list[bool]
 
 
-class Estimator(Protocol):
-    """The interface of `estimate` for models of tuples."""
-
-    def __call__(
-        self,
-        source: TupleEvents,
-        smoothing: Smoothing | None = None,
-        *,
-        prune: Sequence[int] = (),
-        never: Sequence[int] = (),
-        lowest: FloatArray | None = None,
-        workspace: Workspace | None = None,
-        jobs: int = 2,
-        progress: Callable[[str], None] = lambda stage: None,
-    ) -> Estimate[BackoffTables]:
-        """The model of the events."""
-        ...
+Estimator = Callable[..., Estimate[BackoffTables]]  # with the arguments of `estimate`, for models of tuples
 
 
 def cutoffs(prune: Sequence[int], order: int) -> list[int]:
@@ -88,54 +71,40 @@ def estimate(
     source: EventSource,
     smoothing: Smoothing | None = None,
     *,
+    text: bool = False,
+    workspace: Workspace | None = None,
+    **options: Any,
+) -> Estimate[BackoffTables]:
+    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given; see `estimate_into`."""
+    workspace = workspace or Workspace()
+    store = RecordStore(workspace, text)
+    return estimate_into(store, source, smoothing or KneserNey(), text=text, workspace=workspace, **options)
+
+
+def estimate_into(
+    store: Store[Tables],
+    source: EventSource,
+    smoothing: Smoothing,
+    *,
+    text: bool,
+    workspace: Workspace,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
     lowest: FloatArray | None = None,
-    text: bool = False,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[BackoffTables]:
-    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given.
+) -> Estimate[Tables]:
+    """Estimate a model from `source`, whose records go to `store`.
 
+    `text`      whether contexts consist of the symbols that are predicted, as in a text
     `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
     `never`     symbols that are never predicted (`<s>`)
     `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
                 interpolated with the uniform distribution
-    `text`      whether contexts consist of the symbols that are predicted, as in a text
     `progress`  is called with the name of each stage
     The model does not depend on the order of the events, on `jobs` or on the memory.
     Raises ModelError where there are no events or too many.
     """
-    workspace = workspace or Workspace()
-    records = RecordStore(workspace, text)
-    return _estimate(source, smoothing or KneserNey(), records, prune, never, lowest, text, workspace, jobs, progress)
-
-
-def estimate_packed(
-    source: EventSource,
-    smoothing: Smoothing,
-    quantise: int | None = None,
-    *,
-    prune: Sequence[int] = (),
-    never: Sequence[int] = (),
-    workspace: Workspace | None = None,
-    jobs: int = 2,
-    progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[PackedTables]:
-    """Estimate a model of text as `estimate` does, and pack each order once it is complete.
-
-    `quantise` is the number of bits of a value, or None for exact ones.
-    """
-    workspace = workspace or Workspace()
-    store = PackedStore(source.layout.order, quantise, workspace)
-    return _estimate(source, smoothing, store, prune, never, None, True, workspace, jobs, progress)
-
-
-def _estimate(
-    source: EventSource, smoothing: Smoothing, store: Store[Tables], prune: Sequence[int], never: Sequence[int],
-    lowest: FloatArray | None, text: bool, workspace: Workspace, jobs: int, progress: Callable[[str], None],
-) -> Estimate[Tables]:  # fmt: skip
     layout = source.layout
     cut = cutoffs(prune, layout.order)
     if len(source) == 0:

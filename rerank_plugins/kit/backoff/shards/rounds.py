@@ -49,14 +49,14 @@ def estimate_shards(
     smoothing: Smoothing,
     store: Store[Tables],
     *,
-    never: Sequence[int],
     share: Share,
+    never: Sequence[int] = (),
     lowest: FloatArray | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Estimate[Tables]:
-    """The model of the rows in the folder of the shards, equal to that of `estimate` and `estimate_packed`.
+    """The model of the rows in the folder of the shards, equal to that of `estimate_into` with this store.
 
-    `lowest` and `never` are those of `estimate`. Raises ModelError where there are too many n-grams.
+    `lowest` and `never` are those of `estimate_into`. Raises ModelError where there are too many n-grams.
     """
     parts, context_parts = range(shards.parts), range(shards.context_parts)
     # The first round counts n-grams; discounts come from the counts of counts of all parts.
@@ -146,19 +146,14 @@ def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None =
         smoothing: Smoothing | None = None,
         *,
         prune: Sequence[int] = (),
-        never: Sequence[int] = (),
-        lowest: FloatArray | None = None,
         workspace: Workspace | None = None,
         jobs: int = 2,
-        progress: Callable[[str], None] = lambda stage: None,
+        **options: Any,
     ) -> Estimate[BackoffTables]:
-        workspace, smoothing = workspace or Workspace(), smoothing or KneserNey()
-        if len(source) < least:
-            return estimate(
-                source, smoothing, prune=prune, never=never, lowest=lowest, workspace=workspace, jobs=jobs,
-                progress=progress,
-            )  # fmt: skip
-        cut, events = cutoffs(prune, source.layout.order), len(source)
+        workspace, smoothing, events = workspace or Workspace(), smoothing or KneserNey(), len(source)
+        if events < least:
+            return estimate(source, smoothing, prune=prune, workspace=workspace, jobs=jobs, **options)
+        cut = cutoffs(prune, source.layout.order)
         if events == 0:
             raise ModelError("there are no events to estimate a model from")
         with shards_folder(workspace.folder) as folder:
@@ -170,14 +165,11 @@ def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None =
                 folder, layout.sizes, bounds, context_bounds, False, -(-events // DEALT), tuple(cut),
                 smoothing.continuation, False, memory,
             )  # fmt: skip
-            progress("dealing")
+            options.get("progress", str)("dealing")
             for file in range(shards.sources):
                 _deal(rows[file * DEALT : (file + 1) * DEALT], shards, file)
             del rows
-            store = RecordStore(workspace, False)
-            return estimate_shards(
-                shards, smoothing, store, never=never, share=share, lowest=lowest, progress=progress
-            )  # fmt: skip
+            return estimate_shards(shards, smoothing, RecordStore(workspace, False), share=share, **options)
 
     return estimate_tuples
 

@@ -5,6 +5,8 @@ The first round: the n-grams of a part of the predicted symbols, with their coun
 The second round: the contexts and the events of a part of the nearest context symbols.
 """
 
+# ruff: noqa: ARG002 (_FileStore has the signatures and docstrings of Store)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ from rerank_plugins.kit.backoff.estimation import Orders, count_of_counts, kept_
 from rerank_plugins.kit.backoff.events import MOST, TupleEvents
 from rerank_plugins.kit.backoff.order_estimation import link_ngrams, place_links
 from rerank_plugins.kit.backoff.shards.files import Shards, mapped_array, part_of_file, write_array, write_parts
-from rerank_plugins.kit.backoff.stores import joined
+from rerank_plugins.kit.backoff.stores import Store
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, RecordArray
 from rerank_plugins.kit.workspace import Workspace
@@ -88,40 +90,25 @@ class Estimation:
         return columns[2] if any(self.shards.cut) else None
 
 
-class _FileStore:
-    """Writes the records of each order to its file; `finish` gives their numbers."""
-
-    has_last_links = False
+class _FileStore(Store[Sizes]):
+    """Writes the records of each order but the lowest to its file; `finish` gives the numbers of records."""
 
     def __init__(self, shards: Shards, part: int, workspace: Workspace) -> None:
-        self._shards, self._part, self._workspace = shards, part, workspace
+        super().__init__(workspace)
+        self._shards, self._part = shards, part
         self._sizes = Sizes([], [])
 
-    def start(self, event_levels: LongArray, most: int) -> None:
-        """Nothing needs to be made ready."""
-
-    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:  # noqa: ARG002
-        """They are copied."""
-        return joined(parts, self._workspace.empty(sum(map(len, parts)), EVENT))
-
-    def contexts(self, size: int) -> RecordArray:
-        """An array for this length."""
-        return self._workspace.empty(size, CONTEXT)
-
-    def events_done(self, events: RecordArray, first: int) -> None:  # noqa: ARG002
-        """Write them, but for those of the empty context."""
+    def events_done(self, events: RecordArray, first: int) -> None:
         self._sizes.events.append(len(events))
         if len(self._sizes.events) > 1:
             write_array(self._shards.file("events", self._part, len(self._sizes.events)), events)
 
-    def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:  # noqa: ARG002
-        """Write them, but for the empty one."""
+    def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
         if self._sizes.contexts:
             write_array(self._shards.file("contexts", self._part, len(self._sizes.contexts)), contexts)
         self._sizes.contexts.append(len(contexts))
 
-    def finish(self, context_levels: LongArray, unseen: float) -> Sizes:  # noqa: ARG002
-        """How many records there are."""
+    def finish(self, context_levels: LongArray, unseen: float) -> Sizes:
         return self._sizes
 
 
