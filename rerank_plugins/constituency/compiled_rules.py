@@ -1,15 +1,10 @@
 """The rules of a grammar in the order in which the kernels of inside.py, outside.py and prefix.py read them.
 
-Rules are grouped by their pair of children: a cell needs Σ_k I(l, i, k) I(r, k, j) of a pair (l, r), whatever the
-parents are, so the sum over split points k is computed once for each pair instead of once for each rule.
-
-Sums over chains of rules: Σ_m U^m for a matrix U of probabilities between symbols.
-
-With U[a, b] = p(a → b), the sum is the unary closure R = (I − U)^-1: all chains from a down to b, including cycles such
-as NP → S → NP. With Σ_C p(a → b C) added to U[a, b], it gives the left corners of Jelinek & Lafferty (1991).
-
-The series is summed by doubling, Σ_{m < 2n} U^m = (Σ_{m < n} U^m)(I + U^n): nothing is ever subtracted, so that every
-entry is exact to rounding, and an impossible chain is an exact zero (solving a linear system would leave noise there).
+Rules are grouped by their pair of children: Σ_k I(l, i, k) I(r, k, j) is computed once for each pair (l, r). Chains of
+unary rules are summed beforehand, Σ_m U^m with U[a, b] = p(a → b): the closure R = (I − U)^-1, cycles such as NP → S →
+NP included; with Σ_C p(a → b C) added to U[a, b], it gives the left corners of Jelinek & Lafferty (1991). The series
+is summed by doubling, Σ_{m < 2n} U^m = (Σ_{m < n} U^m)(I + U^n): nothing is subtracted, and what is impossible is
+exactly 0.
 """
 
 from __future__ import annotations

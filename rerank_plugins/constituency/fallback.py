@@ -1,11 +1,8 @@
-"""The base class of grammar parsers: every sentence with words gets a tree, in pieces or flat if necessary.
+"""Trees for sentences that the grammar cannot parse: long ones are parsed in pieces, others get a flat tree.
 
-Trees for sentences that the grammar cannot parse: long ones are parsed in pieces, others get a flat tree.
-
-- A sentence of more than `longest` words is cut, after a punctuation mark in the second half of a piece if there is
-  one. The pieces are parsed, and their trees are siblings under X; ln p is the sum over the pieces.
-- A sentence or piece without a derivation gets a flat tree: the most probable tag of each word, under X. Its ln p is
-  that of the words given these tags, plus FLOOR for each word in place of the rules.
+A long sentence is cut, after a punctuation mark in the second half of a piece if there is one; the trees of its pieces
+are siblings under X, and their ln p add up. A sentence or piece without a derivation gets the most probable tag of
+each word under X; its ln p is that of the words given these tags, plus FLOOR for each word in place of the rules.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
-"""The unigram distribution of the words in the sentences that a grammar generates.
+"""A binarised probabilistic context-free grammar in arrays, and expectations over the trees that it generates.
+
+A split grammar (parent annotation, latent states) has the same form with more symbols: each belongs to a base, the
+unsplit label that it has in the binarised trees. The unigram distribution of the words of the generated sentences is
 
     p(w) = Σ_t E[t] p(w | t) / (1 + Σ_t E[t] Σ_w p(w | t))          p(</s>) = 1 / (1 + Σ_t E[t] Σ_w p(w | t))
 
-with E[t] the expected number of the preterminal t in a tree (grammar.py). For a grammar by relative frequencies,
-these are the relative frequencies of the words in its treebank (Chi 1999), and so they are for latent states after EM;
-smoothed and added words have the probabilities of the lexicon. The bounds of an incremental parser's store are ignored.
-
-Expectations over the trees that a grammar generates: the probability of finite trees, the number of each symbol.
-
-A binarised probabilistic context-free grammar in arrays.
-
-A split grammar (parent annotation, latent states) has the same form with more symbols: each symbol belongs to a base,
-the unsplit label that it has in the binarised trees.
+with E[t] the expected number of the preterminal t in a tree: by relative frequencies or EM, the relative frequencies
+of the words in the treebank (Chi 1999). The bounds of an incremental parser's store are ignored.
 """
 
 from __future__ import annotations

@@ -1,23 +1,14 @@
 """Inside probabilities of a sentence (Baker 1979), column by column: all spans that end at a word, then at the next.
 
-I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then of all chains of unary rules above it.
-
     V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
     I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (compiled_rules.py)
 
-The emissions of each word are multiplied by a scale of the word's own, so that values stay near one: each derivation of
-a span contains the product of its words' scales as a factor, and sums need no logarithms. A cell depends only on the
-words that it spans. Hypotheses of an n-best list therefore share cells: those over words that they have in the same
-positions stay where they are, and others are copied from a memory (inside.py). Words in other columns may have got
-other scales, but only by a power of two, so that a cell has the same digits wherever it comes from.
-
-A bit for each split point says whether a symbol derives a span that begins or ends there; children without a common
-split point are left out. The cost is O(n^2 (B + P n)) for B binary rules with P pairs of children.
-
-A cache of chart cells by the words that they span, most of which several hypotheses of an n-best list have.
-
-Spans are numbered by a trie: the span of words i … j is the child by word j of the span i … j-1. A hash table finds
-children by parent and word, so that two spans have the same number only if they have the same words.
+The emissions of each word are multiplied by a scale of its own, so that values stay near one and sums need no
+logarithms. A cell depends only on the words that it spans, so hypotheses of an n-best list share cells: those over
+words that they have in the same positions stay where they are, others are copied from a memory. Scales of a word
+differ by powers of two only, so that a cell has the same digits wherever it comes from. A bit for each split point
+says whether a symbol derives a span that begins or ends there. The cost is O(n^2 (B + P n)) for B rules with P pairs
+of children.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """A grammar as a language model: words are scored by prefix probabilities, sentences by inside probabilities.
 
-ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>), that the sentence ends here, is
-the rest of ln p(w_1 … w_n). The probabilities are exact: nothing is pruned. With a latent grammar this is the PCFG-LA
-of Pauls & Klein (2012). An unknown word has the probability of its signature; multiply by p(word | signature) to
-compare with models of an open vocabulary.
-
-The hypotheses of a list share the chart cells over words that they have at the same positions.
+ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>) is the rest of ln p(w_1 … w_n).
+Nothing is pruned; with a latent grammar this is the PCFG-LA of Pauls & Klein (2012). An unknown word has the
+probability of its signature; multiply by p(word | signature) to compare with models of an open vocabulary.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The E-step of latent states on the trees of a forest, part by part on all cores.
-
-The nodes of trees in the order of the passes of EM, with equal subtrees as one node.
+"""The E-step of latent states on the trees of a forest, part by part on all cores, with equal subtrees as one node.
 
 Equal subtrees have equal inside probabilities, and both outside probabilities and expected counts are sums over their
-occurrences, so EM needs each distinct subtree of a corpus only once. Most words, and a third of the phrases, occur
-several times in some ten thousand trees.
+occurrences. Most words, and a third of the phrases, occur several times in some ten thousand trees.
 """
 
 from __future__ import annotations

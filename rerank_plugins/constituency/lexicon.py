@@ -1,21 +1,14 @@
-"""Adds words of tagged text to the lexicon, so that a grammar knows more words than its treebank contains.
+"""The emissions of a grammar, ln p(word | preterminal), over a closed vocabulary of words and signatures.
 
-A word that a text has n times with tag t adds n to the count of (word, t). If t has several states, n is divided among
-them as in the treebank: by the word's own counts with t, or else by those of its most specific signature that has t, or
-else by those of the tag. Words that occur once in the treebank, and were replaced by signatures, are added as tagged
-words too.
+Smoothing decides which tags a rare word may have beside those it was seen with. Counts of (word, tag) are interpolated
+along a chain: the word, its signature, the signature without its last feature, …, `UNK`. With next x the link after x,
 
-Smoothing of the lexicon: which tags a rare word may have beside those it was seen with, by its signature.
+    p(t | x) = (c(t, x) + κ p(t | next x)) / (c(x) + κ)         c'(t, x) = c(x) p(t | x)         p(x | t) ∝ c'(t, x)
 
-The counts of (word, tag) are interpolated along a chain: the word, its signature, the signature without its last
-feature, …, `UNK`. With next x the next link of the chain after x:
-
-    p(t | x) = (c(t, x) + κ p(t | next x)) / (c(x) + κ)         c'(t, x) = c(x) p(t | x)
-
-and p(x | t) ∝ c'(t, x): the emissions remain a distribution over words, and the count of every word remains what it
-was. This is how Klein & Manning (2003) and the Berkeley parser smooth p(tag | word), in a generative form.
-
-The emissions of a grammar: ln p(word | preterminal) over a closed vocabulary of words and signatures.
+as Klein & Manning (2003) and the Berkeley parser smooth p(tag | word), in a generative form. A word that tagged text
+has n times with tag t adds n to the count of (word, t), divided among the states of t as in the treebank: by the
+word's own counts with t, or those of its most specific signature that has t, or those of the tag. Words that occur
+once in the treebank, and were replaced by signatures, are added likewise.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Reads and writes a grammar in one file (kit/files/model_file.py), compressed by zstd; opening takes some 10 ms.
 
-Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
-are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a
-relative error of at most 0.8 %.
-
-Reads the grammar of a plugin: the file that its options name, or the embedded English grammar.
+Log-probabilities are stored as float32, or as float16 in a compact file (a relative error of at most 0.8 %). After
+reading, the rewritings of each symbol are normalised again.
 """
 
 from __future__ import annotations

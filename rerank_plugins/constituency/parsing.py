@@ -1,26 +1,13 @@
 """Parses sentences: coarse chart, pruning, fine chart, decoding.
 
-1. Inside and outside by the coarse grammar (parsing.py), whose symbols are the plain categories. A category is
-   kept over a span if its expected number exceeds `threshold`. With a threshold of 0 everything possible is kept, and
-   all further steps are exact over the whole grammar.
-2. Inside and outside of the split grammar over the categories that were kept. Its bases are the plain categories too,
-   which both annotations and latent states split. If no parse of the sentence survives, the threshold is lowered.
+1. Inside and outside by the coarse grammar, the projection onto plain categories (annotations and latent states are
+   splits of these): A → B C has the probability with which a tree of the fine grammar rewrites an A so (Petrov & Klein
+   2007, §3). A category is kept over a span if its expected number exceeds `threshold`; with 0, everything is.
+2. Inside and outside of the split grammar over these categories. If no parse survives, the threshold is lowered.
 3. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
 
-Hypotheses of an n-best list share cells of the coarse chart (inside.py).
-
-Parsing with known tags: every word may only have the symbols of its tag.
-
-If the grammar knows a word, but not with this tag, the word emits like the most specific of its signatures that has the
-tag; if none has it, each symbol of the tag emits the word with a probability of 1e-6.
-
-The projection of a split grammar onto its unsplit symbols: the coarse grammar by which the fine chart is pruned.
-
-The unsplit symbols are plain categories (`plain_bases`), so both annotations and latent states count as splits.
-
-The coarse rule A → B C has the probability with which a tree of the fine grammar rewrites an A as B C: that of the
-symbols a of A, weighted by their expected numbers (Petrov & Klein 2007, section 3). Both grammars then generate the
-same expected number of every coarse rule.
+With known tags, every word has the symbols of its tag only. A word that the grammar does not know with this tag emits
+like the most specific of its signatures that has it, else each symbol of the tag emits it with a probability of 1e-6.
 """
 
 from __future__ import annotations

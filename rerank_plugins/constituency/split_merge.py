@@ -1,9 +1,8 @@
 """Split–merge training of latent states (Petrov, Barrett, Thibaux & Klein 2006).
 
-Each round splits every state in two, runs EM over the training trees, merges back the half of the splits whose loss
-reduces the likelihood least, runs EM again, and ends with iterations of EM with smoothing.
-
-States that were learnt on some trees can be carried over to the rewritings of more trees.
+Each round splits every state in two, runs EM, merges back the splits whose loss reduces the likelihood least, runs EM
+again, and ends with EM with smoothing. States learnt on some trees can be carried over to the rewritings of more
+trees.
 """
 
 from __future__ import annotations

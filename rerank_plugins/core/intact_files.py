@@ -1,17 +1,13 @@
-"""Checksums at the end of a file, by which damage to it is detected before any of its content is used.
+"""Files that are complete or not there, and whose damage is detected before any of their content is used.
 
     content | CRC-32 of each 16 MiB of it | CRC-32 of these checksums | length of the content (8 bytes) | "rerankCK"
 
 Numbers are little-endian and have 4 bytes, except the length. Other programs can still read Zstandard files and zip
-archives: the checksums are in a skippable frame of the former (whose first 8 bytes count as content) and in the comment
-of the latter. Blocks are checked on all cores, at about 2 GB/s each, and the pass leaves the file in the page cache.
+archives: the checksums are in a skippable frame of the former (whose first 8 bytes count as content) and in the
+comment of the latter.
 
-Gives a file that is being written a temporary name beside its own, and removes those of killed processes.
-
-A file `NAME` is written as `.NAME.1a2b3c4d.tmp` and renamed when it is complete. While it is written, its process holds
-a lock (flock) on it, which ends with the process, however that ends. A process that writes a file of the same name
-later tries to lock the temporary files that lie there, and removes those that it can lock. Where there are no locks,
-nothing is removed.
+A file `NAME` is written as `.NAME.1a2b3c4d.tmp` and renamed when it is complete. Until then its process holds a lock
+(flock) on it; a process that writes a file of the same name later removes the temporary files that it can lock.
 """
 
 from __future__ import annotations

@@ -1,14 +1,7 @@
-"""Takes steps of an incremental language model for many states: in one call if the model can, else one by one.
+"""Uses of language models: what a model must be able to do, steps for many states, and scores over a trie of prefixes.
 
-Checks that a language model has what a use needs: probabilities of words, or unigrams of its own.
-
-Ln p where an incremental parser has no analysis: of a word that it cannot read, and of the end of a sentence.
-
-Scores sentences by an incremental language model over the trie of their prefixes.
-
-Hypotheses of an n-best list share prefixes. In sorted order, a sentence shares its longest common prefix with the
-sentence just before it, so that a stack of states represents the whole trie: each distinct prefix is advanced once, and
-memory is that of one sentence.
+In sorted order, a sentence shares its longest common prefix with the sentence just before it, so that a stack of
+states represents the whole trie: each distinct prefix is advanced once, and memory is that of one sentence.
 """
 
 from __future__ import annotations

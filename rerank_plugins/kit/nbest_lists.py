@@ -1,7 +1,4 @@
-"""The posterior P(e) of each hypothesis of a list, by the decoder's total scores.
-
-The source sentence of a list, for features that compare with it.
-"""
+"""What features read of a list: the posterior P(e) of each hypothesis, and the source sentence."""
 
 from __future__ import annotations
 

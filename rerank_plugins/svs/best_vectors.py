@@ -1,11 +1,8 @@
-"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees (best_vectors.py).
-
-Selects the symbols that a pruned chart needs: those that fit some kept category above them and some kept sibling.
+"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees.
 
 The coarse grammar leaves categories over each span. A symbol lc of such a category can be in a tree only if a rule has
-it as a child, its parent's category is kept over some span that is longer, and its sibling's over the rest of that
-span. A relation such as MOD:NP> fits few constituents, so that this leaves hardly more symbols than those that are in
-some tree of the whole sentence, in one step for each three categories. The symbols of a category are bits of integers.
+it as a child, its parent's category is kept over some longer span, and its sibling's over the rest of that span. That
+leaves hardly more symbols than are in some tree of the sentence. The symbols of a category are bits of integers.
 """
 
 from __future__ import annotations

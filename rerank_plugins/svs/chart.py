@@ -1,16 +1,11 @@
-"""The probability of a sentence: vectors summed over all trees and concepts, in a heap like that of chart.py.
-
-    e(lc, i, j) = Σ over rules and split points of P_M · (L_α e_α) · (L_β e_β);   p(words) = a_Tᵀ e(ROOT, 0, n)
-
-This is the inside algorithm (Baker 1979) for the grammar of S·K symbols lci with P_G = P_M P_L P_L (the paper's eq. 7).
-That grammar is not built: a rule over a split point takes K steps, where the grammar has K³ rules.
-
-CKY parsing with vectors: the best vector of each span and symbol (Wu & Schuler 2011, eqs 4 and 8).
+"""CKY parsing with vectors: the best vector of each span and symbol, or their sums (Wu & Schuler 2011, eqs 4 and 8).
 
     e_γ = argmax of aᵀe_γ over rules and split points,  e_γ = P_M · (L_α e_α) · (L_β e_β);  a = π(lc·), at ROOT a_T
 
-L e depends on the child alone, so it is computed once for each item, in K² steps. A rule over a split point then takes
-K steps, the dot product of its children's product with P_M · a; the vector itself is computed for the best rule only.
+L e depends on the child alone, and is computed once for each item, in K² steps. A rule over a split point then takes K
+steps, the dot product of its children's product with P_M · a; the vector is computed for the best rule only. Summed
+over rules instead, e gives p(words) = a_Tᵀ e(ROOT, 0, n): the inside algorithm (Baker 1979) for the grammar of S·K
+symbols lci with P_G = P_M P_L P_L (eq. 7), which has K³ rules and is not built.
 """
 
 from __future__ import annotations

@@ -1,24 +1,13 @@
-"""Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11).
+"""Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11); only concepts are hidden.
 
-The concept of each node is hidden. The E-step is the inside-outside algorithm over the observed tree
-(clustering.py). With inside vectors e, outside vectors o and the probability P of the tree, the expectation that
-eq. 9 of the paper abbreviates is
+A node's vector e is scaled to a maximum of 1 and passed up as L e; outside vectors o are scaled so that o · e = 1.
+With the probability P of the tree, the expectation that eq. 9 of the paper abbreviates is
 
     E(i_γ, i_α, i_β) = o_γ[i_γ] · P_M(lci_γ → lc_α lc_β) · P_L(i_α|i_γ, l_α) e_α[i_α] · P_L(i_β|i_γ, l_β) e_β[i_β] / P
 
-summed over all occurrences of the rule; the M-step normalises these sums (eq. 10). Pseudo-counts draw P_M and P_H of
-each concept towards their values over all concepts together, which are known because trees and headwords are observed:
-
-    P_M(r | lci) = (E(r, i) + κ P_M(r | lc)) / (E(lc, i) + κ)
-
-This is EM for the likelihood times a Dirichlet prior; κ = 0 gives the paper's estimate.
-
-Inside and outside probabilities of concepts on fixed trees, and their expected counts (Wu & Schuler 2011, §3.1).
-
-The tree is observed and only the concepts of its nodes are hidden, so each pass visits every node once (children come
-before their parents). A node's vector e is scaled to a maximum of 1 and passed up as L e, with the transfer of its
-relation; the vector of a constituent is then a product of three vectors (eq. 6). Outside vectors are scaled so that
-outside · e = 1, which makes the elementwise product of the two the posterior of the node's concepts.
+The M-step normalises its sums (eq. 10). Pseudo-counts κ draw P_M and P_H of each concept towards their known values
+over all concepts, P_M(r | lci) = (E(r, i) + κ P_M(r | lc)) / (E(lc, i) + κ): EM for the likelihood times a Dirichlet
+prior.
 """
 
 from __future__ import annotations

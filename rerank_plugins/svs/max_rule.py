@@ -1,17 +1,13 @@
 """Max-rule-product decoding (Petrov & Klein 2007, §4), an alternative to the best tree by eq. 8.
 
-The expected count of a rule A → B C of plain categories over its spans is a sum over everything that eq. 8 must decide:
-annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors are computed
-afterwards.
-
-Computes the expected counts of rules of plain categories over a forest, by inside sums and outside vectors.
+The expected count of a rule A → B C of plain categories over its spans is a sum over all that eq. 8 must decide:
+annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors come after.
 
     e(lc, i, j) = Σ over rules and split points of P_M · (L_α e_α) · (L_β e_β)
     o_α = Lᵀ Σ (o_γ · P_M · L_β e_β) over the rules and spans above;  the same for right and only children
 
-e is that of the inside algorithm (chart.py) and oᵀe is the expected count of an item (Baker 1979). A rule over two
-children is expected Σ_c o_γ[c] P_M[c] (L_α e_α)[c] (L_β e_β)[c] times: while o is passed down, this is one more product
-of numbers that are there. Vectors e of a cell are 2^power times the true values, vectors o 2^-power times.
+A rule over two children is expected Σ_c o_γ[c] P_M[c] (L_α e_α)[c] (L_β e_β)[c] times (Baker 1979). Vectors e of a
+cell are 2^power times the true values, vectors o 2^-power times.
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
-"""Reads and writes a model of structured vectorial semantics in one file (model.py), compressed with zstd.
-
-Probabilities are stored as logarithms in float32, or in float16 in a compact file. They are normalised when they are
-read, so that they sum to one at any precision. Those of a compact model are off by at most 1 %, and its headwords that
-have less than a 500th of every concept of a symbol are merged into unk at that symbol (P_H is for inspection only; no
-parse needs it). For the vector of a word, the file has the mean over concepts and the number of a row of ratios to the
-mean, because words of one class have the same ratios at a preterminal.
-
-The five probability models of structured vectorial semantics in arrays (Wu & Schuler 2011, eq. 5).
+"""The five probability models of structured vectorial semantics in arrays (Wu & Schuler 2011, eq. 5), and their file.
 
 A symbol is a syntactic state `lc`: the category c of a constituent together with its relation l to the constituent
 above it, which is ID for a head and MOD with its context for a modifier. A constituent's vector has a number for each
-of K concepts, e_γ[i] = P(yield | lc, i), and is composed from those of its children by eq. 4 (see `compose`):
+of K concepts, e_γ[i] = P(yield | lc, i), and is composed from those of its children by eq. 4:
 
     e_γ = P_M(lci_γ → lc_α lc_β) · (P_L(· | i_γ, l_α) e_α) · (P_L(· | i_γ, l_β) e_β)
 
-Words and headwords given concepts: P(word | lci) at preterminals, and P_H(headword | lci) everywhere.
+Files hold logarithms in float32, or in float16 if compact (off by at most 1 %; headwords with less than a 500th of
+every concept of a symbol are merged into unk there, which no parse needs), and are normalised when they are read. For
+the vector of a word they have the mean over concepts and the number of a row of ratios to it: words of one class share
+it.
 """
 
 from __future__ import annotations

@@ -1,22 +1,13 @@
 """Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
 
-1. Inside and outside probabilities by the coarse grammar over plain categories. A symbol is kept over
-   a span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
-2. The symbols of these categories that fit what is kept above and beside them (best_vectors.py).
-3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
-   trees that are left first (item_forest.py, max_rule.py, max_rule.py).
+1. Inside and outside by the model projected onto plain categories: the mean probability of its rules, symbols and
+   concepts weighted by π(lci), eq. 13. A symbol is kept over a span if its category's expected count exceeds
+   `threshold`, which is ten times as high in sentences of more than LONG words; if no tree is left, it is lowered.
+2. The best vectors of the symbols that fit (best_vectors.py); for the other decoder, first the expected counts of rules
+   in all trees that are left (item_forest.py, max_rule.py).
 
-With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
-chart (chart.py) in which sentences share cells over the same words.
-
-The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
-sentences of more than LONG words, and is lowered there in smaller steps.
-
-The coarse grammar is the model projected onto its plain categories. Its rule A → B C has the mean probability of the
-model's rules over A, B and C: the symbols and concepts lci of A are weighted by their priors π(lci), their relative
-frequencies (eq. 13).
-
-Charts of vectors over the categories that the coarse grammar has left: the best vectors, or a forest.
+With a threshold of 0 nothing is pruned, as in the paper, and best vectors fill a chart (chart.py) in which sentences
+share cells over the same words.
 """
 
 from __future__ import annotations

@@ -3,21 +3,12 @@
     (S (NP (DT The) (NN dog)) (VP (VBD barked)))   becomes, among other marks,
     (ROOT/ID (S/ID (NP-BASE/MOD:S< (DT/MOD:NP< The) (NN/ID dog)) (VP-U/ID (VBD/ID barked))))
 
-Trees are binarised from the head outwards, first its right siblings, then its left ones, so that one of two children is
-the head or contains it, and has the relation ID. The relation of the other is MOD with its syntactic context: the
-category of the phrase and the side of the head. A chain of unary rules becomes one rule, and the labels that it passes
-over are stored with the tree. Rare categories are replaced by less annotated ones, rare relations by MOD.
-
-Names of symbols lc, made of category and relation, and the less annotated names that replace rare ones.
-
-The category of a phrase or tag is `VP-U-FIN`: its name in the treebank, then marks. The mark -U of a phrase with a
-single child is never removed, because such phrases alone have unary rules. A node that binarisation adds is
-`@VP-FIN:VBD-BE|PP`: the phrase, its head, and the category of the sibling that was attached last.
-
-Subcategorisation of verbs by their arguments (Wu & Schuler 2011, §4): annotations beside those of Klein & Manning.
-
-The paper splits its states "as thoroughly as possible into subcategorization classes" and names one, VBD-argNP, but not
-the others. Here they are the categories of the phrases that follow the verb within its VP.
+Trees are binarised from the head outwards, right siblings first. Of two children one is the head or contains it, with
+the relation ID; the other's is MOD with the category of the phrase and the side of the head. A chain of unary rules
+becomes one rule, and the labels that it passes over are stored with the tree. Rare categories are replaced by less
+annotated ones, rare relations by MOD. A category is `VP-U-FIN`, its name in the treebank, then marks; -U, of a phrase
+with a single child, is never removed. A node that binarisation adds is `@VP-FIN:VBD-BE|PP`: phrase, head, last
+sibling.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""Training of structured vectorial semantics on treebank trees: states, headwords, clusters and models.
-
-Estimates the five models from the expected counts of EM or the counts of the lexicalised model.
+"""Training of structured vectorial semantics: states, headwords, clusters, and the five models estimated from them.
 
 Words enter through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
-
-    P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc)
-
-where P(w | lc), and hence P(w | ĥ, lc), is the smoothed lexicon of the treebank grammar of the same trees. A word that
-has a preterminal by smoothing alone has the concepts of unk there. With one concept, the model is the treebank grammar.
+P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc), where P(w | lc) is the smoothed lexicon of the treebank grammar of the
+same trees. A word that has a preterminal by smoothing alone has the concepts of unk there.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Charts of vectors without pruning, in a heap that successive sentences share.
+"""Charts of vectors without pruning, in a heap of cells that successive sentences share.
 
-The storage of charts: a heap of cells, each with its symbols and their vectors.
-
-A cell depends only on the words that it spans: all sentences with the same words in a row, at any position, have one.
-The vectors of a cell are multiplied by a power of two that brings the largest number of the cell to between 1/2 and 1,
-so that sentences of any length neither underflow nor overflow.
+A cell depends only on the words that it spans. Its vectors are multiplied by a power of two that brings the largest
+number of the cell to between 1/2 and 1, so that sentences of any length neither underflow nor overflow.
 """
 
 from __future__ import annotations

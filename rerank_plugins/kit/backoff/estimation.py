@@ -1,11 +1,9 @@
 """Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
-Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
-twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and
-numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each) and 12 bytes for each n-gram of
-the trie, of which large orders then wait in files for their turn; for the order at hand, 16 bytes for each n-gram and
-each context. The tables take 12 bytes for each n-gram and 16 for each context more, unless they are packed: then each
-order is written to a file once it is complete. What exceeds the memory of the workspace lies in files too.
+The time is that of sorting all n-grams twice and of a few random reads for each. Memory: the rows of the events (8 or
+16 bytes each) and 12 bytes for each n-gram of the trie, of which large orders wait in files for their turn; for the
+order at hand, 16 bytes for each n-gram and each context; for the tables 12 and 16 more, unless they are packed. What
+exceeds the memory of the workspace lies in files too.
 """
 
 from __future__ import annotations

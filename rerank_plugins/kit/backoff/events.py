@@ -1,18 +1,9 @@
-"""Deals the events of a text or of tuples of any kind into buckets, ready for sorting.
+"""Packs events into as few 64-bit integers as their ids need, deals them into buckets, and sorts these by radix sort.
 
-Packs events into as few 64-bit integers as their ids need, so that events are sorted as integers.
-
-An event is a predicted symbol x in a context c_1 … c_{n-1}, nearest symbol first; a context may be shorter. The columns
-are laid out in that order, x first, from the highest bits of the first integer down; no column crosses the border of
-two integers. Rows then compare by x, then by the nearest context symbol, and so on outwards: this is *suffix order*.
-Context symbols are stored plus one: 0 marks the end of the context, and sorts before every longer context. Each column
-has ids of its own.
-
-Sorts rows of integers by radix sort, one bucket at a time within the processor's cache.
-
-Rows are first dealt into buckets by their leading id (`bucket_bounds`), large enough to be worth a radix sort and small
-enough to stay in cache. A bucket is then sorted by digits of 11 bits from the least significant one (LSD), which is
-stable; digits that are equal in all its rows are skipped. Buckets are independent, so that threads share the work.
+The columns, x first, then c_1 … c_{n-1}, are laid out from the highest bits of the first integer down; none crosses
+the border of two integers. Rows compare by x, then by the nearest context symbol, and so on: *suffix order*. Context
+symbols are stored plus one; 0 marks the end of the context. Buckets, by the leading id, stay within the processor's
+cache, and are sorted by digits of 11 bits from the least significant one; threads share them.
 """
 
 from __future__ import annotations

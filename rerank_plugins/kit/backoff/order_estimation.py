@@ -1,21 +1,14 @@
-"""Groups the n-grams of one order by context, and estimates them.
+"""Groups the n-grams of one order by context, estimates them, and links each event to the context of the next one.
 
-Two numbers identify the context of an n-gram: the context of the shorter n-gram that is its parent in the trie, and its
-own farthest symbol. Sorting these pairs brings the events of a context together, still ordered by predicted symbol, and
+Sorting by the context of the shorter n-gram and the own farthest symbol brings the events of a context together, and
 numbers the contexts in suffix order. In a context h, with counts a and discounts D (D_1, D_2, D_3 for counts of 1, 2,
-and 3 or more), the estimates are
+and 3 or more), as in Chen and Goodman (1998), eq. 4.15,
 
     p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h')        γ(h) = Σ_x D / Σ_x a(h x)
 
-as in Chen and Goodman (1998), eq. 4.15. A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid
-backoff does not interpolate: the second term is left out, and γ is a constant.
-
-Links each event to the context of the next one, so that scoring a text needs no search for contexts.
-
-In a text a context is itself an n-gram, and the context after the word x in the context h is the longest known suffix
-of h x. The n-grams of one order and the contexts of that length are both in suffix order, so that one pass over both
-finds the n-grams that are contexts. In models of tuples, contexts have other symbols than those predicted; their
-contexts are looked up from the empty one on, for which each context needs to know where its extensions start.
+A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid backoff leaves out the second term; its γ is a
+constant. In a text, the context after x in h is the longest known suffix of h x, which one pass over n-grams and
+contexts finds. Contexts of models of tuples are looked up from the empty one on, by where their extensions start.
 """
 
 from __future__ import annotations

@@ -1,18 +1,10 @@
-"""The parts of kernels that read the records of packed tables (packed_tables.py).
+"""The packed tables of a finished model of text: records of bits, in about half the memory of tables.py.
 
-Packs numbers of any width up to 57 bits one after the other into an array of 64-bit integers.
-
-The lowest bits of an integer come first. The array needs one integer more than its bits fill, since a number is read
-from two neighbours.
-
-The packed tables of a finished model of text: records of bits, in about half the memory of tables.py.
-
-The records of a level have the widths that it needs. Three things are not stored. The symbol of a context is that of
-the n-gram that it is. The first event of a context and its parent ascend with the number of the context, so that a
-record holds only the differences from those of the first record of its block. The context that follows an n-gram h x
-of the highest order is the one that follows h' x, where h' is h without its farthest word: no context is longer.
-
-KenLM's trie (Heafield 2011) packs words, probabilities and pointers in the same way.
+The records of a level have the widths that it needs, up to 57 bits a number, one after the other in 64-bit integers,
+lowest bits first. Not stored are the symbol of a context (that of the n-gram that it is); the first event of a context
+and its parent, but for their differences from those of the first record of the block, since both ascend; and the
+context that follows an n-gram h x of the highest order, which is the one that follows h' x. KenLM's trie (Heafield
+2011) packs in the same way.
 """
 
 from __future__ import annotations

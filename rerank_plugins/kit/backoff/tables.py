@@ -1,11 +1,9 @@
-"""Converts back-off tables to the arrays of a model file, and back.
-
-A finished back-off model as two arrays of records.
+"""A finished back-off model as two arrays of records, and as arrays of a model file.
 
 Contexts are numbered level by level (0 is the empty context), each level in suffix order, so that the contexts that
 extend a context by one symbol stand together. The events of a context stand together too, sorted by symbol; the empty
-context has an event for every symbol, at the place of its number. Values are log10 in 32 bits, as in ARPA files and
-KenLM, so that imported values are exported digit for digit. All scores that leave this package are in natural logs.
+context has an event for every symbol, at its number. Values are log10 in 32 bits, as in ARPA files and KenLM, so that
+imported values are exported digit for digit; scores that leave this package are natural logs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The parser of a model of trees: that which made its trees, and at least one of the same language.
+"""Puts a parser behind caches, and finds the parser of a model of trees: that which made its trees.
 
-A model file records its parser as the table by which a config names it, `{"use": "biaffine", "model": …}`. A file among
-the options is recorded by its path, relative to the folder of the model file, and by the hash of its content.
-
-Puts a parser behind caches, so that each distinct sentence is parsed once for all features and runs.
+A model file records its parser as the table by which a config names it, `{"use": "biaffine", "model": …}`. A file
+among the options is recorded by its path, relative to the folder of the model file, and by the hash of its content.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
+r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst), and numbers; `-` is stdin or stdout.
 
-The reader recognises the compression by the first bytes of the file, not by its name, and works in pieces of bounded
-size. Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence, and a file
-that is read and written again has the same bytes. The writer chooses the compression by the suffix of the name and
-renames the file to its name only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
-
-Discards output whose reader has closed the pipe, as `head` does, so that this is no error.
-
-Reads and writes numbers in text files: they are finite, and read back as the same float64.
+The reader recognises the compression by the first bytes of the file, and works in pieces of bounded size. Lines end at
+"\n" alone and keep their ends, so that a file that is read and written again has the same bytes. The writer chooses
+the compression by the suffix of the name and renames the file to its name only when it is complete.
 """
 
 from __future__ import annotations

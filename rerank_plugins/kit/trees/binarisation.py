@@ -7,10 +7,9 @@ children generated so far (h is the order of horizontal markovisation; None: all
     left    P -> @P|Cn Cn,  …                      its mirror image
     head    P -> L2 @,  @ -> L1 @,  @ -> @ R2,  @P:H|R1 -> H R1   generated from the head outwards, right side first
 
-Vertical markovisation of order v is applied first. It adds the v - 1 nearest ancestors to the label of every phrase:
-VP^S. Both have exact inverses.
-
-Joins unary chains into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two children.
+Vertical markovisation of order v comes first: it adds the v - 1 nearest ancestors to the label of every phrase, VP^S.
+Unary chains can be joined into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two
+children.
 """
 
 from __future__ import annotations

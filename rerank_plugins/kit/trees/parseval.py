@@ -1,15 +1,9 @@
-"""PARSEVAL: labelled brackets of a tree against those of the gold tree, by EVALB's conventions (COLLINS.prm).
+"""Scores of trees against gold trees: PARSEVAL brackets by EVALB's conventions, and dependency attachment.
 
-- Words whose gold tag is one of , : `` '' . are ignored; the positions of brackets count only the other words.
-- The root (ROOT, TOP, …) and preterminals are not brackets; empty elements and function tags are ignored.
-- ADVP and PRT are the same label.
-- Equal brackets (unary chains of one label) count as often as they occur.
-- Brackets that contain only ignored words are left out.
-
-Two things are not implemented: EVALB skips sentences whose lengths differ, whereas here the words must be the same; and
-crossing brackets are not counted.
-
-Computes attachment scores of dependency trees against gold trees, over all words as in the CoNLL 2018 task.
+Words whose gold tag is one of , : `` '' . are ignored, and so are brackets that contain no others; the root,
+preterminals, empty elements and function tags are no part of brackets; ADVP and PRT are the same label; equal brackets
+count as often as they occur. Unlike in EVALB, the words must be the same, and crossing brackets are not counted.
+Attachment scores are over all words, as in the CoNLL 2018 task.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
-"""Prepares the trees of a treebank for grammars: removes traces and function tags, and names all roots alike.
+"""Prepares the trees of a treebank for grammars: no traces and function tags, roots named alike, or as of speech.
 
-Each step is a function of its own, and `clean` applies them in order. A step returns a new tree with the same words,
-except that empty elements are removed.
-
-Converts trees of written sentences to those of recognised speech: in lower case, without punctuation.
-
-Words without a letter or a digit are removed, and so is punctuation at the ends of other words, but not apostrophes:
-clitics (`n't`, `'s`) stay. What depends on a removed word depends on its head instead; phrases that lose all words are
-removed. Models of such trees read recognised words as they are.
+Each step is a function that returns a new tree; `clean` applies them in order. Trees of recognised speech are in lower
+case, without punctuation (clitics, `n't` and `'s`, stay): what depends on a removed word depends on its head instead.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Unknown words: the signatures that replace them, and the words of a training corpus that are treated as unknown.
 
-A word outside the closed vocabulary is replaced by a signature of its form, which is itself a word of the vocabulary:
-`UNK-INITC-KNOWNLC`, `UNK-LC-ing`, `UNK-NUM`. The features are those of the Berkeley parser's lexicon (Petrov et al.
-2006) at its finest level: capitals, digits, hyphens, English endings. All models that are compared see the same
-replacements, so that their probabilities are those of the same events.
-
-The number of words of a sentence that a vocabulary lacks, as values of features.
+A signature, such as `UNK-INITC-KNOWNLC`, `UNK-LC-ing` or `UNK-NUM`, is itself a word of the closed vocabulary. Its
+features are those of the Berkeley parser's lexicon (Petrov et al. 2006) at its finest level. All models that are
+compared see the same replacements, so that their probabilities are those of the same events.
 """
 
 from __future__ import annotations

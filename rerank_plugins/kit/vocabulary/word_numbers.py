@@ -1,13 +1,9 @@
 """The vocabulary of a model of text: words and their numbers.
 
 0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
-order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
-(as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
-
-A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there
-(core/brackets_and_quotes.py).
-
-Numbers names in the order of their first occurrence, while a training corpus is read.
+order. Each line of a text is a sentence, even if it is empty (as for lmplz); `str.split` separates the words. `<unk>`
+in a text is the unknown word; `<s>` and `</s>` may not occur. A bracket or quotation mark that a vocabulary lacks is
+read as its first other spelling that is there (core/brackets_and_quotes.py).
 """
 
 from __future__ import annotations

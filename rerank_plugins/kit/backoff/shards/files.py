@@ -1,13 +1,7 @@
-"""Reads and writes the files of arrays that tasks hand over: the parts of an array, and where each of them starts.
+"""The files of arrays that tasks hand over, and their folder, which is removed at the end or after a killed process.
 
-A file appears under its name when it is complete, and a task that runs twice writes the same file twice. The files lie
-in a folder that one training makes and removes, and nobody else writes there, so that they are not checked for damage.
-
-Makes the folder of the files that tasks hand over, and removes it at the end or after a killed process.
-
-A folder `.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it
-(rerank_plugins/core/intact_files.py). A folder without such a file was left by a killed process of this machine;
-those of other machines, whose locks may not be seen here, are left alone.
+A file has the parts of an array, and where each starts; it appears under its name when it is complete. A folder
+`.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it (core/intact_files.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Estimates a model of tuples by tasks on several machines; this process deals the events into parts.
-
-Runs the rounds of an estimation, and makes the model of the files of the last one.
-"""
+"""Runs the rounds of an estimation, and makes the model of the files of the last one; deals the events of tuples."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The third round: the numbers of contexts and events in the whole model, and the context that follows each n-gram.
-
-The first round: the n-grams of a part of the predicted symbols, with their counts.
-
-The second round: the contexts and the events of a part of the nearest context symbols.
-"""
+"""The tasks of an estimation: counting, estimation and linking (shards/__init__.py)."""
 
 # ruff: noqa: ARG002 (_FileStore has the signatures and docstrings of Store)
 
