@@ -70,7 +70,7 @@ from rerank_plugins.similarity.esa import training as esa
 from rerank_plugins.similarity.esa.documents import Document
 from rerank_plugins.similarity.random_indexing import model_file as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
-from rerank_plugins.similarity.wordnet.database import read_database
+from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
 from rerank_plugins.translation.alignment import model_file as alignment_file
@@ -335,7 +335,10 @@ def texts() -> Iterable[Target]:
     yield text("ARPA substitutes", ARPA, FastSubs.load)
     yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
     yield Target(
-        "WordNet", "data.noun", lambda path: write_wordnet(path.parent), lambda path: read_database(path.parent)
+        "WordNet",
+        "data.noun",
+        lambda path: write_wordnet(path.parent),
+        lambda path: WordNet(path.parent, {"dogs": 1.0}),
     )
 
 
