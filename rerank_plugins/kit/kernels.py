@@ -7,7 +7,11 @@ with each `a[i:j] = b`, which takes longer, 3 s, than most kernels.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -16,6 +20,26 @@ from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
+    """Remove machine code beside the source that another version of the package has compiled.
+
+    Its index may name classes of modules that have gone, and a kernel does not notice a change to its parts in another
+    file.
+    """
+    modules = sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
+    present = f"{version('rerank-plugins')} {zlib.crc32(' '.join(modules).encode()):08x}"
+    marker = package / "__pycache__" / "kernels.version"
+    with suppress(OSError):  # where nothing can be written, no machine code is kept beside the source
+        if not marker.exists() or marker.read_text() != present:
+            for index in package.rglob("*.nb[ci]"):
+                index.unlink(missing_ok=True)
+            marker.parent.mkdir(exist_ok=True)
+            marker.write_text(present)
+
+
+forget_other_versions()
 
 
 def kernel(function: Function) -> Function:
