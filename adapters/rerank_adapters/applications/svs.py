@@ -82,7 +82,7 @@ def clusters_of_category(model: Path | None, category: str, top: int, style: str
     """  # noqa: D301
     from rerank_adapters.report.records import write_records
     from rerank_plugins.svs.clusters import clusters
-    from rerank_plugins.svs.model_file import read_or_embedded
+    from rerank_plugins.svs.model import read_or_embedded
 
     closing = Closing()
     shown = clusters(read_or_embedded(model), category, top)

@@ -20,7 +20,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import IncrementalLM
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.batched_steps import advance_all, finish_all
+from rerank_plugins.kit.language_models import advance_all, finish_all
 
 
 @dataclass(frozen=True, eq=False, slots=True)

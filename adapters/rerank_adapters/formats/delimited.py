@@ -21,7 +21,7 @@ from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)

@@ -24,7 +24,7 @@ from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")

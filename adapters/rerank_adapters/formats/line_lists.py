@@ -16,8 +16,7 @@ from rerank_adapters.formats.delimited import with_end
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import STANDARD
+from rerank_plugins.kit.files.text import STANDARD, finite
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")

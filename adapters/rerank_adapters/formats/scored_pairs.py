@@ -10,8 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.files.text import display_name, finite, open_text
 
 Pairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
 

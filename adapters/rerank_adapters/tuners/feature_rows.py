@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.core.feature_table import SparseBlock
 
 
 @dataclass(frozen=True, eq=False)

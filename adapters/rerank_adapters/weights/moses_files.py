@@ -11,8 +11,7 @@ from pathlib import Path
 
 from rerank_adapters.weights.values import Weights, grouped, ungrouped
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.numbers import finite, shortest
-from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name, finite, open_atomic, open_text, shortest
 
 
 def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:

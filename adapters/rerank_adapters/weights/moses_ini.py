@@ -15,8 +15,7 @@ from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.weights.moses_files import dense_lines, weight_line
 from rerank_adapters.weights.values import Weights, ungrouped
 from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text, shortest
 
 UNTUNED = ("UnknownWordPenalty",)
 

@@ -26,8 +26,7 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.dependency.stanza_entities import StanzaEntities
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
-from rerank_plugins.similarity.wordnet.database import wordnet_folder
-from rerank_plugins.svs.model_file import EMBEDDED, read_model
+from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.similarity.model import SimilarityModel
@@ -50,7 +49,7 @@ def measures_of(
     """
     from rerank_plugins.similarity.esa.model_file import read_model as read_esa
     from rerank_plugins.similarity.measures.table import Measures
-    from rerank_plugins.similarity.wordnet.model import WordNet
+    from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
     return Measures(

@@ -29,12 +29,12 @@ from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.kit.nbest_lists import Posterior
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
     from rerank_plugins.lists.rover import ConfidenceKind, Voting
 

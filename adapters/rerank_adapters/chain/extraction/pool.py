@@ -11,11 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
-from rerank_adapters.chain.extraction.first_use import compiled_in_two
+from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
@@ -136,9 +134,6 @@ def _shared_out(
             yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
-            lists = looked_up.task.nbests
-            helpers = 1 if alone else jobs
-            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, helpers):
-                extracted = extraction(looked_up.task)
+            extracted = extraction(looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted

@@ -28,8 +28,7 @@ from rerank_adapters.formats.line_lists import files_in, stem, value
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.files.text import open_text, shortest
 
 FIELD = re.compile(r"""([A-Za-z_][\w-]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S*)""")
 NAMES = {  # the long names of fields that have a short one

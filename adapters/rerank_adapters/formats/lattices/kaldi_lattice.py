@@ -24,7 +24,7 @@ from rerank_adapters.formats.symbols import read_symbols, spelt
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 WANTED = "from, to, word and costs, as `0 1 so 4.21,120.5,12_13`, or a final node and its costs"
 

@@ -26,7 +26,7 @@ from rerank_adapters.formats.line_lists import OrderFormat, line_end, without
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 HEADER = "#!MLF!#"
 SILENCES = (

@@ -25,7 +25,7 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)
 TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]{0,8}):\s?(.*)")

@@ -18,7 +18,7 @@ from rerank_adapters.formats.line_lists import line_end, unchanged, value
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 
 @dataclass(frozen=True)

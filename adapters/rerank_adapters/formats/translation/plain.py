@@ -27,8 +27,7 @@ from rerank_adapters.formats.line_lists import OrderFormat, line_end, value
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.files.text import open_text, shortest
 
 
 @dataclass(frozen=True)
