@@ -219,19 +219,12 @@ def _model_or_file(value: str) -> str | Path:
 def language_model_option(default: str | None = None, *, multiple: bool = False) -> Callable[[Command], Command]:
     """`-m` or `--lm`: a language model, required without a `default`; or several."""
     more = " Repeatable." if multiple else f" Default: {default}." if default else ""
+    needed: dict[str, Any] = {"default": default} if default else {"required": not multiple}
     return click.option(
-        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, required=default is None,
-        default=default, multiple=multiple, metavar="LM", shell_complete=plugin_names("language_model"),
-        help=f"Language model: a model file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
+        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, multiple=multiple,
+        metavar="LM", shell_complete=plugin_names("language_model"), **needed,
+        help=f"Language model: a file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
     )  # fmt: skip
-
-
-def models_option(command: Command) -> Command:
-    """`--lm`: a language model that scores sentences, repeatable."""
-    return click.option(
-        "--lm", "models", multiple=True, metavar="LM", shell_complete=plugin_names("language_model"),
-        help=f"Use this language model: a file, a name in the config, or {PLUGIN_HELP}. Repeatable.",
-    )(command)  # fmt: skip
 
 
 def columns_option(command: Command) -> Command:
@@ -247,14 +240,6 @@ def style_option(command: Command) -> Command:
     return click.option(
         "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
         help="The form of the report.",
-    )(command)  # fmt: skip
-
-
-def strength_option(command: Command) -> Command:
-    """`--strength`: the strength of regularisation in logistic regression."""
-    return click.option(
-        "--strength", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
-        help="The inverse of the penalty of logistic regression (scikit-learn's C).",
     )(command)  # fmt: skip
 
 

@@ -1,7 +1,4 @@
-"""`rerank parse`: parses the sentences of a text or of n-best lists, and writes CoNLL-U or brackets.
-
-`rerank parse`: parses text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees.
-"""
+"""`rerank parse`: parses a text or n-best lists to CoNLL-U or brackets."""
 
 from __future__ import annotations
 

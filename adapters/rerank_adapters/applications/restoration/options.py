@@ -1,7 +1,4 @@
-"""Options that the commands of restoration share.
-
-Processes a stream of sentences in batches: in order, in bounded memory, in several processes.
-"""
+"""The options that the commands of restoration share, and batches of sentences for several processes."""
 
 from __future__ import annotations
 
@@ -16,6 +13,9 @@ import click
 from rerank_adapters.runtime.workers import Workers, in_order
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+BATCH = 1_000  # sentences of one task
 
 
 def model_option(command: Command) -> Command:
@@ -56,8 +56,8 @@ def accuracy_option(command: Command) -> Command:
     """`--accuracy`: accuracies instead of answers."""
     return click.option(
         "--accuracy", is_flag=True,
-        help="Print how often the right answer is among the first 1, 2, 3, 5 and 10, instead of the answers; TEXT must "
-             "be a file of `rerank remove-word`.",
+        help="Print how often the right answer is among the first 1, 2, 3, 5 and 10 instead (as JSON with "
+             "--layout json); TEXT must be a file of `rerank remove-word`.",
     )(command)  # fmt: skip
 
 
@@ -67,11 +67,6 @@ def processes_option(command: Command) -> Command:
         "-j", "--jobs", type=click.IntRange(1), default=2, show_default=True,
         help="Work in this many processes.",
     )(command)  # fmt: skip
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-BATCH = 1_000  # sentences of one task
 
 
 def in_batches(
