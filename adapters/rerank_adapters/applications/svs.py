@@ -50,17 +50,11 @@ def command() -> None:
 
 @command.command("clusters")
 @click.argument("model", required=False, type=Path, metavar="[MODEL]")
-@click.option(
-    "--category",
-    default="VBD",
-    show_default=True,
-    metavar="NAME",
-    help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or VBD-argNP/ID (a "
-    "symbol).",
-)
-@click.option(
-    "--top", type=click.IntRange(1), default=10, show_default=True, help="Number of headwords of each cluster."
-)
+@click.option("--category", default="VBD", show_default=True, metavar="NAME",
+              help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or "
+              "VBD-argNP/ID (a symbol).")  # fmt: skip
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True,
+              help="Number of headwords of each cluster.")  # fmt: skip
 @style_option
 def clusters_of_category(model: Path | None, category: str, top: int, style: str) -> None:
     """Show the clusters of a category: its concepts, and the most probable headwords of each.

@@ -174,9 +174,8 @@ def surprisal_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
 @click.command("suites")
 @click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
 @language_model_option(multiple=True)
-@click.option(
-    "--surprisals", type=output_file, metavar="FILE", help="Also write the surprisal of each region to this file (TSV)."
-)
+@click.option("--surprisals", type=output_file, metavar="FILE",
+              help="Also write the surprisal of each region to this file (TSV).")  # fmt: skip
 @text_option
 @style_option
 @job_flags("config")

@@ -53,15 +53,9 @@ def centred(values: FloatArray, sources: LongArray) -> FloatArray:
 
 
 def select(
-    values: FloatArray,
-    scores: FloatArray,
-    sources: LongArray,
-    names: Sequence[str],
-    *,
-    penalty: float,
-    most: int,
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float, most: int,
     rng: np.random.Generator,
-) -> Regression:
+) -> Regression:  # fmt: skip
     """Fit a regression of (n) scores on a selection of the (n, names) values, made in at most `most` rounds."""
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
@@ -160,14 +154,9 @@ class _Trials:
 
 
 def shrink(
-    values: FloatArray,
-    scores: FloatArray,
-    sources: LongArray,
-    names: Sequence[str],
-    *,
-    penalty: float,
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float,
     rng: np.random.Generator,
-) -> Regression:
+) -> Regression:  # fmt: skip
     """Fit a regression of (n) scores on the (n, names) values; measures with large scaled weights come first."""
     weights, spread = shrunk_weights(values, scores, sources, penalty)
     order = [i for i in np.argsort(-np.abs(weights) * spread, kind="stable").tolist() if weights[i]]

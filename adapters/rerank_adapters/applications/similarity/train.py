@@ -228,7 +228,7 @@ def plot_curve(model: SimilarityModel, path: Path) -> None:
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
-@model_output()
+@model_output
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="one: a single regression for all sources. mixed, best: a regression for each source; a random "

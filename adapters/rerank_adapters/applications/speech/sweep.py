@@ -13,13 +13,13 @@ import numpy as np
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
-    TABLE_HELP,
     JobFlags,
     job_flags,
     output_file,
     references_option,
     source_option,
     style_option,
+    table_option,
 )
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
@@ -147,7 +147,7 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 @click.option("-o", "--output", type=output_file, metavar="FILE", help="Write the best weights to this file (.toml).")
 @click.option("--plot", type=output_file, metavar="FILE",
               help="Plot the scores over the grid (.png, .pdf or .svg); needs the extra `plot`.")  # fmt: skip
-@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
+@table_option
 @style_option
 @source_option
 @job_flags("metrics", "features", "config", "format_", "jobs")
