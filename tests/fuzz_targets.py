@@ -285,7 +285,7 @@ def texts() -> Iterable[Target]:
     yield text("system ctm", CTM, lambda path: read_systems([path], "auto"), "system.ctm")
     moses = REGISTRY.entries["format"]["moses"].factory()
     lists = head(GOLDEN / "moses.nbest", 6)
-    yield text("system lists", lists, lambda path: read_lists(path, moses, 1.0))
+    yield text("system lists", lists, lambda path: read_lists(path, moses, "score", 1.0))
     yield text("ctm", CTM, of_lines(read_ctm))
     yield text("values", "utt-1 0.5\nutt-2 -3\n", of_lines(read_values))
     yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))

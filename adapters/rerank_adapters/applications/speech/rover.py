@@ -24,7 +24,7 @@ from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.kit.nbest_lists import posteriors
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
@@ -85,16 +85,17 @@ def _read_ctm(path: Path) -> System:
     return System(name, "ctm", outputs)
 
 
-def read_lists(path: Path, form: NBestFormat, scale: float) -> System:
+def read_lists(path: Path, form: NBestFormat, posterior: Posterior, scale: float) -> System:
     """The words of highest posterior in the lists of a file, with their posteriors as confidences. Raises FormatError.
 
-    The posteriors are those of the confusion network of each list, whose hypotheses have posteriors by their totals.
+    The posteriors are those of the confusion network of each list, and those of its hypotheses are of a kind and scale
+    that `posteriors` describes.
     """
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
     outputs = {}
     for segment in read_nbest([path], form):
-        network = ConfusionNetwork.build([t.split() for t in segment.texts], posteriors(segment, "score", scale))
+        network = ConfusionNetwork.build([t.split() for t in segment.texts], posteriors(segment, posterior, scale))
         outputs[segment.segment_id] = Output(*network.best_with_posteriors())
     return System(str(path), "lines", outputs)
 
@@ -225,6 +226,9 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--nbest", is_flag=True,
               help="SYSTEMs are n-best lists: the words of highest posterior vote, with their posteriors as "
                    "confidences.")  # fmt: skip
+@click.option("--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score",
+              show_default=True,
+              help="With --nbest, what posteriors are made of, as for `rerank consensus`.")  # fmt: skip
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @output_option("Write the combined outputs to this file.")
@@ -236,7 +240,7 @@ SHARE = click.FloatRange(0, 1)
 @click.pass_obj
 def command(
     registry: Registry, systems: tuple[str, ...], alpha: float, confidence: ConfidenceKind, null: float,
-    reference: Path | None, nbest: bool, scale: float, output: Path, form: OutputForm | None,
+    reference: Path | None, nbest: bool, posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
     reference_form: ReferenceForm, format_: str | None,
 ) -> None:  # fmt: skip
     """Combine the outputs of several systems by voting.
@@ -258,7 +262,7 @@ def command(
     paths = [Path(path) for path in systems]
     if nbest:
         lists = Job.create(JobFlags(format_=format_).settings, registry).format
-        voters = [read_lists(path, lists, scale) for path in paths]
+        voters = [read_lists(path, lists, posterior, scale) for path in paths]
     else:
         voters = read_systems(paths, reference_form)
     if alpha < 1 or reference is not None:
