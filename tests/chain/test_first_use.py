@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import extract_features, first_use
+from rerank_adapters.chain.extraction import extract_features, pool
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 from rerank_plugins.kit import kernel_compilation
 
@@ -31,15 +31,15 @@ class Compiling(FeatureExtractor):
 
 @pytest.mark.slow
 def test_a_helper_goes_through_the_features_backwards(tmp_path, monkeypatch):
-    monkeypatch.setattr(first_use, "_starts_again", lambda: True)
-    stop = first_use.Workers.stop
+    monkeypatch.setattr(pool, "_starts_again", lambda: True)
+    stop = pool.Workers.stop
 
     def stop_when_done(workers):
         if workers.started:
             workers._threads.shutdown()
         stop(workers)
 
-    monkeypatch.setattr(first_use.Workers, "stop", stop_when_done)
+    monkeypatch.setattr(pool.Workers, "stop", stop_when_done)
     log = tmp_path / "log"
     features = {name: Compiling(name, log) for name in ("one", "three")}
     table = extract_features(LISTS, features, jobs=2)
@@ -51,9 +51,9 @@ def test_a_helper_goes_through_the_features_backwards(tmp_path, monkeypatch):
 
 
 def test_scripts_that_would_start_all_over_get_no_helper(monkeypatch):
-    main = first_use.sys.modules["__main__"]
+    main = pool.sys.modules["__main__"]
     monkeypatch.setattr(main, "__spec__", None)
     monkeypatch.setattr(main, "__file__", "/home/me/script.py", raising=False)
-    assert not first_use._starts_again()
+    assert not pool._starts_again()
     monkeypatch.setattr(main, "__file__", "/usr/bin/rerank")
-    assert first_use._starts_again()
+    assert pool._starts_again()

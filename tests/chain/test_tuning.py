@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.tuning import cross_validate, prepare, record, start_vector, take_segments, tune
-from rerank_adapters.chain.tuning.start_weights import least_squares
+from rerank_adapters.chain.tuning.data import least_squares
 from rerank_adapters.chain.tuning.tables import cross_validation_table
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
+from rerank_adapters.tuners.within_lists import FeatureRows
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult

@@ -8,7 +8,7 @@ import pytest
 
 from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.metrics.wer import WER
+from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.iterative import IterativeTuner
 from rerank_adapters.tuners.mbr import Mbr

@@ -13,9 +13,8 @@ from typing import Any
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
-from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (

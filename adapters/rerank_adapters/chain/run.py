@@ -12,28 +12,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from rerank_adapters.chain import step_inputs, weight_intervals
+from rerank_adapters.chain import steps as step_inputs
+from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.evaluate import compare
-from rerank_adapters.chain.extract import dense_rule, feature_table
+from rerank_adapters.chain.contributions import as_json, family_contributions, from_json
+from rerank_adapters.chain.evaluate import compare, style_mismatch
+from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
-from rerank_adapters.chain.families import columns_of, families
-from rerank_adapters.chain.family_contributions import as_json, family_contributions, from_json
 from rerank_adapters.chain.job import Data, Job, lists_size
 from rerank_adapters.chain.lists import wanted_by, with_wanted
-from rerank_adapters.chain.mismatch import style_mismatch
-from rerank_adapters.chain.preflight import rehearse
 from rerank_adapters.chain.steps import RECORD, Say, Step, Steps
-from rerank_adapters.chain.table_columns import chosen_columns
-from rerank_adapters.chain.tune import learn
+from rerank_adapters.chain.tune import columns_of, families, learn, rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.evaluation.contributions import Contributions
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.outputs import form_for, output_lines
 from rerank_adapters.report.html import html_page
-from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.report.run_facts import Contributions, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList

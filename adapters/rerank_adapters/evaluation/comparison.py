@@ -24,8 +24,9 @@ from rerank_adapters.evaluation.result import (
     PairedComparison,
     Segment,
     SystemScore,
+    by_name,
+    length_buckets,
 )
-from rerank_adapters.evaluation.segments import by_name, length_buckets
 from rerank_adapters.evaluation.significance import (
     Interval,
     bootstrap_p_value,
@@ -35,7 +36,7 @@ from rerank_adapters.evaluation.significance import (
     swapped_totals,
 )
 from rerank_adapters.metrics.alignment import Aligning
-from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError, RerankError

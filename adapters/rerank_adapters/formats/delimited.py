@@ -1,9 +1,20 @@
 """Reads and writes n-best lists whose columns are separated by `|||`, for all decoders that use this form.
 
-A dialect (dialects.py) says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
+A dialect says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
 A column of links between words (`0-0 1-2`) becomes `Hypothesis.links`. All other columns, too, are kept as they are,
 since each hypothesis remembers its line. A run of lines with the same id is one list. Time is linear in the lines;
 memory is linear in one list.
+
+    Moses     id ||| text ||| LM0= -9 TM0= -1 -2 wt_a~b= 1 ||| total [||| segmentation] [||| alignment]
+    cdec      id ||| text ||| LanguageModel=-9 Glue=1 ||| total
+    Joshua    id ||| text ||| tm_pt_0=-1 lm_0=-9 ||| total [||| alignment]      (old: values without labels)
+    Travatar  id ||| text ||| total ||| egf=-1 lm=-9 [||| alignment]
+    Marian    id ||| text [||| alignment] [||| WordScores= ...] ||| F0= -9 F1= -2 ||| total
+
+In Moses's lists a label with an underscore names a sparse feature (mert/Data.cpp); all other features are dense and
+stand on every line. Missing groups and `nan`, which Moses's own tools accept, are errors here. cdec, Joshua and
+Travatar leave features whose value is 0 out of a line, so all their names are read as sparse, an absent one is 0, and
+`DenseRule` says which become columns.
 """
 
 from __future__ import annotations
@@ -200,3 +211,48 @@ def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
             raise ConfigError(f"{name!r} cannot name a feature in an n-best list (white space, '=', '|||', final ':')")
         if name.startswith(UNLABELLED + "_"):
             raise ConfigError(f"{name!r} cannot name a new feature: values without labels have such names")
+
+
+@dataclass(frozen=True)
+class MosesFormat(DelimitedFormat):
+    """Moses n-best lists: dense groups `X= a b`, sparse features `name_x= v`, total, alignments."""
+
+    underscore_is_sparse: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class CdecFormat(DelimitedFormat):
+    """cdec k-best lists: `name=value`, where features that are 0 are left out."""
+
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class JoshuaFormat(DelimitedFormat):
+    """Joshua n-best lists: `name=value`, or values without labels (old versions), named feature_0, feature_1 ..."""
+
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class TravatarFormat(DelimitedFormat):
+    """Travatar n-best lists: the total precedes the features, which are `name=value`; zeros are left out."""
+
+    layout: ClassVar[str] = "id ||| text ||| score ||| features [||| ...]"
+    columns_at_least: ClassVar[int] = 4
+    features_column: ClassVar[int] = 3
+    score_column: ClassVar[int] = 2
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class MarianFormat(DelimitedFormat):
+    """Marian n-best lists: model scores F0, F1 ... and the normalised total; alignment and word scores before them."""
+
+    layout: ClassVar[str] = "id ||| text [||| ...] ||| features ||| score"
+    columns_at_least: ClassVar[int] = 4
+    features_column: ClassVar[int] = -2
+    score_column: ClassVar[int] = -1

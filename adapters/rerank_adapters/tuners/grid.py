@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option

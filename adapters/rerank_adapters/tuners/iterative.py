@@ -22,8 +22,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep

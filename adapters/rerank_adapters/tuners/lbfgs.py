@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
+from rerank_adapters.tuners.within_lists import dot
 from rerank_plugins.core.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
