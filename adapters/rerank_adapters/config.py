@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import suggestion

@@ -22,9 +22,18 @@ from rerank_adapters.chain.provenance import RECORDED, check_same_lists
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.weights import Weights
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, RerankError, Rescored
+from rerank_plugins import (
+    ConfigError,
+    FeatureTable,
+    FloatArray,
+    FormatError,
+    Metric,
+    NBestList,
+    RerankError,
+    Rescored,
+    Scorer,
+)
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.metrics_and_tuners import Metric, Scorer
 from rerank_plugins.kit.files.text import display_name
 
 

@@ -20,9 +20,8 @@ from rerank_adapters.report.run_facts import Contribution, Contributions
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights
-from rerank_plugins import FeatureTable
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData
+from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
+from rerank_plugins.core.arrays import LongArray
 
 
 def contributions(

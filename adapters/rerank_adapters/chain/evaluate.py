@@ -16,8 +16,7 @@ from rerank_adapters.evaluation.errors import alignments_of
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report
 from rerank_adapters.text import TextPipeline, looks_like
-from rerank_plugins import NBestList
-from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins import NBestList, open_atomic
 
 SAMPLE = 1000  # texts of a set that are looked at
 STYLES = {"bpe", "sentencepiece", "escaped", "lower-case", "upper-case", "tokenised", "detokenised"}
@@ -57,11 +56,7 @@ def _listed(styles: frozenset[str] | set[str]) -> str:
 
 
 def write_alignments(
-    job: Job,
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    ids: Sequence[str],
-    path: Path,
+    job: Job, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], ids: Sequence[str], path: Path
 ) -> None:
     """Write the alignments of all systems, one after another, by the first metric of the job that aligns texts."""
     metric, text = next((m.metric, m.text) for m in job.measures if isinstance(m.metric, Aligning))

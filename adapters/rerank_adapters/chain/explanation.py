@@ -21,8 +21,7 @@ from rerank_adapters.chain.job import Job, through
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.trees import Trees, tree_lead
 from rerank_adapters.weights import Weights
-from rerank_plugins import ConfigError, FloatArray, NBestList, Parse, Parser, Rescored
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Parse, Parser, Rescored
 
 NAMES = {
     "best": "new 1-best",

@@ -170,11 +170,7 @@ def chosen_columns(
         values=np.column_stack(
             [decoder.values, *(origin.values[:, origin.names.index(name)] for origin, name in chosen)]
         ),
-        provenance={
-            **table.provenance,
-            DESCRIPTIONS: wanted,
-            RECORDED: recorded_tables(job, folder, *EXTRACTING),
-        },
+        provenance={**table.provenance, DESCRIPTIONS: wanted, RECORDED: recorded_tables(job, folder, *EXTRACTING)},
     )
 
 

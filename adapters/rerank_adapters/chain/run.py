@@ -32,8 +32,7 @@ from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
-from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins import ConfigError, FeatureTable, NBestList, open_atomic
 
 TUNE = "tune"  # the name of the tuning set in lines and files
 RERANKED = "reranked"  # the system with all features of the config

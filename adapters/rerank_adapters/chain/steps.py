@@ -22,8 +22,8 @@ from rerank_adapters.chain.job import Job, Measure
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.config import DataSet
 from rerank_adapters.weights import read_weights, trees_file
+from rerank_plugins import open_atomic
 from rerank_plugins.core.identity import describe, plain_hash
-from rerank_plugins.kit.files.text import open_atomic
 
 RECORD = "steps.json"
 

@@ -17,9 +17,7 @@ from rerank_adapters.report.run_facts import WeightShare
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights
-from rerank_plugins import FeatureTable
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData
+from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
 
 
 def resampled_weights(

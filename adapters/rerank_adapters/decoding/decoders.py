@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins import IncrementalLM, ModelError
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
 

@@ -37,10 +37,8 @@ from rerank_adapters.evaluation.significance import (
 )
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError, RerankError
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import ConfigError, FloatArray, Metric, RerankError, __version__
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import suggestion
 
 EQUAL = 1e-9  # sentence scores that differ by less are a tie

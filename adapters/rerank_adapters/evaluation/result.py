@@ -12,8 +12,8 @@ import numpy as np
 
 from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.significance import Interval
+from rerank_plugins import FormatError
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.errors import FormatError
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
 

@@ -30,8 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric
+from rerank_plugins.core.arrays import BoolArray
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:

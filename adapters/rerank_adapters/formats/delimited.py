@@ -28,10 +28,7 @@ from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
-from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.kit.files.numbers import finite, shortest
 
 BAR = "|||"

@@ -21,9 +21,8 @@ from math import fsum, log
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
+from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import finite, shortest
 
 LN2 = log(2)

@@ -20,7 +20,7 @@ from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import finite, shortest
 

@@ -19,10 +19,8 @@ from typing import Any
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
-from rerank_plugins.core.errors import FormatError, PluginError
+from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NBestList
 
 LINES = 40  # the lines that are examined
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -21,11 +21,9 @@ from typing import Any
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.nbest import NO_SPARSE
 
 KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 

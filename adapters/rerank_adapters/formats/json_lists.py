@@ -21,11 +21,9 @@ from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.line_lists import files_in, stem
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.core.nbest import NO_SPARSE
 
 ADDED = "rerank"  # the key of what reranking adds to a record
 

@@ -21,10 +21,8 @@ from dataclasses import dataclass, field
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, without
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import shortest
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)

@@ -31,11 +31,10 @@ from pathlib import Path
 from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values, value
 from rerank_adapters.formats.merging import is_number
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
+from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import STANDARD, open_text
+from rerank_plugins.kit.files.text import STANDARD
 
 
 def read_symbols(path: Path) -> dict[str, str]:

@@ -27,10 +27,8 @@ from itertools import count
 from math import inf
 from typing import ClassVar
 
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_plugins.core.nbest import NO_SPARSE
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rerank_adapters.formats.delimited import with_end
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.kit.files.numbers import finite
 from rerank_plugins.kit.files.text import STANDARD
 

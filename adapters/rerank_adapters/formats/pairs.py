@@ -28,11 +28,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.files.text import display_name
 
 
 def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:

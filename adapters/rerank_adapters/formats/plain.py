@@ -24,11 +24,8 @@ from pathlib import Path
 from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, value
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import open_text
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The file formats of n-best lists, reference files, compression and merging."""
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
+from rerank_plugins import hookimpl
+from rerank_plugins.core.hookspecs import Register
 
 
 @hookimpl

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
 from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
 from rerank_adapters.formats.speech_toolkits import words_of
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
 
 IdForm = Literal["trn", "kaldi"]

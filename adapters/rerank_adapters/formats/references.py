@@ -34,8 +34,8 @@ from rerank_adapters.formats.reference_forms import (
     shared_forms,
     shown_form,
 )
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins import FormatError, open_text
+from rerank_plugins.kit.files.text import display_name
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:

@@ -49,7 +49,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.json_lists import ADDED, JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
-from rerank_plugins.core.interfaces import option
+from rerank_plugins import option
 
 BEAMS_WANTED = "expected the beams of an utterance: arrays [text, state, frames, logit_score, lm_score]"
 

@@ -52,12 +52,9 @@ from typing import ClassVar
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end, unchanged, value
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
+from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import open_text
 
 LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
 

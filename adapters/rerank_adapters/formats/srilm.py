@@ -20,10 +20,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, value, without
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
+from rerank_plugins.core.nbest import NO_SPARSE
 
 BYTELOG = 1024 * math.log(1.0001)  # one bytelog as a natural logarithm
 LN10 = math.log(10)

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
-from rerank_plugins.core.interfaces import option
+from rerank_plugins import option
 
 TEXTS = ("translation_text", "generated_text", "summary_text", "text")
 SCORES = "sequences_scores"

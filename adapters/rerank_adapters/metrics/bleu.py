@@ -32,9 +32,8 @@ from rerank_adapters.metrics.sacrebleu_conventions import (
     sacrebleu_version,
     tokenizer_signature,
 )
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric, option
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.elementary_functions import exp, log
 
 ORDER = 4

@@ -28,9 +28,8 @@ from rerank_adapters.metrics.layout import (
     split_words,
 )
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature, sacrebleu_version
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric, option
+from rerank_plugins.core.arrays import LongArray
 
 EPSILON = 1e-16
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

@@ -18,13 +18,8 @@ import numpy as np
 
 from rerank_adapters.formats.pairs import ScoredPairs, plain_text, read_scored_pairs
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric, check_texts
+from rerank_plugins import ConfigError, FloatArray, Metric, PickledFields, __version__, check_texts, option
 from rerank_plugins.core.paths import content_hash
-from rerank_plugins.core.pickling import PickledFields
 
 
 @dataclass

@@ -22,10 +22,8 @@ import numpy as np
 from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
 from rerank_adapters.metrics.layout import Layout, lay_out
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric, __version__, option
+from rerank_plugins.core.arrays import LongArray
 
 
 class EditRate(Metric):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins import check_texts
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.metrics_and_tuners import check_texts
 from rerank_plugins.core.threads import over_ranges
 
 TokenArray = IntArray

@@ -1,6 +1,7 @@
 """Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
+from rerank_plugins import hookimpl
+from rerank_plugins.core.hookspecs import Register
 
 
 @hookimpl

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
 
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import ConfigError, Metric
 
 
 def join_signature(version: str, **settings: str | int | bool) -> str:

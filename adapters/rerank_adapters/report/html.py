@@ -112,12 +112,7 @@ WEIGHTS = 20  # features that are drawn; the largest parts come first
 
 def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
     """The parts for all that is known; none of an evaluation without a run."""
-    drawings = [
-        *_contributions(facts, metric),
-        *_weights(facts),
-        *_list_lengths(facts, metric),
-        *_curve(facts, metric),
-    ]
+    drawings = [*_contributions(facts, metric), *_weights(facts), *_list_lengths(facts, metric), *_curve(facts, metric)]
     if drawings:
         yield '<h2>How it came about</h2><div class="flow">'
         yield from drawings

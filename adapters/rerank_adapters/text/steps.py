@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rerank_adapters.text import transcripts
 from rerank_adapters.text.english import penn_tokenize, penn_unescape, restore_sentence
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion
 
 Step = Callable[[str], str]
@@ -208,10 +208,7 @@ class TextPipeline:
             find_step(step)
 
     def __getstate__(self) -> dict[str, object]:
-        return {
-            "steps": self.steps,
-            "base": self.base,
-        }  # not the tokenisers, which are built again
+        return {"steps": self.steps, "base": self.base}  # not the tokenisers, which are built again
 
     @cached_property
     def _parsed(self) -> list[tuple[StepKind, str]]:

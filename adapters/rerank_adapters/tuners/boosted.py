@@ -22,10 +22,8 @@ import numpy as np
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
 from rerank_adapters.tuners.within_lists import centred, dot, gains_of, metric_slope, one_best
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import FloatArray, PluginError, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import LongArray
 
 
 @dataclass

@@ -24,9 +24,7 @@ import numpy as np
 
 from rerank_adapters.tuners.problem import Problem
 from rerank_adapters.tuners.within_lists import one_best
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
 
 # (start, rng, restart number) -> the weights after each iteration, all standardised
 Search = Callable[[FloatArray, np.random.Generator, int], Iterator[FloatArray]]
@@ -69,11 +67,7 @@ class IterativeTuner(Tuner):
         return []
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Report = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: Report = lambda step: None
     ) -> TuningResult:
         """Tune the weights, starting from `start`; the result depends only on the arguments and the state of `rng`."""
         data, notes = self._constrained(data)

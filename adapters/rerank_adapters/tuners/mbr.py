@@ -31,10 +31,8 @@ import numpy as np
 
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import spread
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.matrix_products import product
 
@@ -132,13 +130,7 @@ class Mbr(Tuner):
         best = middle_of_longest_run(sign * metric)
         note = f"scale {grid[best]:.6g}, from {self.scales} between {grid[0]:.3g} and {grid[-1]:.3g}"
         return TuningResult(
-            weights,
-            float(metric[best]),
-            "mbr",
-            float(grid[best]),
-            self.evidence,
-            trace=tuple(steps),
-            notes=(note,),
+            weights, float(metric[best]), "mbr", float(grid[best]), self.evidence, trace=tuple(steps), notes=(note,)
         )
 
     def _choices(self, scores: FloatArray, texts: Sequence[str], data: TuningData, grid: FloatArray) -> LongArray:

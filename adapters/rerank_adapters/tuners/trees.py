@@ -26,10 +26,8 @@ from typing import Annotated
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.metrics_and_tuners import Scorer
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Scorer
+from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Setting
 
 CONSTANT = 1e-10  # a spread below this fraction of a feature's magnitude is the rounding error of a constant

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.metrics_and_tuners import Metric
-from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins import FloatArray, Metric, SparseBlock
+from rerank_plugins.core.arrays import LongArray
 
 
 @dataclass(frozen=True, eq=False)

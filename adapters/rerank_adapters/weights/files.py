@@ -36,10 +36,10 @@ import tomli_w
 from rerank_adapters.tuners.trees import Trees
 from rerank_adapters.weights.moses import read_moses_ini, read_moses_weights
 from rerank_adapters.weights.values import Weights, grouped
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.weights.values import Weights, grouped, ungrouped
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.kit.files.numbers import finite, shortest
-from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name
 
 
 def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:

@@ -22,15 +22,7 @@ from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.pool import extract_groups
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import (
-    ConfigError,
-    FeatureExtractor,
-    FeatureTable,
-    FloatArray,
-    NBestList,
-    SparseBlock,
-    __version__,
-)
+from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
 
 
 def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[list[NBestList]]:

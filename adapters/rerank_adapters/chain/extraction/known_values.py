@@ -19,8 +19,7 @@ from rerank_adapters.chain.extraction.chunk import Extracted, Task
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
 from rerank_adapters.chain.extraction.value_identity import value_identity
-from rerank_plugins import FeatureExtractor, FloatArray, NBestList
-from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature
 
 
 def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:

@@ -128,13 +128,7 @@ class Gauge:
 
 
 def extract_groups(
-    plan: Plan,
-    groups: Iterable[Chunk],
-    known: KnownValues,
-    *,
-    jobs: int,
-    rows: int | None = None,
-    ordered: bool = True,
+    plan: Plan, groups: Iterable[Chunk], known: KnownValues, *, jobs: int, rows: int | None = None, ordered: bool = True
 ) -> Iterator[Finished]:
     """Yield each chunk with its values, in order or, unless `ordered`, when it is ready.
 

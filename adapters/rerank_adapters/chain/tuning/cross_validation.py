@@ -18,9 +18,8 @@ import numpy as np
 from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.tuners.within_lists import one_best
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult
+from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins.core.arrays import LongArray
 
 
 def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:

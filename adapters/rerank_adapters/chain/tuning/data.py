@@ -8,10 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from rerank_adapters.tuners.within_lists import FeatureRows
-from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError, RerankError
-from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.metrics_and_tuners import Metric, TuningData
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Metric, RerankError, TuningData
+from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.registry import suggestion
 
 EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError, PluginError
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import (
+    ConfigError,
+    FloatArray,
+    PluginError,
+    Tuner,
+    TuningData,
+    TuningResult,
+    TuningStep,
+    __version__,
+)
 
 Report = Callable[[TuningStep], None]
 

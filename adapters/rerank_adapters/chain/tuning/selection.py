@@ -20,9 +20,8 @@ import numpy as np
 
 from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_folds
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
-from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.metrics_and_tuners import Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
