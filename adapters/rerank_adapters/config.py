@@ -47,8 +47,6 @@ class Tuning(Strict):
     fixed: list[str] = Field(default_factory=list)
     lower: dict[str, float] = Field(default_factory=dict)
     upper: dict[str, float] = Field(default_factory=dict)
-    heldout: float = Field(default=0.0, ge=0, lt=1)
-    average_restarts: bool = False
     select: bool = False
     select_folds: int = Field(default=5, ge=2)
     select_margin: float = Field(default=1.0, ge=0)

@@ -177,14 +177,6 @@ def test_weights_that_break_the_contract_are_refused(data):
         tune(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)
 
 
-def test_options_of_the_run_need_a_tuner_that_has_them(data):
-    start = start_vector(data.table, "uniform")
-    with pytest.raises(ConfigError, match="Mbr has no option 'heldout'"):
-        tune(data, Mbr(), start, heldout=0.2)
-    with pytest.raises(ConfigError, match="heldout is 2"):
-        tune(data, Mira(), start, heldout=2.0)
-
-
 # --- cross-validation -------------------------------------------------------------------------------------------------
 
 

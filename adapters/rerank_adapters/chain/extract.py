@@ -24,7 +24,7 @@ from rerank_adapters.chain.extraction import (
     feature_names,
     stream_features,
 )
-from rerank_adapters.chain.extraction.plan import Plan, column_names
+from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.extraction.value_cache import FEATURES
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
@@ -150,7 +150,7 @@ def chosen_columns(
     table = _with_decoder(job, nbests, table, path)
     if not job.labels:
         return table
-    wanted = Plan(job.extractors, job.pipelines("text"), job.pipelines("source_text")).describe()
+    wanted = job.plan.describe()
     columns = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
     descriptions: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     new = [label for label in job.labels if not _same(descriptions.get(label), wanted[label])]

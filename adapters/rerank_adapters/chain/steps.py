@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.contributions import families_together
-from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_identity import code_of, value_identity
 from rerank_adapters.chain.job import Job, Measure
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
@@ -167,7 +166,7 @@ def inputs_of_weight_shares(job: Job, data: DataSet, folder: Path, table: Path, 
 
 def inputs_of_features(job: Job, data: DataSet, folder: Path) -> Inputs:
     """What a feature table depends on: the lists, the format, and all features."""
-    plan = Plan(job.extractors, job.pipelines("text"), job.pipelines("source_text"))
+    plan = job.plan
     identities = {label: value_identity(plan, label) for label in plan.extractors}
     if not all(identity.lasting for identity in identities.values()):
         return None

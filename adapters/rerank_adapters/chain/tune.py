@@ -181,8 +181,6 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
             job.tuner,
             start,
             seed=job.config.seed,
-            heldout=settings.heldout,
-            average_restarts=settings.average_restarts,
             report=progress.show,
         )
     measure = job.measures[0]

@@ -54,7 +54,6 @@ def evaluate(
     bootstrap: int = 1000,
     randomisation: int = 10000,
     nbests: Sequence[Sequence[str]] | None = None,
-    nbest_statistics: Mapping[str, FloatArray] | None = None,
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
     lengths: LongArray | None = None,
@@ -68,8 +67,7 @@ def evaluate(
     `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
     `references`  one or more per segment
     `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
-    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) holds
-                  their statistics by metric name where they have been counted already
+    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle
     `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
     `groups`      (segments) the group of each segment, such as its speaker: scores are given by group, and with
                   `resample_groups` both tests resample whole groups, whose segments may depend on each other
@@ -115,9 +113,7 @@ def evaluate(
         )
         best_and_worst = None
         if nbests is not None:
-            counted = (nbest_statistics or {}).get(name)
-            counted = metric.statistics(nbests, references) if counted is None else counted
-            best_and_worst = _oracle_scores(metric, counted, offsets)
+            best_and_worst = _oracle_scores(metric, metric.statistics(nbests, references), offsets)
         signature = _signature(metric, references, bootstrap, randomisation, seed, text)
         errors: tuple[ErrorCounts, ...] = ()
         if isinstance(metric, Aligning):

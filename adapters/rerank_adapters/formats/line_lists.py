@@ -119,14 +119,14 @@ def read_values(lines: Iterable[str], path: str, negative: bool = False) -> dict
     return values
 
 
-def grouped(runs: Iterable[tuple[str, Hypothesis, int]], names: tuple[str, ...] = ()) -> Iterator[NBestList]:
+def grouped(runs: Iterable[tuple[str, Hypothesis, int]]) -> Iterator[NBestList]:
     """One list per run of (id, hypothesis, line number) with the same id."""
     current: str | None = None
     hypotheses: list[Hypothesis] = []
     start = 0
     for id_, hypothesis, number in chain(runs, [("", Hypothesis(""), 0)]):
         if hypotheses and (id_ != current or not number):
-            yield NBestList(current or "", tuple(hypotheses), names, line=start)
+            yield NBestList(current or "", tuple(hypotheses), line=start)
             hypotheses = []
         if number:
             start = start if hypotheses else number

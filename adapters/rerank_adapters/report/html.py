@@ -7,7 +7,7 @@ JavaScript the page still shows all of this; the details of single segments, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
@@ -17,7 +17,6 @@ from rerank_adapters.report.page import figure, packed, page, table_part
 from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
 from rerank_adapters.report.tables import (
-    Table,
     bucket_table,
     contribution_table,
     error_table,
@@ -209,15 +208,13 @@ def _p(p_values: list[float]) -> str:
     return f", p {'< ' + written[1:] if written.startswith('<') else '= ' + written}"
 
 
-def html_page(
-    evaluation: Evaluation, title: str = "Evaluation", tables: Sequence[Table] = (), facts: RunFacts | None = None
-) -> str:
-    """The whole page as text; write it as UTF-8. Other `tables` of the same job, and its `facts`, follow the scores."""
+def html_page(evaluation: Evaluation, title: str = "Evaluation", facts: RunFacts | None = None) -> str:
+    """The whole page as text; write it as UTF-8. The `facts` of the job follow the scores."""
     facts = facts or RunFacts()
-    return page(title, _body(evaluation, title, tables, facts), "page.js")
+    return page(title, _body(evaluation, title, facts), "page.js")
 
 
-def _body(evaluation: Evaluation, title: str, tables: Sequence[Table], facts: RunFacts) -> Iterable[str]:
+def _body(evaluation: Evaluation, title: str, facts: RunFacts) -> Iterable[str]:
     metrics = evaluation.metrics
     yield f'<header><p class="kicker">{escape(title)}</p>'
     yield f"<h1>{escape(headline(evaluation, facts.system))}</h1>{_particulars(evaluation, facts)}</header>"
@@ -229,7 +226,6 @@ def _body(evaluation: Evaluation, title: str, tables: Sequence[Table], facts: Ru
         yield f'<h2>Differences to {escape(evaluation.baseline)}</h2><div class="plots">'
         yield from drawings
         yield "</div>"
-    yield from map(table_part, tables)
     yield from facts_parts(facts, metrics[0].name)
     for metric in metrics:
         if metric.errors:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def compiled_in_two(
         yield
         return
     backwards = Plan(dict(list(plan.extractors.items())[::-1]), plan.texts, plan.sources)
-    helper = Workers(_Extracting(extract, backwards), 1, "an extractor")
+    helper = Workers(partial(extract, backwards), 1, "an extractor")
 
     def help_once(_: str) -> None:
         if not helper.started:
@@ -57,16 +58,6 @@ def compiled_in_two(
             yield
     finally:
         helper.stop()
-
-
-class _Extracting:
-    """The task of the helper; its values are not used."""
-
-    def __init__(self, extract: Callable[[Plan, Sequence[NBestList]], Any], plan: Plan) -> None:
-        self._extract, self._plan = extract, plan
-
-    def __call__(self, group: Sequence[NBestList]) -> None:
-        self._extract(self._plan, group)
 
 
 def _starts_again() -> bool:
@@ -135,11 +126,10 @@ def extract_groups(
     At most 2 * jobs + 1 chunks are held, or twice as many as the cluster has workers. `rows` is the number of all
     hypotheses, where that is known.
     """
-    extraction = _Extraction(plan)
     collect = in_order if ordered else as_finished
     try:
-        with _workers(extraction, jobs) as workers:
-            results = _shared_out(extraction, groups, known, workers, jobs, rows)
+        with _workers(plan, jobs) as workers:
+            results = _shared_out(plan, groups, known, workers, jobs, rows)
             for (number, looked_up), extracted in collect(results, workers.most):
                 values = known.add(looked_up, extracted)
                 yield Finished(number, list(looked_up.nbests), values, extracted.seconds)
@@ -147,23 +137,13 @@ def extract_groups(
         known.close()
 
 
-def _workers(extraction: _Extraction, jobs: int) -> AnyWorkers:
-    name = "an extractor"
-    return cluster_workers(extraction, name) if on_cluster() else Workers(extraction, jobs, name, fork=True)
-
-
-@dataclass(frozen=True)
-class _Extraction:
-    """The task for each chunk, in this process or in a worker."""
-
-    plan: Plan
-
-    def __call__(self, task: Task) -> Extracted:
-        return extract_chunk(self.plan, task)
+def _workers(plan: Plan, jobs: int) -> AnyWorkers:
+    work, name = partial(extract_chunk, plan), "an extractor"
+    return cluster_workers(work, name) if on_cluster() else Workers(work, jobs, name, fork=True)
 
 
 def _shared_out(
-    extraction: _Extraction,
+    plan: Plan,
     groups: Iterable[Chunk],
     known: KnownValues,
     workers: AnyWorkers,
@@ -175,7 +155,7 @@ def _shared_out(
     for number, group in enumerate(groups):
         looked_up, size = known.look_up(group), sum(map(len, group))
         item = number, looked_up
-        alone = any(extraction.plan.extractors[label].one_process for label in looked_up.task.wanted)
+        alone = any(plan.extractors[label].one_process for label in looked_up.task.wanted)
         if not looked_up.task.wanted:
             gauge.add(size, None)
             yield item, Extracted({}, {})
@@ -186,7 +166,7 @@ def _shared_out(
             started = time.perf_counter()
             lists = looked_up.task.nbests
             helpers = 1 if alone else jobs
-            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, helpers):
-                extracted = extraction(looked_up.task)
+            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, plan, lists, helpers):
+                extracted = extract_chunk(plan, looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted
