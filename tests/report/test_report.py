@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rerank_adapters.chain.tuning import CrossValidation
-from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow
-from rerank_adapters.chain.tuning.tables import cross_validation_table
+from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow, cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.html import headline, html_page

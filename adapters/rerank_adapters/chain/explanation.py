@@ -182,10 +182,6 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
     return tuple(rows)
 
 
-def _sentences(pipeline: TextPipeline, texts: tuple[str, str]) -> list[list[str]]:
-    return [text.split() for text in pipeline.apply(texts)]
-
-
 def _add(
     rows: list[WordScores], label: str, sentences: Sequence[Sequence[str]], scores: list[FloatArray] | None
 ) -> None:
@@ -219,7 +215,8 @@ def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[P
                 else:
                     known.append(label)
     return tuple(
-        Parses(", ".join(labels), *parser.parse(_sentences(pipeline, texts))) for labels, pipeline, parser in parsers
+        Parses(", ".join(labels), *parser.parse([text.split() for text in pipeline.apply(texts)]))
+        for labels, pipeline, parser in parsers
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.explanation import explain, explanation_record
+from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
@@ -82,7 +83,11 @@ def with_lists(
     `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
     """
     table = columns_of(job, weights, table)
-    kept = [label for label in job.labels if set(_columns(job, label)) <= set(table.all_names)]
+    kept = [
+        label
+        for label, extractor in job.extractors.items()
+        if set(column_names(label, extractor)) <= set(table.all_names)
+    ]
     if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
         job = job.with_only(kept)
     orders = []
@@ -91,12 +96,6 @@ def with_lists(
     with StatusLine("scoring lists of each length"):
         lists = list_lengths(job, data, orders)
     return replace(facts, lists=lists, explanations=_explanations(facts.system, job, weights, data, table, evaluation))
-
-
-def _columns(job: Job, label: str) -> list[str]:
-    from rerank_adapters.chain.extraction.plan import column_names
-
-    return column_names(label, job.extractors[label])
 
 
 def _explanations(

@@ -215,17 +215,8 @@ def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> 
 def inputs_of_report(
     name: str, job: Job, data: DataSet, best: Mapping[str, Path], weights: Path, table: Path, facts: Sequence[Path]
 ) -> Inputs:
-    """What a report of the job of that name depends on: the evaluation, the weights, the table, the files `facts`."""
-    own, reranking = inputs_of_evaluation(job, data, best), inputs_of_reranking(job, data, weights, table)
-    if own is None or reranking is None:
-        return None
-    shown = {"job": name, "facts": [file_hash(file) for file in facts], "explained": job.config.evaluation.explained}
-    return {**own, "reranking": reranking, **shown}
-
-
-def inputs_of_evaluation(job: Job, data: DataSet, best: Mapping[str, Path]) -> Inputs:
-    """What an evaluation depends on: the 1-bests of each system, the lists with their references, and the metrics."""
-    settings = job.config.evaluation
+    """What a report of the job `name` depends on: the 1-bests, references, metrics, weights, and the files `facts`."""
+    settings, reranking = job.config.evaluation, inputs_of_reranking(job, data, weights, table)
     own = {
         "best": {system: file_hash(path) for system, path in best.items()},
         "groups": file_hash(job.config.path(data.groups)) if data.groups else None,
@@ -236,8 +227,12 @@ def inputs_of_evaluation(job: Job, data: DataSet, best: Mapping[str, Path]) -> I
         "references": _references(job, data),
         "seed": job.config.seed,
         "tests": [settings.bootstrap, settings.randomisation, settings.resample_groups],
+        "job": name,
+        "facts": [file_hash(file) for file in facts],
+        "explained": settings.explained,
+        "reranking": reranking,
     }
-    return _with_code(own)
+    return _with_code(own) if reranking is not None else None
 
 
 def _with_code(own: dict[str, Any]) -> Inputs:

@@ -76,7 +76,7 @@ def command(
     from rerank_adapters.chain.lists import features_of, read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
     from rerank_adapters.chain.tune import compare_tuners
-    from rerank_adapters.chain.tuning.tables import cross_validation_table
+    from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
     from rerank_adapters.config import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table

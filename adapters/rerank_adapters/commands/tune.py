@@ -76,7 +76,7 @@ def command(
     from rerank_adapters.chain.lists import read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
     from rerank_adapters.chain.tune import learn, rehearse
-    from rerank_adapters.chain.tuning.tables import selection_table
+    from rerank_adapters.chain.tuning.selection import selection_table
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights

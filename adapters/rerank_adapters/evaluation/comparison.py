@@ -113,7 +113,9 @@ def evaluate(
         )
         best_and_worst = None
         if nbests is not None:
-            best_and_worst = _oracle_scores(metric, metric.statistics(nbests, references), offsets)
+            counted = metric.statistics(nbests, references)
+            highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
+            best_and_worst = OracleScores(highest.score, lowest.score, highest.kind)
         signature = _signature(metric, references, bootstrap, randomisation, seed, text)
         errors: tuple[ErrorCounts, ...] = ()
         if isinstance(metric, Aligning):
@@ -247,12 +249,6 @@ def _randomisation_p(
         return None
     differences = metric.score(baseline + swapped) - metric.score(system - swapped)
     return randomisation_p_value(differences, observed)
-
-
-def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: LongArray) -> OracleScores:
-    highest = oracle(statistics, offsets, metric)
-    lowest = oracle(statistics, offsets, metric, best=False)
-    return OracleScores(highest.score, lowest.score, highest.kind)
 
 
 def _signature(

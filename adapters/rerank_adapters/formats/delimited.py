@@ -21,15 +21,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import isfinite
 from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
+from rerank_adapters.formats.line_lists import value, with_end
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.numbers import shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)
@@ -94,7 +95,7 @@ class DelimitedFormat(NBestFormat):
                     segment, start, hypotheses = new, number, []
                 current = fields[0]
             if score_at is not None:
-                score = _score(fields[score_at], path, number)
+                score = value(fields[score_at], "the total score", path, number)
             features, sparse = parser.parse(fields[features_at], number)
             links = _links(fields, (0, 1, features_at, score_at)) if width > least else None
             hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line, links))
@@ -166,22 +167,10 @@ def _links(fields: Sequence[str], read: Sequence[int | None]) -> str | None:
     return None
 
 
-def _score(text: str, path: str, line: int) -> float:
-    try:
-        return finite(text)
-    except ValueError as error:
-        raise FormatError(f"the total score {error}", path=path, line=line) from None
-
-
 def _parted(field: str) -> tuple[str, str]:
     """A column without the white space at its end, and that white space."""
     body = field.rstrip()
     return body, field[len(body) :]
-
-
-def with_end(line: str, end: str) -> str:
-    """The line, with a line end added where it lacks one, as the last line of a file may."""
-    return line if line.endswith("\n") else line + end
 
 
 def one_by_one(rescored: Rescored) -> list[list[float]]:
@@ -194,6 +183,20 @@ def one_by_one(rescored: Rescored) -> list[list[float]]:
                 f"{f'feature {bad[0]!r}' if bad else 'a total score'} is not finite and cannot be written"
             )
     return rows
+
+
+def reordered(nbest: NBestList, rescored: Rescored) -> NBestList:
+    """The list in its new order, with the new totals and, after its own features, the new ones.
+
+    Raises ConfigError as `check_new_names` and `one_by_one` do.
+    """
+    check_new_names(nbest, rescored.names)
+    scored = (
+        hypothesis._replace(features=(*hypothesis.features, *values), score=float(score))
+        for hypothesis, values, score in zip(nbest, one_by_one(rescored), rescored.scores, strict=True)
+    )
+    names = (*nbest.feature_names, *rescored.names)
+    return replace(nbest, hypotheses=tuple(scored), feature_names=names).select(rescored.order)
 
 
 def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:

@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
+from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, without
+from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, with_end, without
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.numbers import shortest
@@ -104,25 +104,18 @@ class JuliusFormat(NBestFormat):
         if rescored is None and all(hypothesis.raw for hypothesis in nbest):
             yield from unchanged(nbest)
             return
-        rows = [list(hypothesis.features) for hypothesis in nbest]
-        totals = [hypothesis.score for hypothesis in nbest]
-        names, order = nbest.feature_names, list(range(len(nbest)))
-        if rescored is not None:
-            check_new_names(nbest, rescored.names)
-            rows = [row + new for row, new in zip(rows, one_by_one(rescored), strict=True)]
-            totals, order = [float(score) for score in rescored.scores], list(rescored.order)
-            names = (*names, *rescored.names)
+        written = nbest if rescored is None else reordered(nbest, rescored)
         end = line_end(nbest)
         parts = [_parts(hypothesis.raw) for hypothesis in nbest]
         before = [line for lead, _, _ in parts for line in lead]
         if not any(hypothesis.raw for hypothesis in nbest):
             before = [f"input speech file: {nbest.segment_id}{end}"]
         yield from (with_end(line, end) for line in before)
-        for rank, row in enumerate(order, 1):
-            _, tagged, _ = parts[row]
-            score = totals[row]
+        for rank, hypothesis in enumerate(written, 1):
+            _, tagged, _ = _parts(hypothesis.raw)
+            score = hypothesis.score
             if not tagged:
-                tagged = [f"sentence1: {nbest[row].text}{end}"] + ([f"score1: 0{end}"] if score is not None else [])
+                tagged = [f"sentence1: {hypothesis.text}{end}"] + ([f"score1: 0{end}"] if score is not None else [])
             for line in tagged:
                 match = TAGGED.fullmatch(line.strip("\r\n"))
                 tag, rest = (match[1], match[3]) if match else ("", "")
@@ -132,8 +125,8 @@ class JuliusFormat(NBestFormat):
                     yield f"{tag}{rank}: {rest}{end}" if tag else with_end(line, end)
             if not any(line.startswith("score") for line in tagged) and score is not None:
                 yield f"score{rank}: {shortest(score)}{end}"
-            if names:
-                yield f"features{rank}: {spell(names, rows[row], '= ')}{end}"
+            if written.feature_names:
+                yield f"features{rank}: {spell(written.feature_names, hypothesis.features, '= ')}{end}"
         yield from (with_end(line, end) for _, _, trail in parts for line in trail)
 
     def _list(self, segment: _Segment, default: str, parser: FeatureField, path: str) -> NBestList:

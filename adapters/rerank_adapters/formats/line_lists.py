@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_adapters.formats.delimited import with_end
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.kit.files.numbers import finite
 from rerank_plugins.kit.files.text import STANDARD
@@ -38,6 +37,11 @@ class OrderFormat(NBestFormat):
         else:
             order = range(len(nbest)) if rescored is None else rescored.order
             yield from self.compose(nbest, [nbest[row] for row in order])
+
+
+def with_end(line: str, end: str) -> str:
+    """The line, with a line end added where it lacks one, as the last line of a file may."""
+    return line if line.endswith("\n") else line + end
 
 
 def unchanged(nbest: NBestList) -> Iterator[str]:

@@ -49,7 +49,7 @@ from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_adapters.formats.delimited import check_new_names, one_by_one
+from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end, unchanged, value
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
@@ -197,16 +197,10 @@ class NemoFormat(NBestFormat):
             yield from unchanged(nbest)
             return
         end = line_end(nbest)
-        if rescored is None:
-            for hypothesis in nbest:
-                features = spell(nbest.feature_names, hypothesis.features, "= ")
-                yield f"{hypothesis.text}\t{shortest(hypothesis.score or 0.0)}\t{features}{end}"
-            return
-        check_new_names(nbest, rescored.names)
-        new = one_by_one(rescored)
-        for row in rescored.order:
-            names, values = (*nbest.feature_names, *rescored.names), (*nbest[row].features, *new[row])
-            yield f"{nbest[row].text}\t{shortest(rescored.scores[row])}\t{spell(names, values, '= ')}{end}"
+        written = nbest if rescored is None else reordered(nbest, rescored)
+        for hypothesis in written:
+            features = spell(written.feature_names, hypothesis.features, "= ")
+            yield f"{hypothesis.text}\t{shortest(hypothesis.score or 0.0)}\t{features}{end}"
 
 
 RANKED = re.compile(r"[1-9][0-9]*best_recog")

@@ -265,7 +265,13 @@ def _differences(evaluation: Evaluation) -> Iterable[str]:
                 scores.comparison.difference,
                 scores.comparison.interval,
                 numbers.difference(scores.comparison),
-                _kind(metric, scores.comparison.difference) if scores.comparison.stars else "s0",
+                (
+                    "s0"
+                    if not scores.comparison.stars
+                    else "good"
+                    if metric.gain(scores.comparison.difference) > 0
+                    else "bad"
+                ),
             )
             for scores in metric.systems
             if scores.comparison is not None
@@ -274,10 +280,6 @@ def _differences(evaluation: Evaluation) -> Iterable[str]:
             better = "right" if metric.higher_is_better else "left"
             caption = f"Lines are 95 % intervals; better is to the {better}." if evaluation.bootstrap else ""
             yield figure(interval_rows(rows, f"difference in {metric.name}"), caption, metric.name)
-
-
-def _kind(metric: MetricResult, difference: float) -> str:
-    return "good" if metric.gain(difference) > 0 else "bad"
 
 
 def _lengths(evaluation: Evaluation) -> Iterable[str]:

@@ -173,16 +173,13 @@ class ExtractionProgress(CountingBar):
         self._told = ExitStack()
 
     def __enter__(self) -> Self:
-        self._told.enter_context(told(self._compiling))
+        first_run = "compiling kernels, in the first run only ({})"
+        self._told.enter_context(told(lambda kernel: self._name(first_run.format(kernel))))
         return super().__enter__()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._told.close()
         super().__exit__(kind, error, at)
-
-    def _compiling(self, kernel: str) -> None:
-        """Show that kernels are being compiled."""
-        self._name(f"compiling kernels, in the first run only ({kernel})")
 
     def _name(self, what: str) -> None:
         with self._lock:

@@ -22,7 +22,6 @@ of the same name with the suffix .trees:
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -38,6 +37,7 @@ from rerank_adapters.weights.moses import read_moses_ini, read_moses_weights
 from rerank_adapters.weights.values import Weights, grouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
@@ -163,7 +163,7 @@ def _write_trees(trees: Trees, path: str | Path) -> dict[str, str]:
         raise ConfigError("boosted trees are a file beside the weights: they cannot go to stdout")
     file = trees_file(Path(path))
     trees.write(file)
-    return {"file": file.name, "sha256": _sha256(file)}
+    return {"file": file.name, "sha256": content_hash(file)}
 
 
 def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | None:
@@ -173,14 +173,9 @@ def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | 
     if not isinstance(name, str) or Path(name).name != name:
         raise file.error(f"file is {name!r}, expected the name of a file beside these weights", "file")
     trees = Trees.read(folder / name)
-    if _sha256(folder / name) != table.get("sha256"):
+    if content_hash(folder / name) != table.get("sha256"):
         raise file.error(f"{name} holds the trees of other weights: its SHA-256 is another one", "sha256")
     return trees
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _table(key: str, file: TomlFile) -> dict[str, Any]:

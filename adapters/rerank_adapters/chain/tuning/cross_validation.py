@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.report import numbers
+from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
@@ -202,3 +204,23 @@ def held_out_choices(data: TuningData, tuner: Tuner, start: FloatArray, folds: i
     for fold in tuned_folds(data, tuner, start, folds, seed):
         choices[fold.segments] = fold.rows - fold.data.table.offsets[:-1]
     return choices
+
+
+def cross_validation_table(result: CrossValidation, metric: str) -> Table:
+    """A row per tuner or baseline: held-out score with its spread over seeds, training score, lowest, highest fold."""
+    keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
+    keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
+    seeds = len(result.seeds)
+    if seeds == 1:
+        del keys["spread"]
+    rows = []
+    for row in result.table():
+        mark = " *" if row["name"] == result.best.name else ""
+        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in keys)))
+    notes = (
+        "* marks the best held-out score.",
+        f"The held-out choices of the {result.folds} folds are pooled into one corpus score"
+        + (f"; scores are means over {seeds} seeds." if seeds > 1 else "."),
+    )
+    better = "↑" if result.higher_is_better else "↓"
+    return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)

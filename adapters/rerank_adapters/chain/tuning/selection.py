@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_folds
+from rerank_adapters.report import numbers
+from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep
 from rerank_plugins.core.arrays import BoolArray, LongArray
@@ -296,3 +298,20 @@ def forward_selection(
         if patience is not None and since >= patience:
             break
     return Growth(tuple(base), base_score, base_statistics, tuple(steps), trials.data.metric.higher_is_better)
+
+
+def selection_table(result: Selection, metric: str) -> Table:
+    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
+    rows = []
+    for number, step in enumerate(result.steps):
+        added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"
+        behind = "best" if step.behind == step.error == 0 else f"{step.behind:.2f} ± {step.error:.2f}"
+        rows.append((added, numbers.score(step.held_out), behind, "kept" if number < result.kept else "left out"))
+    notes = (
+        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
+        f"others. The smallest set is kept that is at most {result.margin:g} standard errors behind the best.",
+        *((f"Nothing was gained, so these were not added: {', '.join(result.untried)}.",) if result.untried else ()),
+    )
+    return Table(
+        f"Selection of features: {metric}", ("features", "held out", "behind the best", ""), tuple(rows), notes
+    )
