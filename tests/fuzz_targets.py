@@ -35,11 +35,11 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.treebanks import read_treebank
+from rerank_plugins.constituency.trainer import read_treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.feature_table import SparseBlock
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.dependency import model as dependency
 from rerank_plugins.dependency import model_file as dependency_file
 from rerank_plugins.dependency.biaffine import parser_file as biaffine
@@ -68,9 +68,9 @@ from rerank_plugins.similarity.esa import training as esa
 from rerank_plugins.similarity.esa.documents import Document
 from rerank_plugins.similarity.random_indexing import model_file as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
-from rerank_plugins.similarity.wordnet.database import read_database
+from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.svs import model_file as svs_file
+from rerank_plugins.svs import model as svs_file
 from rerank_plugins.translation.alignment import model_file as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
 from rerank_plugins.translation.alignment.links_text import read_gold
@@ -333,7 +333,10 @@ def texts() -> Iterable[Target]:
     yield text("ARPA substitutes", ARPA, FastSubs.load)
     yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
     yield Target(
-        "WordNet", "data.noun", lambda path: write_wordnet(path.parent), lambda path: read_database(path.parent)
+        "WordNet",
+        "data.noun",
+        lambda path: write_wordnet(path.parent),
+        lambda path: WordNet(path.parent, {"dogs": 1.0}),
     )
 
 

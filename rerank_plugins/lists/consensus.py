@@ -28,7 +28,7 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 

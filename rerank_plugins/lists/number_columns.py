@@ -8,8 +8,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.files.text import display_name, finite, open_text
 
 
 def read_columns(path: str | Path, width: int | None = None) -> FloatArray:

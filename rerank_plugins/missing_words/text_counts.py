@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.missing_words.contexts import ContextTable

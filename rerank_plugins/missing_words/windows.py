@@ -1,7 +1,7 @@
 """Makes a text's events for counting: pairs of words with their distance, and words with their neighbours.
 
 A text is an array of word numbers in which each sentence ends in `</s>`. Events are written as tuples of
-kit/backoff/event_sources.py: the columns stand in reverse order, so that the first key of a table is the last column.
+kit/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
 """
 
 from __future__ import annotations

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.binary_search import place_of
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.declared import Array, Offsets
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 

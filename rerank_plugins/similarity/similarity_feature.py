@@ -28,8 +28,7 @@ from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.posteriors import Posterior, posteriors
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors, source_of
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass

@@ -52,7 +52,7 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     @cached_property
     def _sentences(self) -> SentenceVectors:
-        from rerank_plugins.svs.model_file import EMBEDDED
+        from rerank_plugins.svs.model import EMBEDDED
 
         path = self.model or EMBEDDED
         key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
@@ -82,7 +82,7 @@ class SentenceVectors:
     @cached_property
     def parser(self) -> SvsParser:
         """The parser over the model, loaded on first use."""
-        from rerank_plugins.svs.model_file import read_or_embedded
+        from rerank_plugins.svs.model import read_or_embedded
         from rerank_plugins.svs.parsing import SvsParser
 
         return SvsParser(read_or_embedded(self.path), self.threshold)

@@ -13,7 +13,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary

@@ -40,9 +40,9 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.dependency.corpus import TreeCollector
 from rerank_plugins.dependency.model import Settings, train_on
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents
+from rerank_plugins.kit.backoff.events import TextEvents
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.text_scoring import score_text
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace

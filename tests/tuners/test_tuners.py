@@ -15,9 +15,8 @@ from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.testing import check_tuner
 from tests.tuners import naive_tuners as naive
 

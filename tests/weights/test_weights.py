@@ -17,9 +17,8 @@ from rerank_adapters.weights.moses import (
 )
 from rerank_adapters.weights.values import grouped
 from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.metrics_and_tuners import TuningResult
-from rerank_plugins.core.sparse_block import SparseBlock
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 DENSE = {"LM0": 0.1, "TM_0": 1 / 3, "TM_1": -2.5e-9, "W": -1.0, "Z_0": 4.0}

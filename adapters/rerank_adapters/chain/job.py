@@ -31,7 +31,7 @@ from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.model_file import model_kind
-from rerank_plugins.kit.model_abilities import with_words
+from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin

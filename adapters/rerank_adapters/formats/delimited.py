@@ -30,7 +30,7 @@ from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
 from rerank_adapters.formats.line_lists import value, with_end
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)

@@ -23,7 +23,7 @@ from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import value, with_end
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")

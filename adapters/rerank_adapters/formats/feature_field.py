@@ -22,7 +22,7 @@ from operator import itemgetter
 
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has

@@ -43,7 +43,7 @@ from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
 from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, value, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 FIELD = re.compile(r"""([A-Za-z_][\w-]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S*)""")
 NAMES = {  # the long names of fields that have a short one

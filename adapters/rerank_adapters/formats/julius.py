@@ -23,7 +23,7 @@ from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, with_end, without
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)
 TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]{0,8}):\s?(.*)")

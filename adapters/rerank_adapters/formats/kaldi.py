@@ -33,8 +33,7 @@ from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_value
 from rerank_adapters.formats.merging import is_number
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import shortest
-from rerank_plugins.kit.files.text import STANDARD
+from rerank_plugins.kit.files.text import STANDARD, shortest
 
 
 def read_symbols(path: Path) -> dict[str, str]:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import STANDARD
+from rerank_plugins.kit.files.text import STANDARD, finite
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")

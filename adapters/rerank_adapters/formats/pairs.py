@@ -30,8 +30,7 @@ from pathlib import Path
 
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import display_name
+from rerank_plugins.kit.files.text import display_name, finite
 
 
 def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:

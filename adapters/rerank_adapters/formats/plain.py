@@ -25,7 +25,7 @@ from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, value
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end, unchanged, value
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import shortest
+from rerank_plugins.kit.files.text import shortest
 
 LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
 

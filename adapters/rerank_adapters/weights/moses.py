@@ -19,8 +19,7 @@ from pathlib import Path
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.weights.values import Weights, grouped, ungrouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
-from rerank_plugins.kit.files.numbers import finite, shortest
-from rerank_plugins.kit.files.text import display_name
+from rerank_plugins.kit.files.text import display_name, finite, shortest
 
 
 def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:

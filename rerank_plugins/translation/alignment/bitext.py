@@ -10,7 +10,7 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 
 
 @dataclass(frozen=True, eq=False)

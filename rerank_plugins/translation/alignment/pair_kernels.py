@@ -9,8 +9,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from rerank_plugins.kit.binary_search import place_of
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.translation.alignment.hmm_expectation import forward
 from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_transitions
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory.stored_pairs import Postings, Sentences, TranslationMemory, folded
 
 HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits

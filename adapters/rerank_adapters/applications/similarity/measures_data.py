@@ -27,8 +27,7 @@ def measures_of(
     """
     from rerank_plugins.similarity.esa.model_file import read_model as read_esa
     from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
-    from rerank_plugins.similarity.wordnet.database import wordnet_folder
-    from rerank_plugins.similarity.wordnet.model import WordNet
+    from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
     return Measures(
@@ -42,7 +41,7 @@ def measures_of(
 
 
 def _svs_parser(model: Path) -> SvsParser:
-    from rerank_plugins.svs.model_file import EMBEDDED, read_model
+    from rerank_plugins.svs.model import EMBEDDED, read_model
 
     return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)
 

@@ -15,7 +15,7 @@ from rerank_plugins.core.registry import Registry
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.kit.nbest_lists import Posterior
     from rerank_plugins.lists.rover import ConfidenceKind
 
 SHARE = click.FloatRange(0, 1)

@@ -14,7 +14,7 @@ from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_f
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
 from rerank_plugins import ConfigError, FloatArray, NBestFormat
 from rerank_plugins.kit.files.text import display_name, open_text
-from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 

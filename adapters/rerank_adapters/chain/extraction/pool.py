@@ -4,68 +4,22 @@ Workers are processes rather than threads, since KenLM and plain Python hold the
 be forks of this process, each costs an interpreter and the loading of the models, so they start only when the expected
 gain is larger. The first chunks, which are small, show how long a chunk and the loading take. Values that are known
 from an earlier run are not extracted.
-
-In a new environment two processes compile kernels at once: numba holds Python's lock while it compiles, so threads
-would gain nothing. When this process is about to compile a kernel during its first chunk, a helper begins to extract
-the features of one list of the chunk in the opposite order, for the sake of their kernels alone; each kernel is
-compiled by whichever process needs it first (`rerank_plugins.kit.kernel_compilation`), and the other reads it from the
-cache. The helper ends with the chunk.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
+from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
 from rerank_adapters.runtime.workers import Workers, as_finished, in_order
-from rerank_plugins import FloatArray, NBestList, RerankError
-from rerank_plugins.kit.kernel_compilation import told
-
-PROGRAM = "rerank"
-
-
-@contextmanager
-def compiled_in_two(
-    extract: Callable[[Plan, Sequence[NBestList]], Any], plan: Plan, group: Sequence[NBestList], jobs: int
-) -> Iterator[None]:
-    """Let a helper compile kernels while the block extracts the features of the group."""
-    if jobs < 2 or len(plan.extractors) < 2 or not group or not _starts_again():
-        yield
-        return
-    backwards = Plan(dict(list(plan.extractors.items())[::-1]), plan.texts, plan.sources)
-    helper = Workers(partial(extract, backwards), 1, "an extractor")
-
-    def help_once(_: str) -> None:
-        if not helper.started:
-            try:
-                helper.submit(group[:1])
-            except RerankError:  # an extractor that cannot be sent to another process
-                return
-
-    try:
-        with told(help_once):
-            yield
-    finally:
-        helper.stop()
-
-
-def _starts_again() -> bool:
-    """Whether the main module may be imported by another process: a script without a guard would start all over."""
-    main = sys.modules["__main__"]
-    file = getattr(main, "__file__", None)
-    return file is None or getattr(main, "__spec__", None) is not None or Path(file).stem == PROGRAM
-
+from rerank_plugins import FloatArray, NBestList
 
 START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
 FORKED = 0.2  # seconds that forks must gain
@@ -164,9 +118,6 @@ def _shared_out(
             yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
-            lists = looked_up.task.nbests
-            helpers = 1 if alone else jobs
-            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, plan, lists, helpers):
-                extracted = extract_chunk(plan, looked_up.task)
+            extracted = extract_chunk(plan, looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted

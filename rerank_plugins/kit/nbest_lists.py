@@ -1,4 +1,4 @@
-"""The posterior P(e) of each hypothesis of a list, by the decoder's total scores."""
+"""What features read of a list: the posterior P(e) of each hypothesis, and the source sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import exp
+
+
+def source_of(nbest: NBestList, feature: str) -> str:
+    """The source sentence of a list. Raises ConfigError where there is none."""
+    if nbest.source is None:
+        problem = f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none"
+        raise ConfigError(
+            f"{problem}: give it as `source` (a file for a command or a config, the sentence itself in Python and in a"
+            " request)"
+        )
+    return nbest.source
+
 
 Posterior = Literal["score", "spread", "rank", "uniform"]
 
