@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
-from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements
-from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+from rerank_adapters.applications.acceptability.classifiers import read_classifier
+from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions_file import read_answers, read_questions
-from rerank_adapters.applications.parsing import projecting
+from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
-from rerank_adapters.applications.restoration.imputation_file import parse_rows
-from rerank_adapters.applications.restoration.incomplete import parse_incomplete
-from rerank_adapters.applications.similarity import system as similarity
+from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
+from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
-from rerank_adapters.applications.speech.systems import read_lists, read_systems
-from rerank_adapters.applications.tables.files import load as load_table
+from rerank_adapters.applications.speech.rover import read_lists, read_systems
+from rerank_adapters.applications.tables.families import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
@@ -168,7 +167,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
 
 def projected(path: Path) -> object:
     """The trees of a file for sentences that wait for them."""
-    return list(projecting.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
+    return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
 
 
 def treebank_parse(path: Path) -> object:
