@@ -73,15 +73,13 @@ from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model_file as svs_file
-from rerank_plugins.translation.alignment import model_file as alignment_file
+from rerank_plugins.translation import word_lexicon as lexicon
+from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
-from rerank_plugins.translation.alignment.links_text import read_gold
-from rerank_plugins.translation.joint_model import model_file as joint_file
+from rerank_plugins.translation.alignment.links import read_gold
+from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
-from rerank_plugins.translation.lexicon import model_file as lexicon_file
-from rerank_plugins.translation.lexicon import training as lexicon
-from rerank_plugins.translation.memory import model_file as memory_file
-from rerank_plugins.translation.memory import training as memory
+from rerank_plugins.translation.memory import model as memory
 from rerank_plugins.treelet import headlex_model
 from rerank_plugins.treelet import headlex_model_file as headlex_file
 from rerank_plugins.treelet import headlex_training as headlex
@@ -471,15 +469,13 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "translation memory",
-        lambda path: memory_file.write_model(memory.train(PAIRS, memory.Settings()), path),
-        memory_file.read_model,
+        lambda path: memory.write_model(memory.train(PAIRS, memory.Settings()), path),
+        memory.read_model,
     )
     yield model(
         "word lexicon",
-        lambda path: lexicon_file.write_model(
-            lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path
-        ),
-        lexicon_file.read_model,
+        lambda path: lexicon.write_model(lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path),
+        lexicon.read_model,
     )
     yield model(
         "word alignment",

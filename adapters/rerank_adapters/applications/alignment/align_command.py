@@ -10,7 +10,7 @@ import click
 from rerank_adapters.commands.options import output_option
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.alignment.symmetrisation import Method
+    from rerank_plugins.translation.alignment.links import Method
 
 METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
 
@@ -41,8 +41,8 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
-    from rerank_plugins.translation.alignment.links_text import read_gold
-    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.alignment.links import read_gold
+    from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
     alignment = read_model(model)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rerank_plugins import FormatError
-from rerank_plugins.translation.alignment.error_rate import alignment_errors
-from rerank_plugins.translation.alignment.links_text import GoldLinks, links_text
+from rerank_plugins.translation.alignment.links import GoldLinks, Method, alignment_errors, links_text
 from rerank_plugins.translation.alignment.model import WordAlignmentModel
-from rerank_plugins.translation.alignment.symmetrisation import Method
 
 Pairs = Iterable[tuple[str, str]]
 

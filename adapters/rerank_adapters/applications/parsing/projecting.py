@@ -16,7 +16,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, wri
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.translation.alignment.model import WordAlignmentModel
-from rerank_plugins.translation.projection.direct_projection import Projected, project
+from rerank_plugins.translation.projection_through_links import Projected, project
 
 Words = tuple[str, ...]
 Wanted = tuple[Words, bool]  # a sentence of the target side, and whether its tree is wanted

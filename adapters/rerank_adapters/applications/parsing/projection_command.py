@@ -47,7 +47,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.parsing.projecting import parsed_trees, project_trees, read_trees
     from rerank_adapters.chain.job import Job
-    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -1,6 +1,6 @@
 """The discriminative word lexicon's score of a hypothesis: ln p of its words, given all words of the source.
 
-With the log odds z_e of the word e, given the source (translation/lexicon), and b_e those without any source word, the
+With the log odds z_e of the word e, given the source, and b_e those without any source word, the
 values are sums over the distinct words e of the hypothesis that the lexicon knows:
 
     log_odds = sum z_e,       which is ln p of exactly these words being there, but for a constant of the segment
@@ -29,7 +29,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.source_sentence import source_of
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.lexicon.model import WordLexicon
+    from rerank_plugins.translation.word_lexicon import WordLexicon
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class WordLexiconFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _lexicon(self) -> WordLexicon:
-        from rerank_plugins.translation.lexicon.model_file import read_model
+        from rerank_plugins.translation.word_lexicon import read_model
 
         return read_model(self.model)
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 5) natural logs. Raises ConfigError for a list without a source."""
-        from rerank_plugins.translation.lexicon.model import ln_probability
+        from rerank_plugins.translation.word_lexicon import ln_probability
 
         if not len(nbest):
             return np.zeros((0, len(self.components)))

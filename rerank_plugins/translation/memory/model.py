@@ -16,8 +16,8 @@ bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -25,11 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.declared import Array, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.translation.memory.matches import compare
 from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
-from rerank_plugins.translation.memory.sentence_comparison import compare
+from rerank_plugins.translation.words import split_words
 
 UNKNOWN = -1  # the number of a word that is not in the memory
 
@@ -60,7 +62,7 @@ class Sentences:
 
     def encoded(self, texts: Iterable[str], *, lowercase: bool) -> tuple[IntArray, LongArray]:
         """The (tokens) numbers of the words of the texts, UNKNOWN for others, and the (texts + 1) offsets."""
-        sentences = [folded(text, lowercase).split() for text in texts]
+        sentences = [split_words(text, lowercase) for text in texts]
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
         number = self.number
         numbers = (number.get(word, UNKNOWN) for words in sentences for word in words)
@@ -168,7 +170,72 @@ class TranslationMemory(PickledFields):
         return np.asarray(within[(words == query).all(axis=1)], np.int64)
 
 
-def folded(text: str, lowercase: bool) -> str:
-    """A tokenised text with its words in the form in which they are compared."""
-    text = normal_text(text)
-    return text.lower() if lowercase else text
+FILE = ModelFile(
+    TranslationMemory,
+    "translation-memory",
+    "translation memory",
+    first=("postings",),
+    check=lambda memory: isinstance(memory.settings["lowercase"], bool),
+)
+read_model, write_model = FILE.read, FILE.write
+
+
+HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a memory: BM25's saturation `k1` and normalisation by length `b`, from 0 to 1."""
+
+    lowercase: bool = True
+    k1: float = 1.2
+    b: float = 0.75
+
+
+def train(
+    pairs: Iterable[tuple[str, str]], settings: Settings, *, progress: Callable[[str], None] = lambda stage: None
+) -> TranslationMemory:
+    """The memory of tokenised sentence pairs (source, target).
+
+    Of pairs that are the same in the form in which words are compared, the first is kept; pairs with an empty side are
+    left out. Raises ModelError where no pair is left.
+    """
+    progress("reading")
+    seen: set[tuple[str, str]] = set()
+    total = 0
+    numberings = Numbering(), Numbering()
+    tokens: tuple[list[IntArray], list[IntArray]] = ([], [])
+    for pair in pairs:
+        total += 1
+        source, target = (split_words(text, settings.lowercase) for text in pair)
+        key = " ".join(source), " ".join(target)
+        if not (source and target) or key in seen:
+            continue
+        seen.add(key)
+        for side, numbering, words in zip(tokens, numberings, (source, target), strict=True):
+            side.append(numbering.numbers_of(words, len(words)))
+    if not seen:
+        raise ModelError(f"no sentence pairs to remember: {total} pairs, none with words on both sides")
+    progress("indexing")
+    source_side, target_side = (
+        Sentences(tuple(numbering), np.concatenate(side), np.cumsum([0, *map(len, side)], dtype=np.int64))
+        for numbering, side in zip(numberings, tokens, strict=True)
+    )
+    postings = index(source_side, settings.k1, settings.b)
+    return TranslationMemory(source_side, target_side, postings, asdict(settings), {"pairs": total})
+
+
+def index(sentences: Sentences, k1: float, b: float) -> Postings:
+    """The sentences of each word, with the word's BM25 weight in each of them as an integer from 1 to HIGHEST."""
+    number, lengths = len(sentences), np.diff(sentences.offsets)
+    of_token = np.repeat(np.arange(number, dtype=np.int64), lengths)
+    # A word in a sentence is one number, so that sorting brings the occurrences of each together.
+    entries, counts = np.unique(sentences.tokens.astype(np.int64) * number + of_token, return_counts=True)
+    words, documents = np.divmod(entries, number)
+    frequency: LongArray = np.bincount(words, minlength=len(sentences.words)).astype(np.int64)
+    idf = np.log1p((number - frequency + 0.5) / (frequency + 0.5))
+    norm = k1 * (1 - b + b * lengths[documents] / lengths.mean())
+    weights = idf[words] * counts * (k1 + 1) / (counts + norm)
+    impacts = np.maximum(np.rint(weights * (HIGHEST / weights.max())), 1).astype(np.uint16)
+    starts = np.concatenate([[0], np.cumsum(frequency)]).astype(np.int64)
+    return Postings(starts, documents.astype(np.int32), impacts, np.maximum.reduceat(impacts, starts[:-1]))

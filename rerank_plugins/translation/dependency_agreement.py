@@ -1,7 +1,7 @@
 """Agreement of the dependency tree of hypothesis e with that of the source f, projected through word links.
 
 A word alignment model links words of e to words of f. The heads that the source's tree gives to linked words of e,
-words without links passed over, are compared with those of the tree of e (agreement.py). With n
+words without links passed over, are compared with those of the tree of e (projection_through_links.py). With n
 linked words,
 
     directed      proportion of the n whose heads agree
@@ -33,7 +33,7 @@ from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.source_sentence import source_of
-from rerank_plugins.translation.chosen_values import check_chosen
+from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
@@ -69,7 +69,7 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> WordAlignmentModel:
-        from rerank_plugins.translation.alignment.model_file import read_model
+        from rerank_plugins.translation.alignment.model import read_model
 
         return read_model(self.model)
 
@@ -104,7 +104,7 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         trees: Sequence[DependencyTree | None],
     ) -> FloatArray:
         """(n, 6) VALUES of the hypotheses of a list."""
-        from rerank_plugins.translation.projection.agreement import NO_TREE, ROOT, count_agreement
+        from rerank_plugins.translation.projection_through_links import NO_TREE, ROOT, count_agreement
 
         sizes = np.array([len(words) for words in sentences], np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)])
