@@ -17,10 +17,10 @@ import numpy as np
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.errors.inserted_errors import ErrorInserter
-from rerank_plugins.english.lexicon.english_lexicon import english
-from rerank_plugins.english.lexicon.word_forms import WordForms
+from rerank_plugins.english.english_lexicon import english
+from rerank_plugins.english.inserted_errors import ErrorInserter
 from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
+from rerank_plugins.english.word_forms import WordForms
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 PHENOMENON_COLUMNS = ("phenomenon", "rule")

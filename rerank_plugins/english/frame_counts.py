@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable
 from math import log
 
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.closed_classes import word_set
 from rerank_plugins.english.tree_view import TreeView
+from rerank_plugins.english.word_lists import word_set
 
 VERB_COUNTS = ("transitive", "intransitive", "clausal", "passive",
                "subject_animate", "subject_inanimate", "object_animate", "object_inanimate")  # fmt: skip

@@ -32,7 +32,8 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.english.lexicon.word_forms import NOUN, VERB, WordForms
+from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
+from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 
 
 def one_edit_away(word: str) -> list[str]:
@@ -49,9 +50,6 @@ def one_edit_away(word: str) -> list[str]:
     return sorted(strings - {word, ""})
 
 
-AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
-AUXILIARIES |= {plural: singular for singular, plural in AUXILIARIES.items()}
-DETERMINERS = {"this": "these", "these": "this", "that": "those", "those": "that"}
 SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
 PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
 REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")
@@ -73,8 +71,8 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
         auxiliaries = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
         if auxiliaries:
             first = auxiliaries[0]
-            if words[first] in AUXILIARIES and not _subjunctive(words[subject], words[first]):
-                yield first, (AUXILIARIES[words[first]],)
+            if words[first] in OTHER_NUMBER and not _subjunctive(words[subject], words[first]):
+                yield first, (OTHER_NUMBER[words[first]],)
         elif tree.tags[head] == "VERB" and subject < head:
             plural = words[subject] in PLURAL_SUBJECTS or words[subject] in forms.singular
             if words[head] in forms.base and not plural:
@@ -92,8 +90,8 @@ def _determined(tree: DependencyTree, words: list[str], forms: WordForms) -> Ite
     for i, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
         if head <= i or tree.tags[head] != "NOUN" or relation not in ("det", "nummod", "amod"):
             continue
-        if words[i] in DETERMINERS and relation == "det":
-            yield i, (DETERMINERS[words[i]],)
+        if words[i] in DEMONSTRATIVES and relation == "det":
+            yield i, (DEMONSTRATIVES[words[i]],)
         elif words[i] in SINGULAR and words[head] in forms.plural:
             yield head, (forms.plural[words[head]],)
         elif words[i] in PLURAL and words[head] in forms.singular:
