@@ -65,10 +65,10 @@ from rerank_plugins.ngram.oov_count import read_words
 from rerank_plugins.ngram.word_classes import read_classes
 from rerank_plugins.referential.grammar_file import read_grammar
 from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.similarity.esa import model_file as esa_file
+from rerank_plugins.similarity.esa import model as esa_file
 from rerank_plugins.similarity.esa import training as esa
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.random_indexing import model_file as vectors_file
+from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity.random_indexing import model as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs

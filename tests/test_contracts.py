@@ -13,7 +13,7 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
 from rerank_plugins.dependency.biaffine_parser import EMBEDDED
 from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
 from rerank_plugins.svs.model_file import write_model as write_svs
 from rerank_plugins.testing import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rerank_adapters.config import plugin_table
 from rerank_plugins import ConfigError
+from rerank_plugins.similarity.measures.data_measures import THRESHOLD
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.measures.structured_measures import THRESHOLD
 from rerank_plugins.similarity.measures.table import Measures, Recogniser
 from rerank_plugins.svs.parsing import SvsParser
 
@@ -25,8 +25,8 @@ def measures_of(
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.similarity.esa.model_file import read_model as read_esa
-    from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+    from rerank_plugins.similarity.esa.model import read_model as read_esa
+    from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)

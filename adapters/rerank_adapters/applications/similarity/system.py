@@ -23,8 +23,8 @@ from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.kit.files import model_file
+from rerank_plugins.similarity.random_indexing.model import FILE as VECTORS
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
-from rerank_plugins.similarity.random_indexing.model_file import FILE as VECTORS
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]

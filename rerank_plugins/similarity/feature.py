@@ -1,4 +1,4 @@
-"""Base of the similarity features: cosines of a hypothesis's vectors with those of its list, source, context or a file.
+"""Features that compare hypotheses with their list, source, context or a file, by the cosines of sentence vectors.
 
 A model gives each sentence a vector of length 1 (or the zero vector, where it knows none of its words), and the
 similarity is the cosine s(e, e') = e · e', so all similarities of a list are one matrix product. (A sentence may also
@@ -10,6 +10,9 @@ of the list,
 which is minimum-Bayes-risk reranking with the similarity as its gain (Kumar and Byrne 2004), except that the similarity
 of a hypothesis to itself is left out. A repeated hypothesis counts each time, since it stands for another derivation.
 In a list of one hypothesis the consensus is 0.
+
+Vectors are those of random indexing (Wu et al. 2013, eq. 3) or the structured ones of sentences and phrases (eqs 6 and
+7), whose model itself parses the hypotheses, each distinct one once in a process.
 """
 
 from __future__ import annotations
@@ -19,17 +22,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.posteriors import Posterior, posteriors
 from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.similarity import structured_vectors
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Space, Weighting
+
+if TYPE_CHECKING:
+    from rerank_plugins.svs.parsing import SvsParser
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
@@ -118,3 +129,103 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
             raise ConfigError(f"{self.file}: {problem}: the file has {len(self._lines)} lines, for ids from 0")
         line = int(nbest.segment_id) - self.back
         return self._lines[line] if line >= 0 else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomIndexingFeature(SimilarityFeature):
+    """Similarity by random-indexing vectors: consensus with the list, or to a source, a context or a file.
+
+    Raises ModelError for a file that is missing, cut short, of another version or kind, or that lacks the space.
+    """
+
+    model: Path = option(doc="model from `rerank train random-indexing`")
+    space: Space = option("document", doc="word vectors to use: by document, window, direction or position, or by LSA")
+    weight: Weighting = option("idf", doc="weight of a word: 1 (none), ln(N / df) (idf) or a / (a + p) (sif)")
+
+    @cached_property
+    def _model(self) -> RandomIndexModel:
+        from rerank_plugins.similarity.random_indexing.model import read_model
+
+        return read_model(self.model)
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, dimensions) weighted sums of the word vectors, scaled to length 1."""
+        return self._model.sentence_vectors(sentences, self.space, self.weight)
+
+
+REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
+
+
+@dataclass(frozen=True, kw_only=True)
+class SvsSimilarityFeature(SimilarityFeature):
+    """Similarity by structured vectors of sentence and phrases: consensus, or to a source, a context or a file.
+
+    Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+
+    measures: ClassVar[tuple[str, ...]] = ("top", "phrase")
+
+    model: Path | None = option(None, doc="model from `rerank train svs`; default: the embedded English one")
+    threshold: float = option(
+        1e-3, doc="categories that a coarse grammar finds less probable than this are pruned; 0: none"
+    )
+    longest: int = option(80, doc="words in the longest sentence that is parsed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.threshold < 1:
+            raise ValueError(f"threshold is {self.threshold}, wanted 0 or more and less than 1")
+        if self.longest < 1:
+            raise ValueError(f"longest is {self.longest}, wanted 1 or more words")
+
+    @cached_property
+    def _sentences(self) -> SentenceVectors:
+        from rerank_plugins.svs.model_file import EMBEDDED
+
+        path = self.model or EMBEDDED
+        key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
+        return _in_use.setdefault(key, SentenceVectors(path, self.threshold, self.longest))
+
+    @property
+    def vocabulary(self) -> Words:
+        """The words that the model knows."""
+        return self._sentences.parser.model.lexicon
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, 3, K) vectors of the sentence, its left and its right phrase, each of length 1 or 0."""
+        return self._sentences.of(sentences)
+
+    def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
+        """The (n, m) matrices sim_top and sim_phr."""
+        return structured_vectors.between(a, b)
+
+
+class SentenceVectors:
+    """A cache of the vectors of sentences by a model; features of a process with the same options share one."""
+
+    def __init__(self, path: Path, threshold: float, longest: int) -> None:
+        self.path, self.threshold, self.longest = path, threshold, longest
+        self.known: dict[tuple[str, ...], FloatArray] = {}
+
+    @cached_property
+    def parser(self) -> SvsParser:
+        """The parser over the model, loaded on first use."""
+        from rerank_plugins.svs.model_file import read_or_embedded
+        from rerank_plugins.svs.parsing import SvsParser
+
+        return SvsParser(read_or_embedded(self.path), self.threshold)
+
+    def of(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, 3, K) vectors; 0 for a sentence without a tree."""
+        keys, known, concepts = [tuple(sentence) for sentence in sentences], self.known, self.parser.model.concepts
+        if len(known) > REMEMBERED:
+            known.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        parsed = [key for key in new if len(key) <= self.longest]
+        vectors = structured_vectors.parsed_vectors(self.parser, parsed)
+        known.update(dict.fromkeys(new, np.zeros((structured_vectors.PARTS, concepts))))
+        known.update(zip(parsed, vectors, strict=True))
+        return np.array([known[key] for key in keys]).reshape(-1, structured_vectors.PARTS, concepts)
+
+
+_in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()
