@@ -54,8 +54,8 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
-from rerank_plugins.lists.number_columns import read_columns
-from rerank_plugins.missing_words import model_file as missing_file
+from rerank_plugins.lists.column import read_columns
+from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.oov_count import OovCountFeature, read_words

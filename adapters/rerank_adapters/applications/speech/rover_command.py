@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
     from rerank_plugins.kit.posteriors import Posterior
-    from rerank_plugins.lists.rover import ConfidenceKind
+    from rerank_plugins.lists.confusion_network import ConfidenceKind
 
 SHARE = click.FloatRange(0, 1)
 

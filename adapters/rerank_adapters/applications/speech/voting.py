@@ -12,8 +12,7 @@ from rerank_adapters.applications.speech.systems import System
 from rerank_adapters.formats.ctm import TimedWord
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.lists.confusion_network import ConfusionNetwork
-from rerank_plugins.lists.rover import CONFIDENCES, ConfidenceKind, Voting
+from rerank_plugins.lists.confusion_network import CONFIDENCES, ConfidenceKind, ConfusionNetwork, Voting
 
 GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from rerank_adapters.chain.first_config.assignment import Set
 from rerank_adapters.chain.job import SET
 from rerank_plugins import FormatError
-from rerank_plugins.lists.number_columns import read_columns
+from rerank_plugins.lists.column import read_columns
 
 ENDINGS = {".txt", ".tsv", ".csv", ".scores", ".score", ".gz", ".xz", ".bz2", ".zst"}
 
