@@ -15,7 +15,7 @@ from rerank_plugins.dependency.biaffine_parser import EMBEDDED
 from rerank_plugins.similarity.random_indexing import training as vector_training
 from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
-from rerank_plugins.svs.model_file import write_model as write_svs
+from rerank_plugins.svs.model import write_model as write_svs
 from rerank_plugins.testing import (
     SENTENCES,
     check_feature_extractor,
@@ -155,7 +155,7 @@ CASES = {
         "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],
         "grid": [{"axes": ["noise=0:1:3"]}, {"axes": ["noise=0,1", "telling=-1:1:3"]}],
         "pro": [{"rounds": 3}, {"rounds": 2, "keep": "random"}],
-        "mira": [{}, {"heldout": 0.25, "restarts": 2}],
+        "mira": [{}, {"restarts": 2}],
         "expected-risk": [{}, {"target": "sentence"}],
         "mbr": [{}, {"evidence": 4}],
         "boosted": [{"trees": 3, "least": 5}],

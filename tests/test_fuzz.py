@@ -121,7 +121,7 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_plugins.constituency.treebanks:read_treebanks",
+    "rerank_plugins.constituency.trainer:read_treebanks",
     "rerank_plugins.ngram.compact_file:read_embedded",
 }
 

@@ -1,10 +1,9 @@
 """The state splits of Klein & Manning (2003): marks on phrases and tags of a treebank from which a grammar is read.
 
-An annotation is a function of a node and its ancestors, nearest first, that returns a mark or "". `annotate` adds the
-marks to the labels (NP-BASE, NN-NP); every annotation sees the tree as it was before. The names are those of the paper;
-where an annotation differs from it, because traces and most function tags have been removed, its docstring says so.
-Parent annotation of phrases (§2.2) is vertical markovisation of order 2, which belongs to the binarisation.
-`plain` removes annotations and binarisation.
+An annotation is a function of a node and its ancestors, nearest first, that returns a mark or "" (NP-BASE, NN-NP);
+each sees the tree without marks. Where one differs from the paper, as traces and most function tags have been removed,
+its docstring says so. Parent annotation of phrases (§2.2) is vertical markovisation of order 2
+(kit/trees/binarisation.py).
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """The rules of a split grammar as blocks: for every coarse rule A → B C, those of the symbols of A, B and C.
 
-A pruned chart holds, for a span, the few bases that are left with all their symbols; two of them combine by the blocks
-of their pair. Symbols are numbered within their base here.
-
-A pair of bases has few pairs of symbols (b, c) with a rule, and each of these has several parents. The charts therefore
-sum I(b, i, k) I(c, k, j) over split points for each pair of symbols first, and multiply by the rules afterwards.
-
-Entries of a block are sorted so that neither the parent nor the children of an entry are those of the entry before it:
-a sum into the place just written would have to wait for it. Numbers within bases are unsigned: a compiled loop then
-need not allow for Python's negative indices, which costs as much as the arithmetic.
+Symbols are numbered within their base. A pair of bases has few pairs of symbols (b, c) with a rule, each with several
+parents, so charts first sum I(b, i, k) I(c, k, j) over split points for each pair, and multiply by the rules
+afterwards. Entries are sorted so that none writes to the place that the entry before it has just written to; numbers
+are unsigned, so that a compiled loop need not allow for Python's negative indices, which costs as much as the
+arithmetic.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.closure import closure_of
+from rerank_plugins.constituency.compiled_rules import closure_of
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 

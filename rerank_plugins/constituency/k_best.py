@@ -1,13 +1,9 @@
 """The k best derivations of a hypergraph, lazily and exactly: algorithm 3 of Huang & Chiang (2005).
 
-A derivation is an edge with a derivation of each of its tails. Every vertex has a list of its derivations so far, and a
-heap of candidates for the next one. The successors of a derivation, in which one tail takes its next derivation, become
-candidates only when the derivation after it is requested. The successors of the ranks (r, s) are (r, s + 1) and, if s
-is the first rank, (r + 1, s), so that each pair occurs once. Cycles of unary rules need no special care: a derivation
-scores below its parts, which are derived before it.
-
-Derivations are ordered by score, then by the number of the edge, then by the numbers of the tails' derivations. The
-cost is O(E + k n log k), once the best scores are known.
+A derivation is an edge with a derivation of each of its tails; every vertex has a list of its derivations so far, and
+a heap of candidates for the next. The successors of the ranks (r, s) are (r, s + 1) and, if s is the first rank, (r +
+1, s); they become candidates when the derivation after it is requested. Derivations are ordered by score, then by the
+number of the edge, then by those of the tails' derivations. The cost is O(E + k n log k) after the best scores.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""Inside and outside over a chart that keeps, for every span, only the bases that pruning has left.
+"""Inside and outside over a chart that keeps, for every span, only the bases that pruning has left, called its items.
 
-Cells are numbered as in outside.py. The bases of a cell are called items; item e has the values values[offsets[e]] to
-values[offsets[e + 1]], one for each symbol of its base. `lower` is inside before the unary rules, `upper` after them.
-
-Two items that can make a third by a rule meet at a split point. The inside pass records all meetings, and the outside
-pass goes through them again, from the widest cell to the narrowest. In both, a rule a → b c is applied once to a cell:
+Cells are numbered as in outside.py; item e has the values values[offsets[e]] to values[offsets[e + 1]], one for each
+symbol of its base: `lower` is inside before the unary rules, `upper` after them. The inside pass records the pairs of
+items that meet at a split point, and the outside pass goes through them again. A rule is applied once to a cell:
 
     V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c),   M(b, c) = Σ_k I(b, i, k) I(c, k, j)
     O(b, i, k) += T(b, c) I(c, k, j),           T(b, c) = Σ_a O(a, i, j) p(a → b c),         O(c, k, j) likewise
 
-The sum of T(b, c) I(b, i, k) I(c, k, j) over b and c, for the symbols of one parent base, is p of all derivations that
-use the rule of the bases over these spans: the outside pass gives the edges of a hypergraph (hypergraph.py) their score
-on its way.
+The sum of T(b, c) I(b, i, k) I(c, k, j) over the symbols of one parent base is p of all derivations that use the rule
+of the bases over these spans: the score of an edge of the hypergraph (hypergraph.py).
 """
 
 from __future__ import annotations

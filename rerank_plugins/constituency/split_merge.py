@@ -1,9 +1,8 @@
 """Split–merge training of latent states (Petrov, Barrett, Thibaux & Klein 2006).
 
-Each round splits every state in two, runs EM over the training trees, merges back the half of the splits whose loss
-reduces the likelihood least, runs EM again, and ends with iterations of EM with smoothing.
-
-States that were learnt on some trees can be carried over to the rewritings of more trees.
+Each round splits every state in two, runs EM, merges back the splits whose loss reduces the likelihood least, runs EM
+again, and ends with EM with smoothing. States learnt on some trees can be carried over to the rewritings of more
+trees.
 """
 
 from __future__ import annotations
@@ -14,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.constituency.binarised_trees import Forest
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.latent_trees import Trees
-from rerank_plugins.constituency.lexicon_smoothing import Smoothing
-from rerank_plugins.constituency.tagged_words import Tagged
-from rerank_plugins.constituency.treebank_grammar import Productions, grammar_of_counts
+from rerank_plugins.constituency.lexicon import Smoothing, Tagged
+from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts
 from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 
 BLEND = 0.01

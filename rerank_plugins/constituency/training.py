@@ -10,13 +10,10 @@ import numpy as np
 
 from rerank_plugins import __version__
 from rerank_plugins.constituency.annotation import annotate, named
-from rerank_plugins.constituency.binarised_trees import Forest, plant
-from rerank_plugins.constituency.counted_trees import CountedTrees
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.constituency.tagged_words import Tagged, with_unknown
-from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.binarisation import Binarisation
@@ -63,7 +60,7 @@ def train_grammar(
 ) -> Grammar:
     """Train a grammar on several treebanks; the trees of each count with its weight.
 
-    `tagged` words (tagged_words.py) are added to the lexicon, together with words that occur once in a treebank.
+    `tagged` words (lexicon.py) are added to the lexicon, together with words that occur once in a treebank.
 
     Raises FormatError if there are no trees, ConfigError for an unknown annotation.
     """

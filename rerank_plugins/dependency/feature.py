@@ -25,7 +25,7 @@ from rerank_plugins.core.interfaces import Parser, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
-from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.kit.vocabulary.signatures import minus_unknown
 
 if TYPE_CHECKING:
     from rerank_plugins.dependency.model import DependencyModel
@@ -56,7 +56,7 @@ class DependencyFeature(SentenceFeature, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.dependency.biaffine_parser import EnglishParser
-        from rerank_plugins.kit.files.parser_of_model import parser_of_model
+        from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(self.model, self.parser, EnglishParser())
 

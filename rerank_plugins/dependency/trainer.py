@@ -53,7 +53,7 @@ class DependencyLMTrainer(Trainer):
         from rerank_plugins.dependency.model import Settings, train
         from rerank_plugins.dependency.model_file import write_model
         from rerank_plugins.kit.backoff.estimation import estimate
-        from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+        from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
 
         settings = Settings(

@@ -16,8 +16,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.kit.binary_search import place_of
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import part, place_of
 
 
 class Counted(NamedTuple):

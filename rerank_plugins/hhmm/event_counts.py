@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.constituency.binarised_trees import Forest
-from rerank_plugins.constituency.treebank_grammar import productions
+from rerank_plugins.constituency.treebank_grammar import Forest, productions
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.kernels import filling_kernel

@@ -27,7 +27,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.search_tables import Tables, lay_out
 from rerank_plugins.hhmm.store import Beam, start_of
-from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
 EXCESS = 1 + 2 * math.exp(UNPARSED) + math.exp(UNFINISHED)  # an upper bound of the sum over all next words

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.split_merge import Schedule
-from rerank_plugins.constituency.tagged_words import Tagged
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks
 from rerank_plugins.constituency.treebank_grammar import treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.hhmm.event_counts import Events, count_events
-from rerank_plugins.kit.trees.unaries import JOINED, join_unaries
+from rerank_plugins.kit.trees.binarisation import JOINED, join_unaries
 
 
 def counting_settings(language: str) -> GrammarSettings:

@@ -16,8 +16,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, FormatError, NBestList, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.files.text import display_name, finite, open_text
 
 
 def read_columns(path: str | Path, width: int | None = None) -> FloatArray:

@@ -33,7 +33,7 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
 

@@ -14,7 +14,7 @@ words; a₂ may be `<s>` and b₂ `</s>`. The text of Song (2016) lacks its Tabl
 reading.
 
 A text is an array of word numbers in which each sentence ends in `</s>`. Events for counting are written as tuples of
-kit/backoff/event_sources.py: the columns stand in reverse order, so that the first key of a table is the last column.
+kit/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.binary_search import place_of
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.declared import Array, Offsets
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 PIECE = 1 << 20  # tokens of a piece of text, about

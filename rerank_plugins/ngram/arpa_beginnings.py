@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.backoff.prefetch import prefetch
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, first_slot, slot_of
 
 MIX = 0xD6E8FEB86659FD93

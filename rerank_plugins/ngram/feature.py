@@ -19,7 +19,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, SentenceModel, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.kit.vocabulary.signatures import minus_unknown
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel

@@ -72,8 +72,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that matched each."""
-        from rerank_plugins.kit.backoff.scoring import matched_lengths
-        from rerank_plugins.kit.backoff.text_scoring import score_text
+        from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
         scores, events = score_text(self.ngrams.stored, tokens, BOS, EOS)
@@ -94,7 +93,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return np.add.reduceat(scores, np.cumsum(lengths) - lengths) if len(lengths) else np.zeros(0)
 
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
-        from rerank_plugins.kit.backoff.text_scoring import score_text
+        from rerank_plugins.kit.backoff.scoring import score_text
 
         return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
@@ -123,7 +122,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def start(self) -> State:
         """The state after `<s>`."""
-        from rerank_plugins.kit.backoff.text_scoring import context_after
+        from rerank_plugins.kit.backoff.scoring import context_after
 
         return context_after(self.ngrams.stored, BOS), 1
 

@@ -17,7 +17,7 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence, SentenceModel, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.kit.vocabulary.signatures import minus_unknown
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
 

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.referential.beam import START, Beam
 from rerank_plugins.referential.description_model import Description, Kind
 from rerank_plugins.referential.grammar import Grammar, States

@@ -34,8 +34,7 @@ from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.posteriors import Posterior, posteriors
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors, source_of
 from rerank_plugins.similarity import structured_vectors
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Space, Weighting
 
@@ -180,7 +179,7 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     @cached_property
     def _sentences(self) -> SentenceVectors:
-        from rerank_plugins.svs.model_file import EMBEDDED
+        from rerank_plugins.svs.model import EMBEDDED
 
         path = self.model or EMBEDDED
         key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
@@ -210,7 +209,7 @@ class SentenceVectors:
     @cached_property
     def parser(self) -> SvsParser:
         """The parser over the model, loaded on first use."""
-        from rerank_plugins.svs.model_file import read_or_embedded
+        from rerank_plugins.svs.model import read_or_embedded
         from rerank_plugins.svs.parsing import SvsParser
 
         return SvsParser(read_or_embedded(self.path), self.threshold)

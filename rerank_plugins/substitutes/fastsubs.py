@@ -19,7 +19,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.files.model_file import read_model, write_model

@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kit.backoff.scoring import find_context, look_up
-from rerank_plugins.kit.backoff.text_scoring import unseen_symbols
-from rerank_plugins.kit.binary_search import place_of
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
+from rerank_plugins.kit.kernels import part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.substitutes.queues import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end

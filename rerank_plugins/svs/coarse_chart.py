@@ -1,12 +1,9 @@
 """Inside and outside probabilities of several sentences of the same length by the coarse grammar (Baker 1979).
 
-    V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
-    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (constituency/closure.py)
-
-A row of numbers has the values of one symbol for all spans of one width: those of all sentences at the first position,
-at the second, and so on. Children at one split point are then rows too, the right one shifted by its position, so that
-every step is a loop over adjacent numbers, which the processor takes several at a time. No number depends on the other
-sentences: a hypothesis has the same values in a list and alone.
+The recursions are those of constituency/inside.py. A row of numbers has the values of one symbol for all spans of one
+width: those of all sentences at the first position, at the second, and so on. Children at one split point are then
+rows too, the right one shifted, so that every step is a loop over adjacent numbers. No number depends on other
+sentences.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The items of a pruned chart, and the pairs of children that take part in a whole tree.
 
-The coarse grammar leaves some categories over each span. Which symbols of these categories derive the span, and which
-of them are below ROOT in some tree of the whole sentence, can be found without vectors: in a step of one integer each
-instead of K products. More than half of the symbols that derive a span are in no tree, because their annotation or
-relation fits no constituent above. The vectors of rule_posteriors.py are computed for the others only, from
-the pairs of children that are listed here, so that nothing is searched a second time.
+Which symbols of the categories that the coarse grammar leaves derive a span, and are below ROOT in some tree, is found
+without vectors, in a step of one integer each instead of K products; more than half are in no tree. The vectors of
+max_rule.py are computed for the others only, from the pairs of children that are listed here.
 """
 
 from __future__ import annotations

@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.binarised_trees import Forest
-from rerank_plugins.constituency.treebank_grammar import productions
+from rerank_plugins.constituency.treebank_grammar import Forest, productions
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.vocabulary.signatures import is_signature
-from rerank_plugins.svs.concept_lexicon import UNK_HEADWORD
-from rerank_plugins.svs.symbol_names import HEAD, category_and_relation
+from rerank_plugins.svs.model import UNK_HEADWORD
+from rerank_plugins.svs.states import HEAD, category_and_relation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Observed:
     `unk`, the last. A preterminal generates the class of its word (P_H); the class generates the word independently of
     the concept.
 
-    `forest`     N nodes (constituency/binarised_trees.py)
+    `forest`     N nodes (constituency/treebank_grammar.py)
     `relations`  names, "ID" first
     `relation`   (S) int32 the relation of each symbol
     `headwords`  (H) names of the kept headwords, most frequent first, and `unk`

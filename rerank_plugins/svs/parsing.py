@@ -1,20 +1,13 @@
 """Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
 
-1. Inside and outside probabilities by the coarse grammar over plain categories. A symbol is kept over
-   a span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
-2. The symbols of these categories that fit what is kept above and beside them (allowed_symbols.py).
-3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
-   trees that are left first (item_forest.py, rule_posteriors.py, max_rule.py).
+1. Inside and outside by the model projected onto plain categories: the mean probability of its rules, symbols and
+   concepts weighted by π(lci), eq. 13. A symbol is kept over a span if its category's expected count exceeds
+   `threshold`, which is ten times as high in sentences of more than LONG words; if no tree is left, it is lowered.
+2. The best vectors of the symbols that fit (best_vectors.py); for the other decoder, first the expected counts of rules
+   in all trees that are left (item_forest.py, max_rule.py).
 
-With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
-chart (chart.py) in which sentences share cells over the same words.
-
-The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
-sentences of more than LONG words, and is lowered there in smaller steps.
-
-The coarse grammar is the model projected onto its plain categories. Its rule A → B C has the mean probability of the
-model's rules over A, B and C: the symbols and concepts lci of A are weighted by their priors π(lci), their relative
-frequencies (eq. 13).
+With a threshold of 0 nothing is pruned, as in the paper, and best vectors fill a chart (chart.py) in which sentences
+share cells over the same words.
 """
 
 from __future__ import annotations
@@ -25,26 +18,93 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from rerank_plugins.constituency.coarse_grammar import coarse_name, summed
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.constituency.lexicon import lexicon_of
-from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
+from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, summed
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.trees.unaries import LINK
-from rerank_plugins.svs.chart import compose_items, fill_best
-from rerank_plugins.svs.chart_node import ChartNode, Tables
+from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, pruned_rules
+from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
 from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
-from rerank_plugins.svs.inside import fill_sums
-from rerank_plugins.svs.max_rule import best_categories, plain_rules
+from rerank_plugins.svs.item_forest import FULL, build, make_forest
+from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
 from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.pruned_vectors import PrunedChart
-from rerank_plugins.svs.vector_chart import VectorChart
-from rerank_plugins.svs.vector_rules import compile_rules
-from rerank_plugins.svs.vector_tree import VectorTree
+from rerank_plugins.svs.vector_chart import VectorChart, make_heap
+from rerank_plugins.svs.vector_rules import VectorRules, compile_rules
+from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree
+
+ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
+
+
+class PrunedChart:
+    """The best vectors of one sentence after another, or its forest.
+
+    `top` is the item of ROOT over all words, -1 if there is none. The cells of `heap` are those of the sentence, in the
+    order of `cell_number`.
+    """
+
+    def __init__(self, rules: VectorRules) -> None:
+        self.rules, self.concepts = rules, rules.transfer.shape[1]
+        self._pruned = pruned_rules(rules)
+        self.words = np.zeros(0, np.int32)
+        self.top = -1
+        self.forest = make_forest(0, ITEMS, PAIRS)
+        self._make_room(0, ITEMS)
+        self.rule, self.count = np.empty(COUNTS, np.int32), np.empty(COUNTS)
+
+    def build(self, words: IntArray, kept: BoolArray) -> bool:
+        """Fill the forest from the categories that are `kept` (cells, G); return whether there is a tree."""
+        self.words, self.top = words, -1
+        items, pairs = len(self.forest.symbol), len(self.forest.pair)
+        while True:
+            if len(self.forest.starts) != len(kept) + 1 or items > len(self.forest.symbol):
+                self.forest = make_forest(len(words), items, pairs)
+            top = build(self.rules, words, kept, self.forest)
+            if top != FULL:
+                break
+            items, pairs = 2 * items, 2 * pairs
+        self.top = top if top < self.forest.starts[-1] else -1
+        return self.top >= 0
+
+    def expected(self, plain: PlainRules) -> Expected | None:
+        """The expected counts of plain rules in the forest; None if it has no tree with a probability above 0."""
+        n, (cells, items) = len(self.words), (len(self.forest.starts) - 1, int(self.forest.starts[-1]))
+        power, cell_of, vector = np.empty(cells, np.int32), np.empty(items, np.int32), np.empty((items, self.concepts))
+        if self.top < 0:
+            return None
+        sum_vectors(self.rules, self.words, self.forest, power, cell_of, vector)
+        if vector[self.top, 0] == 0.0:
+            return None
+        tags, chains, binary = (np.empty((rows, 2), np.int64) for rows in (cells, cells, n * (n * n - 1) // 6))
+        while True:
+            expected = Expected(tags, chains, binary, self.rule, self.count)
+            parts = (self.words, self.forest, self.top, power, cell_of, vector)
+            if expect_rules(self.rules, plain, *parts, expected) != FULL:
+                return expected
+            self.rule, self.count = np.empty(2 * len(self.rule), np.int32), np.empty(2 * len(self.rule))
+
+    def fill(self, words: IntArray, kept: BoolArray) -> bool:
+        """Fill the best vectors; return whether there is a tree."""
+        self.words, self.top = words, -1
+        if not len(words):
+            return False
+        if len(self.heap.begin) < len(kept):
+            self._make_room(2 * len(kept), len(self.heap.symbol))
+        while True:
+            top = fill_kept(self._pruned, words, kept, self.heap, self.worth, self.scale)
+            if top != NO_ROOM:
+                break
+            self._make_room(len(kept), 2 * len(self.heap.symbol))
+        self.top = int(top)
+        return self.top >= 0
+
+    def _make_room(self, cells: int, items: int) -> None:
+        self.heap = make_heap(cells, items, self.concepts)
+        self.worth, self.scale = np.zeros((2, items))
+
 
 LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 

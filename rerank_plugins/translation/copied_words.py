@@ -21,7 +21,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.interfaces import FeatureExtractor, SentenceModel, option
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import source_of
 
 
 @dataclass(frozen=True)

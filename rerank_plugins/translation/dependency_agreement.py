@@ -32,7 +32,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import source_of
 from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:

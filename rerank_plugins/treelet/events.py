@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.backoff.layout import NONE
+from rerank_plugins.kit.backoff.events import NONE
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays, siblings
 

@@ -19,8 +19,7 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import score_events
-from rerank_plugins.kit.backoff.table_arrays import Tables
-from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.treelet.headlex_events import KINDS, factors

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.estimation import Estimator, estimate
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TreeletCollector

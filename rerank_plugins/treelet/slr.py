@@ -21,7 +21,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, SentenceModel, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.kit.model_abilities import with_unigrams
+from rerank_plugins.kit.language_models import with_unigrams
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel, shared
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.trees.head_rules import HeadRules
 from rerank_plugins.kit.trees.treebank_cleaning import category

@@ -3,7 +3,7 @@
 import pytest
 
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.prefix_trie import prefixes
+from rerank_plugins.kit.language_models import prefixes
 from tests.bench.timing import seconds
 
 SENTENCE = [

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.constituency.blocks import compile_blocks
-from rerank_plugins.constituency.coarse_grammar import project
 from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.inside import Chart, inside
 from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_pass, spans, workspace
-from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.constituency.parsing import ChartParser, Decoding, project
 from rerank_plugins.constituency.pruned_chart import PrunedChart, items_of
 from tests.constituency import naive_pcfg
 from tests.constituency.naive_pcfg import (
@@ -130,7 +129,7 @@ def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
 
 def test_the_projection_of_a_split_grammar():
     """It sums to one, expects each base as often as the split grammar does, and is the grammar itself if none is split."""
-    from rerank_plugins.constituency.expectations import expected_counts
+    from rerank_plugins.constituency.grammar import expected_counts
 
     for seed in range(10):
         grammar = random_grammar(seed, symbols=4, states=2, finite=True)

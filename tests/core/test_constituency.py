@@ -17,7 +17,7 @@ import rerank_plugins
 from rerank_plugins import FormatError
 from rerank_plugins.core.constituency_tree import Tree, read_trees, write_tree
 from rerank_plugins.core.dependency_tree import tree_fault
-from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.head_rules import english_heads, read_head_rules
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
 from rerank_plugins.kit.trees.treebank_cleaning import (
@@ -30,7 +30,6 @@ from rerank_plugins.kit.trees.treebank_cleaning import (
     rooted,
     strip_functions,
 )
-from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
 from rerank_plugins.treelet.tree_transformations.tags import lexicalise
 from tests.core import naive_trees
 from tests.core.dependency_conversion import to_dependencies

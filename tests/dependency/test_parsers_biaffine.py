@@ -21,7 +21,7 @@ from rerank_plugins.dependency.biaffine.states import halved, lower_states, uppe
 from rerank_plugins.dependency.biaffine.training import Schedule, train
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
-from rerank_plugins.kit.trees.attachment import Attachment
+from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
 from tests.dependency import naive_parsing

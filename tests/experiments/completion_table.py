@@ -30,9 +30,9 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.config import Config
-from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -40,9 +40,9 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.dependency.corpus import TreeCollector
 from rerank_plugins.dependency.model import Settings, train_on
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents
+from rerank_plugins.kit.backoff.events import TextEvents
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.text_scoring import score_text
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace

@@ -34,7 +34,7 @@ from rerank_plugins.hhmm.embedded_model import EMBEDDED
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.left_progeny import fitting_mass
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.prefix_trie import prefixes
+from rerank_plugins.kit.language_models import prefixes
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed
 from rerank_plugins.ngram.mixture import fit_weights, mixed
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.backoff.estimation import cutoffs, estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents, TupleEvents
-from rerank_plugins.kit.backoff.layout import NONE, EventLayout
-from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, sort_buckets
-from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_step
+from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, TupleEvents, bucket_bounds, sort_buckets
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_step, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.text_scoring import score_text
 from rerank_plugins.kit.workspace import Collection, Workspace
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
 

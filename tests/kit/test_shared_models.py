@@ -2,7 +2,7 @@
 
 from weakref import WeakValueDictionary
 
-from rerank_plugins.constituency import embedded_grammar as pcfg
+from rerank_plugins.constituency import model_file as pcfg
 from rerank_plugins.constituency.parsing import ChartParser
 from rerank_plugins.dependency.biaffine_parser import EMBEDDED, BiaffineParser
 from rerank_plugins.hhmm import embedded_model as hhmm

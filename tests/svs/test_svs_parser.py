@@ -8,12 +8,9 @@ import pytest
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.fallback import FLOOR
 from rerank_plugins.svs.coarse_chart import CoarseCharts
-from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
-from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.model_file import EMBEDDED, read_model, write_model
+from rerank_plugins.svs.model import EMBEDDED, HeadTable, SvsModel, VectorLexicon, read_model, write_model
 from rerank_plugins.svs.parser import VectorParser
-from rerank_plugins.svs.parsing import SvsParser
-from rerank_plugins.svs.pruned_vectors import PrunedChart
+from rerank_plugins.svs.parsing import PrunedChart, SvsParser
 
 
 @pytest.fixture(scope="module")

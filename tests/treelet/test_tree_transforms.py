@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from rerank_plugins.core.brackets_and_quotes import BRACKETS
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.hhmm.right_corner import right_corner, store_depth, stores, undo_right_corner
-from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.parseval import Parseval, brackets
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
 from rerank_plugins.treelet.tree_transformations import (
     TEMPORAL,
     Transformations,

@@ -31,7 +31,7 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import source_of
 from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.binary_search import place_of
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.translation.alignment.em import forward
 from rerank_plugins.translation.alignment.links import Links, Method, symmetrised
 from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_transitions

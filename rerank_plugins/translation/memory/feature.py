@@ -30,7 +30,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.memory.model import Matches, TranslationMemory

@@ -28,7 +28,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
-from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory.matches import compare
 from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
 from rerank_plugins.translation.words import split_words

@@ -11,9 +11,8 @@ from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError, Parse, Parser
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.attachment import Attachment
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored
-from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
 
 BLOCK = 100  # sentences that are parsed between two steps of the bar

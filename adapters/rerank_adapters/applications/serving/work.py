@@ -43,8 +43,6 @@ class Serving:
     @cached_property
     def reranker(self) -> Reranker:
         """The reranker, with all of its models loaded. What requests hold is never written to the cache of parses."""
-        import numba.core.caching  # noqa: F401  the folder of kernels is chosen here, by the cache that there is
-
         os.environ["RERANK_CACHE"] = ""
         reranker = Reranker.load(self.weights, load_plugins(BUILTIN, self.files))
         named = {**reranker.weights.provenance, "file": self.weights.name}  # answers do not show folders

@@ -41,7 +41,7 @@ def measures_of(
 
 
 def _svs_parser(model: Path) -> SvsParser:
-    from rerank_plugins.svs.model_file import EMBEDDED, read_model
+    from rerank_plugins.svs.model import EMBEDDED, read_model
 
     return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)
 

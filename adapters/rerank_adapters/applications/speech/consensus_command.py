@@ -13,7 +13,7 @@ from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
-    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.kit.nbest_lists import Posterior
 
 
 @click.command("consensus")
@@ -57,7 +57,7 @@ def command(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
-    from rerank_plugins.kit.posteriors import posteriors
+    from rerank_plugins.kit.nbest_lists import posteriors
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
     closing = Closing()

@@ -15,7 +15,7 @@ from rerank_plugins.core.registry import Registry
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.kit.nbest_lists import Posterior
     from rerank_plugins.lists.confusion_network import ConfidenceKind
 
 SHARE = click.FloatRange(0, 1)
@@ -78,7 +78,7 @@ def command(
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.metrics.wer import WER
+    from rerank_adapters.metrics.edit_rate import WER
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
 
