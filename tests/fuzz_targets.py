@@ -51,8 +51,8 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
-from rerank_plugins.lists.number_columns import read_columns
-from rerank_plugins.missing_words import model_file as missing_file
+from rerank_plugins.lists.column import read_columns
+from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
@@ -62,23 +62,21 @@ from rerank_plugins.ngram.oov_count import read_words
 from rerank_plugins.ngram.word_classes import read_classes
 from rerank_plugins.referential.grammar_file import read_grammar
 from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.similarity.esa import model_file as esa_file
+from rerank_plugins.similarity.esa import model as esa_file
 from rerank_plugins.similarity.esa import training as esa
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.random_indexing import model_file as vectors_file
+from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity.random_indexing import model as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
-from rerank_plugins.translation.alignment import model_file as alignment_file
+from rerank_plugins.translation import word_lexicon as lexicon
+from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
-from rerank_plugins.translation.alignment.links_text import read_gold
-from rerank_plugins.translation.joint_model import model_file as joint_file
+from rerank_plugins.translation.alignment.links import read_gold
+from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
-from rerank_plugins.translation.lexicon import model_file as lexicon_file
-from rerank_plugins.translation.lexicon import training as lexicon
-from rerank_plugins.translation.memory import model_file as memory_file
-from rerank_plugins.translation.memory import training as memory
+from rerank_plugins.translation.memory import model as memory
 from rerank_plugins.treelet import headlex_model
 from rerank_plugins.treelet import headlex_model_file as headlex_file
 from rerank_plugins.treelet import headlex_training as headlex
@@ -468,15 +466,13 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "translation memory",
-        lambda path: memory_file.write_model(memory.train(PAIRS, memory.Settings()), path),
-        memory_file.read_model,
+        lambda path: memory.write_model(memory.train(PAIRS, memory.Settings()), path),
+        memory.read_model,
     )
     yield model(
         "word lexicon",
-        lambda path: lexicon_file.write_model(
-            lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path
-        ),
-        lexicon_file.read_model,
+        lambda path: lexicon.write_model(lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path),
+        lexicon.read_model,
     )
     yield model(
         "word alignment",

@@ -48,8 +48,7 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.missing_words.model import METHODS, Method
-from rerank_plugins.missing_words.model_file import write_model
+from rerank_plugins.missing_words.model import METHODS, Method, write_model
 from rerank_plugins.missing_words.training import Settings
 from rerank_plugins.missing_words.training import train as train_missing_words
 from rerank_plugins.missing_words.tuning import Removed, remove_words

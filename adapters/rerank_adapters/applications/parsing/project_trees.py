@@ -25,7 +25,8 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, wri
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.translation.projection.direct_projection import Projected, project
+from rerank_plugins.translation.alignment.model import WordAlignmentModel
+from rerank_plugins.translation.projection_through_links import Projected, project
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
@@ -165,7 +166,7 @@ def command(
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
-    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -25,7 +25,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.dependency.stanza_entities import StanzaEntities
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def measures_of(
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.similarity.esa.model_file import read_model as read_esa
+    from rerank_plugins.similarity.esa.model import read_model as read_esa
     from rerank_plugins.similarity.measures.table import Measures
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 
@@ -63,7 +63,7 @@ def measures_of(
 
 
 def _svs_parser(model: Path) -> SvsParser:
-    from rerank_plugins.similarity.measures.structured_measures import THRESHOLD
+    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
     from rerank_plugins.svs.parsing import SvsParser
 
     return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)

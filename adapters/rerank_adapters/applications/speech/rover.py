@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
     from rerank_plugins.kit.nbest_lists import Posterior
-    from rerank_plugins.lists.confusion_network import ConfusionNetwork
-    from rerank_plugins.lists.rover import ConfidenceKind, Voting
+    from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +152,7 @@ class Combination:
     @classmethod
     def of(cls, utterance: str, systems: Sequence[System], weights: FloatArray, *, confident: bool) -> Combination:
         """The combination of what the systems recognised; `confident` if all of them have confidences."""
-        from rerank_plugins.lists.confusion_network import ConfusionNetwork
-        from rerank_plugins.lists.rover import Voting
+        from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
 
         outputs = [system.output(utterance) for system in systems]
         network = ConfusionNetwork.combine([output.words for output in outputs], weights)
@@ -195,7 +193,7 @@ def tune(
 
     Of equally good settings those of the largest α are taken, then of the lowest null confidence, then `avg`.
     """
-    from rerank_plugins.lists.rover import CONFIDENCES
+    from rerank_plugins.lists.confusion_network import CONFIDENCES
 
     points = [VotingSettings()]
     points += [VotingSettings(*point) for point in product(GRID[-2::-1].tolist(), GRID.tolist(), CONFIDENCES)]
