@@ -13,14 +13,16 @@ share cells over the same words.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
 from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, summed
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
@@ -28,7 +30,6 @@ from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, pruned_rules
 from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
-from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
 from rerank_plugins.svs.model import SvsModel
@@ -155,7 +156,7 @@ class SvsParser:
         self.model, self.threshold, self.decoder = model, threshold, decoder
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
-        self.coarse_charts = CoarseCharts(compile_coarse(self.coarse))
+        self.coarse_chart = Chart(compile_coarse(self.coarse))
         self.chart = VectorChart(self.rules, fill_best)
         self.pruned = PrunedChart(self.rules)
         self.sums = VectorChart(self.rules, fill_sums)
@@ -179,35 +180,29 @@ class SvsParser:
         Equal sentences are parsed once. The order is free, as all values of a sentence depend on its words alone.
         """
         results: dict[tuple[str, ...], T | None] = dict.fromkeys(map(tuple, sentences))
-        for batch in batches([sentence for sentence in results if sentence]):
-            for sentence, words, chart in self._charts(batch):
-                if chart.top >= 0:
-                    root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
-                    results[sentence] = read(sentence, root)
+        distinct = [sentence for sentence in results if sentence]
+        for place in sharing_order(distinct):
+            words = self.numbers(distinct[place])
+            chart = self._chart(words)
+            if chart.top >= 0:
+                root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
+                results[distinct[place]] = read(distinct[place], root)
         return [results[tuple(sentence)] for sentence in sentences]
 
-    def _charts(
-        self, batch: Sequence[tuple[str, ...]]
-    ) -> Iterator[tuple[tuple[str, ...], IntArray, PrunedChart | VectorChart]]:
-        """The filled charts of sentences of the same length, each valid until the next one."""
-        words, length = np.stack([self.numbers(sentence) for sentence in batch]), len(batch[0])
-        lowest = LOWEST if length > EXACT else 0.0
+    def _chart(self, words: IntArray) -> PrunedChart | VectorChart:
+        """The filled chart of a sentence; the threshold is lowered until there is a tree."""
+        lowest = LOWEST if len(words) > EXACT else 0.0
         threshold, lower = max(self.threshold, lowest), LOWER
-        if length > LONG:
+        if len(words) > LONG:
             threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
         if threshold:
-            self.coarse_charts.fill(words)
-        waiting = list(range(len(batch)))
-        while waiting:
-            kept = self.coarse_charts.kept(threshold, PRUNED_EARLY * threshold) if threshold else None
-            unparsed = []
-            for place in waiting:
-                chart = self._filled(words[place], None if kept is None else kept[place])
-                if chart.top >= 0 or threshold == lowest:
-                    yield batch[place], words[place], chart
-                else:
-                    unparsed.append(place)
-            waiting, threshold = unparsed, threshold * lower if threshold * lower > LOWEST else lowest
+            self.coarse_chart.fill(words)
+        while True:
+            kept = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold if threshold else None
+            chart = self._filled(words, kept)
+            if chart.top >= 0 or threshold == lowest:
+                return chart
+            threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
         """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
