@@ -25,6 +25,8 @@ from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
+TIGHT = 1e-12
+NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +84,6 @@ class Grammar:
         np.add.at(totals, self.unary[:, 0], np.exp(self.unary_logp))
         np.add.at(totals, self.lexicon.symbols, np.exp(self.lexicon.logp))
         return totals
-
-
-TIGHT = 1e-12
 
 
 def finite_mass(grammar: Grammar) -> FloatArray:
@@ -155,9 +154,6 @@ def expected_counts(grammar: Grammar) -> FloatArray:
         if level.sum() <= TIGHT * counts.sum() or counts.sum() > 1e6:
             break
     return counts
-
-
-NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
 
 def ln_unigrams(grammar: Grammar) -> FloatArray:

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.constituency.compiled_rules import Rules, apply_chains, compile_rules
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
+from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -29,6 +29,8 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
+START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
+SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
 @part
@@ -72,10 +74,6 @@ class CellMemory:
         if self._used[0] == most:
             self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
         return self._slots, self._rows, self._powers, self._used
-
-
-START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
-SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
@@ -304,10 +302,3 @@ class Chart:
 def sharing_order(sentences: Sequence[Sentence]) -> list[int]:
     """Return the positions of the sentences in the order in which a chart reuses most cells: by length, then words."""
     return sorted(range(len(sentences)), key=lambda place: (len(sentences[place]), tuple(sentences[place])))
-
-
-def inside(grammar: Grammar, sentence: Sentence) -> float:
-    """Return ln p(sentence), summed over all its trees; -inf if there is none."""
-    chart = Chart(compile_rules(grammar))
-    chart.fill(grammar.lexicon.ids(sentence))
-    return chart.log_probability()

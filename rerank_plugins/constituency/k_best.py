@@ -19,6 +19,22 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
 FULL = -3  # a kernel needs larger arrays
+# A candidate, a node of a skew heap: left and right are -1 where there is no tail, or its first derivation is meant.
+CANDIDATE = np.dtype(
+    [
+        ("score", np.float64), ("edge", np.int32), ("left", np.int32), ("right", np.int32), ("child", np.int32),
+        ("sibling", np.int32), ("unused", np.int32),
+    ]
+)  # fmt: skip
+# A derivation, the next one of its vertex, whether the candidates for that are in the heap, and its number in the end.
+DERIVATION = np.dtype(
+    [
+        ("score", np.float64), ("vertex", np.int32), ("edge", np.int32), ("left", np.int32), ("right", np.int32),
+        ("successor", np.int32), ("opened", np.int32), ("number", np.int32), ("unused", np.int32),
+    ]
+)  # fmt: skip
+# The first derivation of a vertex, the root of its heap, and whether its edges are in the heap.
+VERTEX = np.dtype([("first", np.int32), ("top", np.int32), ("opened", np.int32)])
 
 
 class Derivations(NamedTuple):
@@ -36,24 +52,6 @@ class Derivations(NamedTuple):
     right: IntArray
     score: FloatArray
     best: IntArray
-
-
-# A candidate, a node of a skew heap: left and right are -1 where there is no tail, or its first derivation is meant.
-CANDIDATE = np.dtype(
-    [
-        ("score", np.float64), ("edge", np.int32), ("left", np.int32), ("right", np.int32), ("child", np.int32),
-        ("sibling", np.int32), ("unused", np.int32),
-    ]
-)  # fmt: skip
-# A derivation, the next one of its vertex, whether the candidates for that are in the heap, and its number in the end.
-DERIVATION = np.dtype(
-    [
-        ("score", np.float64), ("vertex", np.int32), ("edge", np.int32), ("left", np.int32), ("right", np.int32),
-        ("successor", np.int32), ("opened", np.int32), ("number", np.int32), ("unused", np.int32),
-    ]
-)  # fmt: skip
-# The first derivation of a vertex, the root of its heap, and whether its edges are in the heap.
-VERTEX = np.dtype([("first", np.int32), ("top", np.int32), ("opened", np.int32)])
 
 
 class Workspace(NamedTuple):

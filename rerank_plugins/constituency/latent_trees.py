@@ -19,6 +19,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import cores, in_threads
 
 NODES = 1 << 20  # of a part of a forest; its vectors take 16 bytes per distinct node and state
+Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class Subtrees(NamedTuple):
@@ -167,9 +168,6 @@ class Trees:
             label = grammar.parent[nodes.rule]
             kernels.merge_losses(label, grammar.states, nodes.weights, at, inside, outside, *known)
         return losses
-
-
-Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def _passes(nodes: Subtrees, grammar: LatentGrammar, listed: Entries) -> Passes:

@@ -27,6 +27,8 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signature
 
 REMEMBERED = 1 << 18  # words whose numbers are kept
+Entries = tuple[IntArray, IntArray, FloatArray]
+Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 class NumberedWords:
@@ -110,9 +112,6 @@ class Smoothing:
     least: float = 0.01
 
 
-Entries = tuple[IntArray, IntArray, FloatArray]
-
-
 def smoothed(
     words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, settings: Smoothing
 ) -> Entries:
@@ -167,9 +166,6 @@ def _tags_of_unknown_words(
         chosen[:] = True
     tags = np.bincount(symbol[chosen], count[chosen], size)
     return np.asarray(tags / tags.sum(), np.float64)
-
-
-Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:

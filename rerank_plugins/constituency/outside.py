@@ -13,7 +13,7 @@ import numpy as np
 from rerank_plugins.constituency.compiled_rules import Rules
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.inside import Chart
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 
@@ -131,10 +131,3 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
         values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
         outside_pass(chart.rules, n, *values, least, counts, workspace(chart.rules, n))
     return counts
-
-
-def spans(n: int) -> LongArray:
-    """Return (n (n + 1) / 2, 2) the first word of each cell and the one after its last, ordered by `cell_number`."""
-    return np.array([(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)], np.int64).reshape(
-        -1, 2
-    )

@@ -27,6 +27,8 @@ from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
 
+ROOT_LABEL = "ROOT"
+
 
 class CountedTrees:
     """The trees of treebanks in order, each treebank with a weight.
@@ -57,9 +59,6 @@ class CountedTrees:
     def tree_weights(self) -> FloatArray:
         """Return the weight of each tree that was read."""
         return np.repeat(np.asarray(self._weights, np.float64), self.sizes)
-
-
-ROOT_LABEL = "ROOT"
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,8 @@ from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 
+FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
+
 
 @njit(cache=True, nogil=True)
 def expect(
@@ -110,9 +112,6 @@ def expect(
                         outside[below, j] += value * across[i, j]
                         flow[i, j] += weight * value * e[below, j]
     return total
-
-
-FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,12 @@ from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
+KIND = "svs"
+EMBEDDED = embedded("vectors.svs")
+NAMES = ("symbols", "categories", "relations", "between")
+NUMBERS = ("category", "relation", "binary", "unary")
+PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
+LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,14 +190,6 @@ def compose(
     A unary rule has the same form without the right child.
     """
     return np.asarray(rule * (left_transfer @ left) * (right_transfer @ right), np.float64)
-
-
-KIND = "svs"
-EMBEDDED = embedded("vectors.svs")
-NAMES = ("symbols", "categories", "relations", "between")
-NUMBERS = ("category", "relation", "binary", "unary")
-PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
-LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:

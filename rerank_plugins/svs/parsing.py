@@ -28,7 +28,7 @@ from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, pruned_rules
+from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, symbol_sets
 from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
@@ -38,6 +38,13 @@ from rerank_plugins.svs.vector_rules import VectorRules, compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree
 
 ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
+LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
+THRESHOLD = 1e-4
+LONG = 60  # words
+LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
+LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
+Decoder = Literal["vector", "mbr"]
+T = TypeVar("T")
 
 
 class PrunedChart:
@@ -49,7 +56,7 @@ class PrunedChart:
 
     def __init__(self, rules: VectorRules) -> None:
         self.rules, self.concepts = rules, rules.transfer.shape[1]
-        self._pruned = pruned_rules(rules)
+        self._sets = symbol_sets(rules)
         self.words = np.zeros(0, np.int32)
         self.top = -1
         self.forest = make_forest(0, ITEMS, PAIRS)
@@ -95,7 +102,7 @@ class PrunedChart:
         if len(self.heap.begin) < len(kept):
             self._make_room(2 * len(kept), len(self.heap.symbol))
         while True:
-            top = fill_kept(self._pruned, words, kept, self.heap, self.worth, self.scale)
+            top = fill_kept(self.rules, self._sets, words, kept, self.heap, self.worth, self.scale)
             if top != NO_ROOM:
                 break
             self._make_room(len(kept), 2 * len(self.heap.symbol))
@@ -105,9 +112,6 @@ class PrunedChart:
     def _make_room(self, cells: int, items: int) -> None:
         self.heap = make_heap(cells, items, self.concepts)
         self.worth, self.scale = np.zeros((2, items))
-
-
-LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
@@ -132,15 +136,6 @@ def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     emissions = lexicon_of(lexicon.words, entries[:, 0], entries[:, 1], logp)
     symbols = tuple(numbers)
     return Grammar(symbols, symbols, base, binary, binary_logp, unary, unary_logp, emissions), group
-
-
-THRESHOLD = 1e-4
-LONG = 60  # words
-LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
-LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
-
-Decoder = Literal["vector", "mbr"]
-T = TypeVar("T")
 
 
 class SvsParser:

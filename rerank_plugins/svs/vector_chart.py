@@ -20,6 +20,7 @@ from rerank_plugins.svs.vector_rules import VectorRules
 
 NEW = -1  # `begin` of a cell that is not yet filled
 HIGHEST = 1 << 30
+MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
 
 class Heap(NamedTuple):
@@ -95,9 +96,6 @@ def normalise(heap: Any, cell: int) -> None:
         for item in range(heap.begin[cell], heap.end[cell]):
             for c in range(heap.vector.shape[1]):
                 heap.vector[item, c] *= factor
-
-
-MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
 
 class VectorChart:

@@ -25,6 +25,9 @@ from rerank_plugins.kit.workspace import Collection, Workspace
 
 DIGIT = 11  # bits
 TARGET = 1 << 16  # rows of a bucket, about
+BITS = 63  # of a non-negative int64
+NONE = -1  # in an array of events: no symbol, as the context is shorter
+MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
 def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray, LongArray]:
@@ -98,10 +101,6 @@ def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> No
             for i in range(size):
                 for j in range(width):
                     target[i, j] = source[i, j]
-
-
-BITS = 63  # of a non-negative int64
-NONE = -1  # in an array of events: no symbol, as the context is shorter
 
 
 @dataclass(frozen=True)
@@ -199,9 +198,6 @@ def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, curso
         cursor[bucket] += 1
         for word in range(rows.shape[1]):
             rows[row, word] = packed[i, word]
-
-
-MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
 class EventSource(Protocol):

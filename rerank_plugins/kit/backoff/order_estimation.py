@@ -27,6 +27,8 @@ from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 
+BINS = 16  # leading bits of its context that determine the bucket of an n-gram
+
 
 @filling_kernel
 def link_ngrams(
@@ -64,9 +66,6 @@ def first_children(contexts: RecordArray) -> IntArray:
     count = len(contexts) - 1
     lengthened = np.bincount(contexts["parent"][1:count], minlength=count + 1)
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
-
-
-BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 
 
 @dataclass

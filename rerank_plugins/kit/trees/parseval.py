@@ -16,6 +16,10 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
 
+PUNCTUATION = frozenset({",", ":", "``", "''", "."})
+SAME = {"PRT": "ADVP"}
+Bracket = tuple[str, int, int]  # label, first word, word after the last
+
 
 @dataclass
 class Attachment:
@@ -42,12 +46,6 @@ class Attachment:
         """UPOS accuracy, unlabelled and labelled attachment score, each in per cent of the words."""
         counts = {"UPOS": self.tags, "UAS": self.heads, "LAS": self.labelled}
         return {name: 100 * count / max(1, self.words) for name, count in counts.items()}
-
-
-PUNCTUATION = frozenset({",", ":", "``", "''", "."})
-SAME = {"PRT": "ADVP"}
-
-Bracket = tuple[str, int, int]  # label, first word, word after the last
 
 
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
