@@ -126,28 +126,22 @@ def first_scale(rules: Any, word: int) -> float:
     return START / largest if largest > 0.0 else 1.0
 
 
-class Workspace(NamedTuple):
-    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns.
+class InsideBuffers(NamedTuple):
+    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns."""
 
-    `below`, `above`  (S) the values of one cell
-    `chosen`          (pairs + 1) pairs of children
-    `maxima`          (n) the largest value of each cell of a column
-    `nodes`           (n) numbers in the memory of the spans from each word to the present column
-    `total_power`     (n + 1) the power of the words up to each column
-    """
-
+    # below, above: (S) the values of one cell
     below: FloatArray
     above: FloatArray
-    chosen: IntArray
-    maxima: FloatArray
-    nodes: LongArray
-    total_power: LongArray
+    chosen: IntArray  # (pairs + 1) pairs of children
+    maxima: FloatArray  # (n) the largest value of each cell of a column
+    nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
+    total_power: LongArray  # (n + 1) the power of the words up to each column
 
 
 @filling_kernel
 def fill_columns(
     rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
-    memory: Any, work: Workspace,
+    memory: Any, work: InsideBuffers,
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -269,7 +263,7 @@ class Chart:
         self.words = self.words[:0]
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
-        self._work = Workspace(
+        self._work = InsideBuffers(
             below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
         )
 

@@ -23,22 +23,14 @@ Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class Subtrees(NamedTuple):
-    """N nodes by height, and within a height by rule; children come before their parents.
+    """N nodes by height, and within a height by rule; children come before their parents."""
 
-    `rule`      (N) the rule of each node
-    `left`      (N) int32 the first child, -1 in a preterminal
-    `right`     (N) int32 the second child, -1 in a preterminal and where there is one child
-    `runs`      (runs + 1) where each run of nodes of the same height and rule begins
-    `weights`   (N) the sum of the weights of the trees in which the node occurs, for each occurrence
-    `roots`     the nodes that are roots, and `root_weights` the sum of the weights of their trees
-    """
-
-    rule: IntArray
-    left: IntArray
-    right: IntArray
-    runs: LongArray
-    weights: FloatArray
-    roots: LongArray
+    rule: IntArray  # (N) the rule of each node
+    left: IntArray  # (N) int32 the first child, -1 in a preterminal
+    right: IntArray  # (N) int32 the second child, -1 in a preterminal and where there is one child
+    runs: LongArray  # (runs + 1) where each run of nodes of the same height and rule begins
+    weights: FloatArray  # (N) the sum of the weights of the trees in which the node occurs, for each occurrence
+    roots: LongArray  # the nodes that are roots, and `root_weights` the sum of the weights of their trees
     root_weights: FloatArray
 
 

@@ -32,20 +32,17 @@ class SymbolSets(NamedTuple):
     """What the kernel of a pruned chart reads beside `VectorRules`: above all sets of symbols, of W integers each.
 
     Bit b of integer w is the symbol 64 w + b of its category.
-
-    `blocks`  block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the
-              symbol with the number b in the left category, -1 for none
-    `left`, `right`  (T, W) the children of binary rules over three categories, in the order of `couple_parents`
-    `over`    (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
-    `only`    (pairs, W) the children of unary rules over a pair
     """
 
+    # block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the symbol
+    # with the number b in the left category, -1 for none
     blocks: IntArray
     block_starts: IntArray
+    # left, right: (T, W) the children of binary rules over three categories, in the order of `couple_parents`
     left: NDArray[np.uint64]
     right: NDArray[np.uint64]
-    over: IntArray
-    only: NDArray[np.uint64]
+    over: IntArray  # (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    only: NDArray[np.uint64]  # (pairs, W) the children of unary rules over a pair
 
 
 def symbol_sets(rules: VectorRules) -> SymbolSets:

@@ -66,18 +66,14 @@ def split_unaries(tree: Tree) -> Tree:
 class Binarisation:
     """A way to binarise; `undo(apply(tree)) == tree` for every tree whose labels contain neither @ nor ^.
 
-    `direction`   how a phrase of more than two children is split
-    `horizontal`  how many children an intermediate symbol names (None: all)
-    `vertical`    how many categories a label names, that of the phrase included (1: no annotation)
-
     >>> tree = Tree("NP", tuple(Tree(tag, (tag.lower(),)) for tag in ("DT", "JJ", "NN")))
     >>> str(Binarisation("right", horizontal=1).apply(tree))
     '(NP (DT dt) (@NP|DT (JJ jj) (NN nn)))'
     """
 
-    direction: Literal["right", "left", "head"] = "right"
-    horizontal: int | None = 1
-    vertical: int = 1
+    direction: Literal["right", "left", "head"] = "right"  # how a phrase of more than two children is split
+    horizontal: int | None = 1  # how many children an intermediate symbol names (None: all)
+    vertical: int = 1  # how many categories a label names, that of the phrase included (1: no annotation)
 
     def __post_init__(self) -> None:
         if self.direction not in ("right", "left", "head"):
