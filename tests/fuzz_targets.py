@@ -17,21 +17,19 @@ from rerank_adapters.applications.restoration.edit_distance import read_sentence
 from rerank_adapters.applications.restoration.imputation_file import parse_rows
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete
 from rerank_adapters.applications.similarity import system as similarity
-from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.speech.systems import read_lists, read_systems
 from rerank_adapters.applications.tables.files import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
-from rerank_adapters.formats import minimal_pairs, sentence_pairs
-from rerank_adapters.formats.ctm import read_ctm
-from rerank_adapters.formats.groups import read_groups
+from rerank_adapters.formats.kaldi import read_symbols
 from rerank_adapters.formats.line_lists import read_values
 from rerank_adapters.formats.outputs import read_segments
+from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.scored_pairs import read_pairs
-from rerank_adapters.formats.symbols import read_symbols
+from rerank_adapters.formats.reference_forms import read_ctm
+from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
@@ -70,7 +68,7 @@ from rerank_plugins.similarity.esa import training as esa
 from rerank_plugins.similarity.esa.documents import Document
 from rerank_plugins.similarity.random_indexing import model_file as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
-from rerank_plugins.similarity.wordnet.database import read_database
+from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
 from rerank_plugins.translation.alignment import model_file as alignment_file
@@ -277,7 +275,7 @@ def texts() -> Iterable[Target]:
     yield text("weights.toml", WEIGHTS, read_weights, "weights.toml")
     yield text("weights of a reranker", WEIGHTS, Reranker.load, "weights.toml")
     yield text("numbers", "1.5 2\n-3 4e5\n", read_columns, "numbers")
-    yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_pairs, "pairs")
+    yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_scored_pairs, "pairs")
     yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")
     yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")
     for form, content in REFERENCES.items():
@@ -293,12 +291,12 @@ def texts() -> Iterable[Target]:
     yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
     yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
-    yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(sentence_pairs.read_pairs([str(path)])))
-    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), minimal_pairs.read_pairs)
+    yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(read_sentence_pairs([str(path)])))
+    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), read_minimal_pairs)
     blimp = (
         '{"sentence_good": "a b", "sentence_bad": "b a", "field": "syntax", "linguistics_term": "order", "UID": "x"}\n'
     )
-    yield text("BLiMP", blimp * 2, minimal_pairs.read_pairs)
+    yield text("BLiMP", blimp * 2, read_minimal_pairs)
     yield text("judgements", head(EXAMPLE / "grammaticality" / "dev.tsv"), read_judgements)
     yield text("suite", SUITE, read_suite)
     yield text("classifier", CLASSIFIER, read_classifier)
@@ -306,8 +304,8 @@ def texts() -> Iterable[Target]:
     csv = "id,question,a),b)\n1,the _____ barks,dog,cat\n"
     yield text("questions csv", csv, read_questions)
     yield text("answers", "id,answer\n1,a\n2,b\n", lambda path: read_answers(path, 2))
-    yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_sentence_pairs)
-    yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_sentence_pairs, "pairs.csv")
+    yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_rated_pairs)
+    yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_rated_pairs, "pairs.csv")
     yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
     yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
@@ -335,7 +333,10 @@ def texts() -> Iterable[Target]:
     yield text("ARPA substitutes", ARPA, FastSubs.load)
     yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
     yield Target(
-        "WordNet", "data.noun", lambda path: write_wordnet(path.parent), lambda path: read_database(path.parent)
+        "WordNet",
+        "data.noun",
+        lambda path: write_wordnet(path.parent),
+        lambda path: WordNet(path.parent, {"dogs": 1.0}),
     )
 
 

@@ -155,7 +155,7 @@ CASES = {
         "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],
         "grid": [{"axes": ["noise=0:1:3"]}, {"axes": ["noise=0,1", "telling=-1:1:3"]}],
         "pro": [{"rounds": 3}, {"rounds": 2, "keep": "random"}],
-        "mira": [{}, {"heldout": 0.25, "restarts": 2}],
+        "mira": [{}, {"restarts": 2}],
         "expected-risk": [{}, {"target": "sentence"}],
         "mbr": [{}, {"evidence": 4}],
         "boosted": [{"trees": 3, "least": 5}],

@@ -7,7 +7,11 @@ with each `a[i:j] = b`, which takes longer, 3 s, than most kernels.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -19,6 +23,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 cgutils: Any = numba_cgutils  # it has no types
 BYTE, INT = ir.IntType(8), ir.IntType(32)
 READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
+
+
+def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
+    """Remove machine code beside the source that another version of the package has compiled.
+
+    Its index may name classes of modules that have gone, and a kernel does not notice a change to its parts in another
+    file.
+    """
+    modules = sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
+    present = f"{version('rerank-plugins')} {zlib.crc32(' '.join(modules).encode()):08x}"
+    marker = package / "__pycache__" / "kernels.version"
+    with suppress(OSError):  # where nothing can be written, no machine code is kept beside the source
+        if not marker.exists() or marker.read_text() != present:
+            for index in package.rglob("*.nb[ci]"):
+                index.unlink(missing_ok=True)
+            marker.parent.mkdir(exist_ok=True)
+            marker.write_text(present)
+
+
+forget_other_versions()
 
 
 def kernel(function: Function) -> Function:

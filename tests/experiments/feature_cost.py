@@ -19,7 +19,7 @@ import numpy as np
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.config import plugin_table
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table

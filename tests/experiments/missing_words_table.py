@@ -38,7 +38,7 @@ from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.config import Config, plugin_table
-from rerank_adapters.evaluation.proportions import mcnemar
+from rerank_adapters.evaluation.significance import mcnemar
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table

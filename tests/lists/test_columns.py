@@ -7,9 +7,9 @@ import pytest
 
 from rerank_adapters.chain.extraction import ValueCache, extract_features
 from rerank_adapters.config import Config
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.lists.column import ColumnFeature
@@ -123,7 +123,7 @@ def test_scores_of_pairs(tmp_path):
         ("c", "r", "zwei", 0.3),
         ("c", "r", "drei", 0.6),
     )
-    assert read_pairs(path)["r"]["c"] == pytest.approx(0.3)
+    assert read_scored_pairs(path)["r"]["c"] == pytest.approx(0.3)
     metric = ColumnMetric(path, 100)
     rows = metric.statistics([["a b", "c"], ["a b"]], [["r"], [" r", "s"]])
     np.testing.assert_allclose(rows, [[50, 1], [30, 1], [37.5, 1]])
@@ -134,9 +134,9 @@ def test_scores_of_pairs(tmp_path):
     ):
         metric.statistics([["c", "d"]], [["r"]])
     with pytest.raises(FormatError, match=r"pairs\.tsv:1: found 2 tab-separated columns"):
-        read_pairs(pairs(tmp_path, ("a", 1)))
+        read_scored_pairs(pairs(tmp_path, ("a", 1)))
     with pytest.raises(FormatError, match=r"pairs\.tsv:1: the score is 'x', expected a number"):
-        read_pairs(pairs(tmp_path, ("a", "b", "x")))
+        read_scored_pairs(pairs(tmp_path, ("a", "b", "x")))
 
 
 CONFIG = """

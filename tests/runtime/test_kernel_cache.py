@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.runtime import kernel_cache
+from rerank_plugins.kit.kernels import forget_other_versions
 from tests.command_line import RERANK, done
 
 
@@ -29,6 +30,20 @@ assert not caching.config.CACHE_DIR
 assert sys.meta_path == before[0]
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_kernels_of_another_version_are_removed(tmp_path):
+    (tmp_path / "room").mkdir()
+    for name in ("a.py", "room/b.py"):
+        (tmp_path / name).touch()
+    forget_other_versions(tmp_path)
+    index = tmp_path / "room" / "b.kernel-1.py3.1.nbi"
+    index.touch()
+    forget_other_versions(tmp_path)
+    assert index.exists()
+    (tmp_path / "a.py").rename(tmp_path / "room" / "a.py")
+    forget_other_versions(tmp_path)
+    assert not index.exists()
 
 
 def test_compilations_are_told_and_loads_are_not(tmp_path):

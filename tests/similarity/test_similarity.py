@@ -33,8 +33,8 @@ from rerank_plugins.similarity.measures.strings import greedy_string_tiling, lon
 from rerank_plugins.similarity.measures.table import Measures
 from rerank_plugins.similarity.random_indexing import training as vector_training
 from rerank_plugins.similarity.random_indexing.model_file import write_model
-from rerank_plugins.similarity.wordnet.model import MEASURES as WORDNET_MEASURES
-from rerank_plugins.similarity.wordnet.model import WordNet
+from rerank_plugins.similarity.wordnet import MEASURES as WORDNET_MEASURES
+from rerank_plugins.similarity.wordnet import WordNet
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 from tests.model_files import check_damage_is_seen

@@ -32,7 +32,7 @@ def choose_folder() -> None:
     cache = cache_folder()
     if cache is None or not _writable(cache / FOLDER):
         cache = _temporary()
-    os.environ[VARIABLE] = str(cache / FOLDER)
+    os.environ[VARIABLE] = str(cache / FOLDER / rerank_plugins.__version__)
 
 
 def _temporary() -> Path:

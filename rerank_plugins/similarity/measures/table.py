@@ -34,7 +34,7 @@ from rerank_plugins.similarity.measures import (
 )
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
-from rerank_plugins.similarity.wordnet.model import WordNet
+from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.svs.parsing import SvsParser
 
 OF_PAIRS: dict[str, ModuleType] = {

@@ -1,6 +1,6 @@
 """Similarity of sentences by the similarities of their words in WordNet.
 
-path … jcn      alignment of words (word_alignment.py) by each word measure of similarity/wordnet/model.py
+path … jcn      alignment of words (word_alignment.py) by each word measure of similarity/wordnet.py
 resnik          the same by Resnik's measure, with the arithmetic mean of both sides (Mihalcea et al. 2006)
 augmented       word overlap in which a word that the other sentence lacks counts as much as its path similarity with
                 the most similar word there: the harmonic mean of both sides' means (Šarić et al. 2012, who print the
@@ -20,7 +20,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.measures.tfidf import bags_of, words
 from rerank_plugins.similarity.measures.word_alignment import greedy_pairs, harmonic_mean, side_means, with_same
-from rerank_plugins.similarity.wordnet.model import MEASURES, WordNet
+from rerank_plugins.similarity.wordnet import MEASURES, WordNet
 
 ALIGNED = ("path", "wup", "lch", "lin", "jcn")
 NAMES = (*ALIGNED, "resnik", "augmented", "greedy_lemmas")

@@ -38,7 +38,7 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """  # noqa: D301
     from rerank_adapters.applications.alignment.aligning import aligned_lines, error_lines
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.sentence_pairs import read_pairs
+    from rerank_adapters.formats.pairs import read_sentence_pairs
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
     from rerank_plugins.translation.alignment.links_text import read_gold
@@ -48,7 +48,7 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     alignment = read_model(model)
     right = None if gold is None else read_gold(gold)
     with open_atomic(output) as out, CountingBar("sentence pairs aligned") as bar:
-        pairs = bar.over(read_pairs(texts))
+        pairs = bar.over(read_sentence_pairs(texts))
         if right is None:
             out.writelines(aligned_lines(alignment, pairs, method))
         else:

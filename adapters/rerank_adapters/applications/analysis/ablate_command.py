@@ -81,15 +81,13 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.analysis.ablation import Part, ablate, families_of_features, trials_needed
     from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables, plot_ablation
-    from rerank_adapters.chain.families import families
+    from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import for_lists
+    from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set
     from rerank_adapters.chain.provenance import check_same_lists, job_of_table
-    from rerank_adapters.chain.table_columns import records_extraction
-    from rerank_adapters.chain.tune import start_weights, tuning_data
-    from rerank_adapters.chain.tuning.family_trials import FamilyTrials
-    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.chain.tune import families, start_weights, tuning_data
+    from rerank_adapters.chain.tuning.selection import FamilyTrials
+    from rerank_adapters.report.output import write_records
     from rerank_adapters.runtime.progress import CountingBar, StatusLine
     from rerank_plugins import FeatureTable
 

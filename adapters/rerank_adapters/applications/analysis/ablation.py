@@ -13,15 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.correlations import correlations_within_lists
-from rerank_adapters.chain.tuning.family_trials import FamilyTrials
-from rerank_adapters.chain.tuning.forward_selection import forward_selection
-from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
+from rerank_adapters.chain.tuning.selection import FamilyTrials, forward_selection
+from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
 from rerank_adapters.config import Evaluation
-from rerank_adapters.evaluation.holm import holm
-from rerank_adapters.evaluation.paired_choices import Gain, paired_gains
-from rerank_adapters.evaluation.segments import by_name
-from rerank_adapters.evaluation.significance import Interval, percentile_interval
+from rerank_adapters.evaluation.result import by_name
+from rerank_adapters.evaluation.significance import Gain, Interval, holm, paired_gains, percentile_interval
+from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData
 

@@ -73,8 +73,7 @@ def command(
 
     from rerank_adapters.applications.analysis.explanation_report import explanation_lines
     from rerank_adapters.applications.analysis.segment import Segment
-    from rerank_adapters.chain.explanation import explain
-    from rerank_adapters.chain.explanation_record import explanation_record
+    from rerank_adapters.chain.explanation import explain, explanation_record
     from rerank_adapters.report.output import report_console
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins.kit.files.text import open_atomic

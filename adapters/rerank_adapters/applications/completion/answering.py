@@ -18,11 +18,11 @@ from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning.held_out import held_out_choices
+from rerank_adapters.chain.tuning.cross_validation import held_out_choices
 from rerank_adapters.config import Config
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import LongArray

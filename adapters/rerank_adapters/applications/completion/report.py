@@ -8,7 +8,7 @@ import numpy as np
 
 from rerank_adapters.applications.completion.answering import Answers
 from rerank_adapters.applications.completion.questions_file import Question
-from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.report.tables import Table
 
 HEADER = ("system", "accuracy", "95 % interval", "right")

@@ -27,7 +27,7 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     from rerank_adapters.applications.negatives.pairs import decoder_pairs
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.pairs import pair_lines
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
     from rerank_plugins.kit.files.text import open_atomic

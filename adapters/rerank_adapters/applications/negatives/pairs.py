@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.minimal_pairs import Pair
+from rerank_adapters.formats.pairs import Pair
 from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.english.errors.inserted_errors import ErrorInserter

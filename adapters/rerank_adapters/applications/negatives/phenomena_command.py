@@ -50,7 +50,7 @@ def command(
     from rerank_adapters.applications.negatives.sentences import with_trees, write_pairs
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.minimal_pairs import Pair
+    from rerank_adapters.formats.pairs import Pair
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()

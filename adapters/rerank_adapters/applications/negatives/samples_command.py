@@ -33,7 +33,7 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     from rerank_adapters.applications.negatives.pairs import sampled_pairs
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins.kit.files.text import open_atomic

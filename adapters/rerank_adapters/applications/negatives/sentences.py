@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
-from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
+from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.files.text import open_atomic

@@ -9,7 +9,7 @@ from itertools import tee
 from pathlib import Path
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
-from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
@@ -54,7 +54,9 @@ def project_trees(
     with ExitStack() as files:
         out = files.enter_context(open_atomic(output))
         bar = files.enter_context(CountingBar("sentence pairs"))
-        pairs, targets = tee((tuple(source.split()), tuple(target.split())) for source, target in read_pairs(texts))
+        pairs, targets = tee(
+            (tuple(source.split()), tuple(target.split())) for source, target in read_sentence_pairs(texts)
+        )
         trees = target_trees((target, _fits(source, target, longest)) for source, target in targets)
         for number, ((source, target), tree) in enumerate(zip(pairs, trees, strict=True), 1):
             bar.add(1)

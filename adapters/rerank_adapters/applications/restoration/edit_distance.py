@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
-from rerank_adapters.evaluation.proportions import Z
+from rerank_adapters.evaluation.significance import Z
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import FormatError

@@ -31,7 +31,7 @@ def command(complete: str, restored: tuple[str, ...], style: str, output: Path) 
         read_sentences,
     )
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_plugins.core.errors import FormatError
 
     closing = Closing()

@@ -10,7 +10,7 @@ from rerank_adapters.applications.restoration.filling import FillGaps, Filling, 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
-from rerank_adapters.report.records import write_records
+from rerank_adapters.report.output import write_records
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins.core.brackets_and_quotes import normal_form
 

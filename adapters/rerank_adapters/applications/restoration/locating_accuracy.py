@@ -15,7 +15,7 @@ from rerank_adapters.applications.restoration.accuracy import (
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating import Locating
 from rerank_adapters.applications.restoration.sharing import in_batches
-from rerank_adapters.report.records import write_records
+from rerank_adapters.report.output import write_records
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins.core.errors import FormatError
 

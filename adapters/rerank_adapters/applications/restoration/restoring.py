@@ -34,7 +34,7 @@ from rerank_adapters.chain.extract import stream_tables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.config import Config
-from rerank_adapters.report.records import write_records
+from rerank_adapters.report.output import write_records
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import NBestList, Rescored

@@ -29,7 +29,7 @@ def command(
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()

@@ -27,8 +27,7 @@ def measures_of(
     """
     from rerank_plugins.similarity.esa.model_file import read_model as read_esa
     from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
-    from rerank_plugins.similarity.wordnet.database import wordnet_folder
-    from rerank_plugins.similarity.wordnet.model import WordNet
+    from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
     return Measures(

@@ -78,7 +78,7 @@ def command(
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.metrics.wer import WER
+    from rerank_adapters.metrics.edit_rate import WER
     from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.kit.files.text import open_atomic
 

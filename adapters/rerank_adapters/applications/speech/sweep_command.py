@@ -69,9 +69,9 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.speech.sweeping import Sweep, plot_sweep, sweep_records, sweep_table
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.lists import features_of, read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
-    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 

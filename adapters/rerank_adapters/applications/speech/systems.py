@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.ctm import TimedWord, read_ctm
 from rerank_adapters.formats.outputs import OutputForm
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
-from rerank_adapters.formats.transcripts import shown_form
 from rerank_plugins import ConfigError, FloatArray, NBestFormat
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from rerank_adapters.applications.speech.systems import System
-from rerank_adapters.formats.ctm import TimedWord
+from rerank_adapters.formats.reference_forms import TimedWord
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.lists.confusion_network import ConfusionNetwork

@@ -37,7 +37,7 @@ def command(model: Path | None, category: str, top: int, style: str, output: Pat
     rerank svs clusters english.svs --category NN --top 20 --as tsv
     """  # noqa: D301
     from rerank_adapters.applications.svs.clusters_report import cluster_records, cluster_table
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_plugins.svs.clusters import clusters
     from rerank_plugins.svs.model import read_or_embedded
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.chain.extract import DESCRIPTIONS
 from rerank_adapters.chain.provenance import RECORDED
-from rerank_adapters.chain.table_columns import FEATURES
 from rerank_plugins import FeatureTable
 
 
 def families(table: FeatureTable) -> dict[str, list[str]]:
     """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
+    described: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     return {label: columns_of(label, described[label]["components"]) for label in described}
 
 
@@ -36,10 +36,10 @@ def recorded_entries(table: FeatureTable) -> list[dict[str, Any]]:
 
 def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[str, str]) -> FeatureTable:
     """The table with some of its dense columns and recorded labels, by their old names, under new names."""
-    described = table.provenance.get(FEATURES, {})
+    described = table.provenance.get(DESCRIPTIONS, {})
     provenance = dict(table.provenance)
-    if FEATURES in provenance:
-        provenance[FEATURES] = {labels[label]: how for label, how in described.items() if label in labels}
+    if DESCRIPTIONS in provenance:
+        provenance[DESCRIPTIONS] = {labels[label]: how for label, how in described.items() if label in labels}
     if RECORDED in provenance:
         entries = [
             {**entry, "label": labels[label_of(entry)]} if labels[label_of(entry)] != label_of(entry) else entry

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.tables.families import families, label_of, with_columns
+from rerank_adapters.chain.extract import DESCRIPTIONS
 from rerank_adapters.chain.provenance import RECORDED
-from rerank_adapters.chain.table_columns import FEATURES
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 
 PREFIX = "."  # between a prefix and the name of a column
@@ -90,7 +90,7 @@ def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for record in records:
         for key, value in record.items():
             known = joined.get(key)
-            if key == FEATURES:
+            if key == DESCRIPTIONS:
                 joined[key] = {**value, **(known or {})}
             elif key == RECORDED:
                 joined[key] = _joined_jobs(known or {}, value)

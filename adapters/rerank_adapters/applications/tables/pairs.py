@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rerank_adapters.chain.job import through
-from rerank_adapters.formats.scored_pairs import plain_text
+from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import NBestList
 

@@ -27,7 +27,7 @@ def command(table: Path, segment: str | None, columns: tuple[str, ...], output: 
     rerank table show tune.npz --segment 17 --column 'lm.*'
     """  # noqa: D301
     from rerank_adapters.applications.tables.showing import feature_records, overview, segment_records, segment_rows
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_plugins import FeatureTable
     from rerank_plugins.core.registry import suggestion
 

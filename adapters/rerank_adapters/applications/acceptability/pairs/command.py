@@ -63,8 +63,8 @@ def command(
     from rerank_adapters.applications.acceptability.sentence_features import with_models
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.minimal_pairs import read_pairs
-    from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.formats.pairs import read_minimal_pairs
+    from rerank_adapters.report.output import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
     from rerank_plugins.kit.files.text import open_atomic
@@ -74,7 +74,7 @@ def command(
     job.check_options()
     given_weights = read_weights(weights) if weights else None
     text = TextPipeline(text_steps(steps))
-    minimal_pairs = read_pairs(pairs)
+    minimal_pairs = read_minimal_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
     by = by or tuple({"phenomenon"} & set(properties))
     by = () if by == ("none",) else by

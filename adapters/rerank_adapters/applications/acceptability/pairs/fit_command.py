@@ -55,7 +55,7 @@ def command(
     from rerank_adapters.applications.acceptability.sentence_features import with_models
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.minimal_pairs import read_pairs
+    from rerank_adapters.formats.pairs import read_minimal_pairs
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import write_weights
@@ -64,7 +64,7 @@ def command(
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
-    table = pair_table(job, read_pairs(pairs), text, columns)
+    table = pair_table(job, read_minimal_pairs(pairs), text, columns)
     alone = single_preferences(table)
     with StatusLine() as stages:
         stages(f"cross-validation, {folds} folds")

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
-from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9

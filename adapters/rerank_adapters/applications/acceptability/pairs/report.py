@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.formats.minimal_pairs import Pair
+from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import BoolArray
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
 from rerank_adapters.applications.acceptability.sentence_features import sentence_table
 from rerank_adapters.chain.job import Job
-from rerank_adapters.formats.minimal_pairs import Pair
+from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rerank_adapters.weights.toml_files import plain_values, read_toml, write_toml
+from rerank_adapters.weights.files import plain_values, read_toml, write_toml
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable

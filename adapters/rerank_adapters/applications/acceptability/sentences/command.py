@@ -71,7 +71,7 @@ def command(
     )
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_adapters.text import TextPipeline
 
     closing = Closing()

@@ -16,7 +16,7 @@ from rerank_adapters.applications.acceptability.sentences.measures import (
     roc_area,
     roc_curve,
 )
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 

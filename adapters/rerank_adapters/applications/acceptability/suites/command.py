@@ -49,7 +49,7 @@ def command(
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
     from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.report.output import records_tsv, write_records
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.kit.files.text import open_atomic

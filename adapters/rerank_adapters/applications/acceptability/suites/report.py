@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.acceptability.suites.regions import SuiteResult
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 
 
