@@ -8,16 +8,15 @@ import pytest
 
 from rerank_adapters.applications.analysis.ablate import ablation_records, ablation_tables
 from rerank_adapters.applications.analysis.ablation import PARTS, ablate, trials_needed
+from rerank_adapters.chain.contributions import contributions
 from rerank_adapters.chain.tuning import prepare, take_segments
-from rerank_adapters.chain.tuning.contributions import contributions
-from rerank_adapters.chain.tuning.correlations import correlations_within_lists
-from rerank_adapters.chain.tuning.family_trials import FamilyTrials
-from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
+from rerank_adapters.chain.tuning.selection import FamilyTrials
+from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
 from rerank_adapters.config import Evaluation
 from rerank_adapters.evaluation import evaluate
-from rerank_adapters.evaluation.holm import holm
-from rerank_adapters.evaluation.paired_choices import paired_gains
+from rerank_adapters.evaluation.significance import holm, paired_gains
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuners.within_lists import correlations_within_lists
 from tests.command_line import done, refused
 from tests.tuners import naive_tuners as naive
 

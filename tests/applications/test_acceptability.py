@@ -27,8 +27,8 @@ from rerank_adapters.applications.acceptability.pair_weights import fit_weights,
 from rerank_adapters.applications.acceptability.pairs import Preferences
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.suites import judge_suites
-from rerank_adapters.formats.minimal_pairs import read_pairs
-from rerank_adapters.report.records import records_tsv
+from rerank_adapters.formats.pairs import read_minimal_pairs
+from rerank_adapters.report.output import records_tsv
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FormatError, LanguageModel
 from tests.applications import naive_acceptability as naive
@@ -362,7 +362,7 @@ def test_what_acceptability_refuses(written):
 
 
 def test_the_example_is_in_order():
-    pairs = read_pairs(EXAMPLE / "pairs.tsv")
+    pairs = read_minimal_pairs(EXAMPLE / "pairs.tsv")
     assert len(pairs) >= 60
     assert len({pair.groups["phenomenon"] for pair in pairs}) >= 12
     assert len({pair.good for pair in pairs}) == len(pairs)

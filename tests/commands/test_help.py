@@ -12,7 +12,7 @@ from rerank_adapters.cli import cli
 from rerank_adapters.commands.options import PLUGIN_HELP
 from rerank_adapters.commands.plugin import COMMANDS as CHAIN
 from rerank_adapters.commands.plugin import ORDER
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done, in_process_of_its_own, refused, rerank

@@ -37,8 +37,8 @@ from rerank_adapters.applications.acceptability.pairs import Preferences, pair_t
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_options, plugin_table
-from rerank_adapters.evaluation.proportions import wilson_interval
-from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
+from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray
@@ -183,7 +183,7 @@ def main(
 
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
         say(f"scoring {path}")
-        pairs = read_pairs(path)
+        pairs = read_minimal_pairs(path)
         if kind == "negatives":
             return pairs, model_scores(named, pairs, steps, jobs)
         return pairs, feature_scores(named, pairs, steps, unigram, jobs)

@@ -30,9 +30,9 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.config import Config
-from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -46,7 +46,7 @@ from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)

@@ -22,10 +22,11 @@ from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
 from rerank_plugins.hhmm.training import counting_settings, train_empirical
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.language_models import prefixes, walk
+from rerank_plugins.kit.language_models import walk
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
 from tests.hhmm.naive_hhmm import random_grammar
+from tests.hhmm.prefix_counts import prefixes
 from tests.model_files import check_damage_is_seen
 from tests.test_contracts import ARPA
 

@@ -24,7 +24,7 @@ from rerank_adapters.applications.restoration.locate import Locating
 from rerank_adapters.applications.restoration.restore import Inserting, Restored, _as_table, _as_text, least_edits
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.missing_words.model_file import read_model
+from rerank_plugins.missing_words.model import read_model
 from rerank_plugins.missing_words.tuning import remove_words
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
 from tests.conftest import ROOT

@@ -8,8 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.weights import Weights, read_weights, write_weights
-from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
-from rerank_adapters.weights.moses_ini import moses_weight_section, read_moses_ini, write_moses_ini
+from rerank_adapters.weights.moses import (
+    moses_weight_section,
+    read_moses_ini,
+    write_moses_dense,
+    write_moses_ini,
+    write_moses_sparse,
+)
 from rerank_adapters.weights.values import grouped
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.feature_table import FeatureTable, SparseBlock

@@ -10,16 +10,15 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
 from rerank_plugins.kit.files.text import open_atomic
-from rerank_plugins.translation.alignment.links_text import GoldLinks, links_text, read_gold
-from rerank_plugins.translation.alignment.symmetrisation import Method
+from rerank_plugins.translation.alignment.links import GoldLinks, Method, links_text, read_gold
 
 if TYPE_CHECKING:
+    from rerank_plugins.translation.alignment.links import Method
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
-    from rerank_plugins.translation.alignment.symmetrisation import Method
 
 
 Pairs = Iterable[tuple[str, str]]
@@ -36,7 +35,7 @@ def error_lines(model: WordAlignmentModel, pairs: Pairs, gold: Sequence[GoldLink
 
     Raises FormatError for a different number of pairs.
     """
-    from rerank_plugins.translation.alignment.error_rate import alignment_errors
+    from rerank_plugins.translation.alignment.links import alignment_errors
 
     sentences = [(model.words_of(source), model.words_of(target)) for source, target in pairs]
     if len(sentences) != len(gold):
@@ -70,13 +69,13 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     rerank align de-en.align test.de-en --links intersection
     rerank align de-en.align test.de test.en --gold test.gold
     """  # noqa: D301
-    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
     alignment = read_model(model)
     right = None if gold is None else read_gold(gold)
     with open_atomic(output) as out, CountingBar("sentence pairs aligned") as bar:
-        pairs = bar.over(read_pairs(texts))
+        pairs = bar.over(read_sentence_pairs(texts))
         if right is None:
             out.writelines(aligned_lines(alignment, pairs, method))
         else:

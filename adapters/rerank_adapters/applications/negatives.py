@@ -21,7 +21,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
+from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
     from rerank_plugins import NBestList
     from rerank_plugins.core.dependency_tree import DependencyTree
-    from rerank_plugins.english.errors.inserted_errors import ErrorInserter
+    from rerank_plugins.english.inserted_errors import ErrorInserter
     from rerank_plugins.english.minimal_pairs.pair_maker import PairMaker
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
@@ -114,8 +114,8 @@ def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> 
 
     If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
     """
-    from rerank_plugins.english.errors.inserted_errors import ErrorInserter
-    from rerank_plugins.english.lexicon.word_forms import WordForms
+    from rerank_plugins.english.inserted_errors import ErrorInserter
+    from rerank_plugins.english.word_forms import WordForms
 
     forms = WordForms.of_text(sentences)
     try:
@@ -145,7 +145,7 @@ def pair_maker(kinds: Sequence[str], each: int | None) -> PairMaker:
 
     Raises ConfigError for an unknown kind.
     """
-    from rerank_plugins.english.lexicon.english_lexicon import english
+    from rerank_plugins.english.english_lexicon import english
     from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
 
     names = [name.strip() for argument in kinds for name in argument.split(",")]

@@ -67,7 +67,7 @@ def clusters_of_category(model: Path | None, category: str, top: int, style: str
     rerank svs clusters --category VBD
     rerank svs clusters english.svs --category NN --top 20 --as tsv
     """  # noqa: D301
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
     from rerank_plugins.svs.clusters import clusters
     from rerank_plugins.svs.model import read_or_embedded
 

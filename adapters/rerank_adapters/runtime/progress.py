@@ -173,16 +173,13 @@ class ExtractionProgress(CountingBar):
         self._listening = ExitStack()
 
     def _opened(self) -> Any:
-        self._listening.enter_context(compilations(self._compiling))
+        first_run = "compiling kernels, in the first run only ({})"
+        self._listening.enter_context(compilations(lambda kernel: self._name(first_run.format(kernel))))
         return super()._opened()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)
         self._listening.close()
-
-    def _compiling(self, kernel: str) -> None:
-        """Show that kernels are being compiled."""
-        self._name(f"compiling kernels, in the first run only ({kernel})")
 
     def _name(self, what: str) -> None:
         with self._lock:

@@ -31,7 +31,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.weights.toml_files import plain_values, read_toml, write_toml
+from rerank_adapters.weights.files import plain_values, read_toml, write_toml
 from rerank_plugins import ConfigError, FloatArray, __version__
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.feature_table import FeatureTable

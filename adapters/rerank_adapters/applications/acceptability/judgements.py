@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from rerank_adapters.formats.minimal_pairs import is_header, parse_pairs
+from rerank_adapters.formats.pairs import is_header, parse_pairs
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.kit.files.text import display_name, open_text

@@ -27,7 +27,7 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_adapters.formats.minimal_pairs import read_pairs
+from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, write_weights
@@ -112,7 +112,7 @@ def command(
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
-    table = pair_table(job, read_pairs(pairs), text, columns)
+    table = pair_table(job, read_minimal_pairs(pairs), text, columns)
     alone = single_preferences(table)
     with StatusLine() as stages:
         stages(f"cross-validation, {FOLDS} folds")

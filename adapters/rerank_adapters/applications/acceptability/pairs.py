@@ -28,9 +28,8 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
-from rerank_adapters.evaluation.significance import Interval
-from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
+from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
+from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, read_weights
@@ -249,14 +248,14 @@ def command(
     rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --failures failures.tsv
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.report.output import records_tsv, write_records
 
     closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     given_weights = read_weights(weights) if weights else None
     text = TextPipeline(text_steps(steps))
-    minimal_pairs = read_pairs(pairs)
+    minimal_pairs = read_minimal_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
     by = by or tuple({"phenomenon"} & set(properties))
     by = () if by == ("none",) else by

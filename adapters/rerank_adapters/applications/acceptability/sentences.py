@@ -35,7 +35,7 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
@@ -170,7 +170,7 @@ def command(
     rerank acceptability sentences dev.tsv test.tsv -f slr --criterion mcc --save classifier.toml
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)

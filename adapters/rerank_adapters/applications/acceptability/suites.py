@@ -28,7 +28,7 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
@@ -193,7 +193,7 @@ def command(
     rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.report.output import records_tsv, write_records
 
     closing = Closing()
     if not models:

@@ -299,15 +299,13 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
-    from rerank_adapters.chain.families import families
+    from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import for_lists
+    from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set
     from rerank_adapters.chain.provenance import check_same_lists, job_of_table
-    from rerank_adapters.chain.table_columns import records_extraction
-    from rerank_adapters.chain.tune import start_weights, tuning_data
-    from rerank_adapters.chain.tuning.family_trials import FamilyTrials
-    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.chain.tune import families, start_weights, tuning_data
+    from rerank_adapters.chain.tuning.selection import FamilyTrials
+    from rerank_adapters.report.output import write_records
 
     closing = Closing()
     whole_config = len(nbest) == 1 and nbest[0].endswith(".toml")

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rerank_adapters.evaluation.holm import holm
-from rerank_adapters.evaluation.paired_choices import Gain, paired_gains
-from rerank_adapters.evaluation.segments import by_name
-from rerank_adapters.evaluation.significance import Interval, percentile_interval
+from rerank_adapters.evaluation.result import by_name
+from rerank_adapters.evaluation.significance import Gain, Interval, holm, paired_gains, percentile_interval
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+    from rerank_adapters.chain.tuning.selection import FamilyTrials
     from rerank_adapters.config import Evaluation
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
@@ -108,7 +106,7 @@ def ablate(
     `base` are the families that others are added to; `samples` is the number of resampled tuning sets, 0 for none.
     `groups` (segments) has the group of each segment, whole groups of which are resampled; None resamples segments.
     """
-    from rerank_adapters.chain.tuning.forward_selection import forward_selection
+    from rerank_adapters.chain.tuning.selection import forward_selection
 
     tests = _Tests(trials, settings, seed, groups)
     everything = list(trials.families)
@@ -184,8 +182,8 @@ def _by_weights(
     trials: FamilyTrials, parts: Sequence[Part], samples: int, seed: int, progress: Callable[[int], None]
 ) -> tuple[Correlations | None, Correlations | None, tuple[TunedWeight, ...]]:
     """What needs weights that are tuned on all lists: correlations of families and features, intervals of weights."""
-    from rerank_adapters.chain.tuning.correlations import correlations_within_lists
-    from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
+    from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
+    from rerank_adapters.tuners.within_lists import correlations_within_lists
 
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()

@@ -162,8 +162,7 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.chain.explanation import explain
-    from rerank_adapters.chain.explanation_record import explanation_record
+    from rerank_adapters.chain.explanation import explain, explanation_record
     from rerank_adapters.report.output import report_console
 
     if (config is None) == (weights is None):

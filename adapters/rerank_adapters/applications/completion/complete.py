@@ -24,11 +24,11 @@ from rerank_adapters.applications.completion.questions_file import (
 )
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
-from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import LongArray
@@ -121,7 +121,7 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
 def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> Answers:
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
     from rerank_adapters.chain.tune import start_weights, tuning_data
-    from rerank_adapters.chain.tuning.held_out import held_out_choices
+    from rerank_adapters.chain.tuning.cross_validation import held_out_choices
 
     problem, start = tuning_data(job, data, table), start_weights(job, data, table)
     return Answers(f"all, {folds}-fold", held_out_choices(problem, job.tuner, start, folds, job.config.seed))

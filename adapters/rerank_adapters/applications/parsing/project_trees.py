@@ -15,14 +15,14 @@ from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.translation.projection.direct_projection import Projected, project
+from rerank_plugins.translation.projection_through_links import Projected, project
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
@@ -63,7 +63,9 @@ def project_trees(
     with ExitStack() as files:
         out = files.enter_context(open_atomic(output))
         bar = files.enter_context(CountingBar("sentence pairs"))
-        pairs, targets = tee((tuple(source.split()), tuple(target.split())) for source, target in read_pairs(texts))
+        pairs, targets = tee(
+            (tuple(source.split()), tuple(target.split())) for source, target in read_sentence_pairs(texts)
+        )
         trees = target_trees((target, _fits(source, target)) for source, target in targets)
         for number, ((source, target), tree) in enumerate(zip(pairs, trees, strict=True), 1):
             bar.add(1)
@@ -158,7 +160,7 @@ def command(
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
-    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

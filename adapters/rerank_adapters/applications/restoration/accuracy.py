@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import FormatError
@@ -68,7 +68,7 @@ def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]
 
 def print_accuracies(title: str, shares: Mapping[str, FloatArray], sentences: int, layout: str) -> None:
     """Print the proportions of each system, as a table or, with the layout `json`, as JSON."""
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     records = accuracy_records(shares, sentences)
     write_records(records, [accuracy_table(title, records)], "json" if layout == "json" else "table")

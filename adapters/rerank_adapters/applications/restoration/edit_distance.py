@@ -15,7 +15,7 @@ import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import is_header, parse_rows
 from rerank_adapters.commands.options import style_option
-from rerank_adapters.evaluation.proportions import Z
+from rerank_adapters.evaluation.significance import Z
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import FormatError
@@ -92,7 +92,7 @@ def command(complete: str, restored: tuple[str, ...], style: str) -> None:
     rerank edit-distance solution.csv submission.csv
     rerank edit-distance novel.ref novel.1best novel.reranked
     """  # noqa: D301
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     whole = read_sentences(complete)
     if not whole.by_id:

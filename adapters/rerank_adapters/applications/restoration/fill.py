@@ -80,7 +80,7 @@ class ContextFilling(PickledFields):
     @cached_property
     def model(self) -> MissingWordsModel:
         """The model, mapped into memory. Raises ConfigError for more candidates than it has words."""
-        from rerank_plugins.missing_words.model_file import read_model
+        from rerank_plugins.missing_words.model import read_model
 
         model = read_model(self.path)
         model.checked_candidates(self.candidates)

@@ -58,7 +58,7 @@ class Locating(PickledFields):
     @cached_property
     def model(self) -> MissingWordsModel:
         """The model, mapped into memory."""
-        from rerank_plugins.missing_words.model_file import read_model
+        from rerank_plugins.missing_words.model import read_model
 
         return read_model(self.path)
 

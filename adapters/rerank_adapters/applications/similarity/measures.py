@@ -20,7 +20,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.dependency.stanza_entities import StanzaEntities
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def measures_of(
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.similarity.esa.model_file import read_model as read_esa
-    from rerank_plugins.similarity.measures.structured_measures import THRESHOLD
+    from rerank_plugins.similarity.esa.model import read_model as read_esa
+    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
     from rerank_plugins.similarity.measures.table import Measures
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
     from rerank_plugins.svs.parsing import SvsParser

@@ -21,8 +21,7 @@ from rerank_adapters.applications.similarity.model import SimilarityModel
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option, style_option
-from rerank_adapters.evaluation.proportions import Z
-from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import FormatError
@@ -158,7 +157,7 @@ def evaluate(
     style: str,
 ) -> None:  # fmt: skip
     """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average."""
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     system, measures = similarity_of(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):

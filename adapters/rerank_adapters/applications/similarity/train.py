@@ -24,7 +24,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
-from rerank_plugins.similarity.measures.pools import PAPER, POOLS
+from rerank_plugins.similarity.measures.table import PAPER, POOLS
 
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures
@@ -39,7 +39,7 @@ class SimilaritySettings:
 
     The learner is `shrunk`, on all measures (shrinkage.py), or `selected`, on at most `most` measures (selection.py),
     both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
-    Wu et al. 2013 (similarity/measures/pools.py).
+    Wu et al. 2013 (similarity/measures/table.py).
     """
 
     mode: Mode = "one"

@@ -13,12 +13,11 @@ import numpy as np
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, format_option, output_option, reference_form_option
-from rerank_adapters.formats.ctm import TimedWord, read_ctm
 from rerank_adapters.formats.outputs import OutputForm, output_lines
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
-from rerank_adapters.formats.transcripts import shown_form
-from rerank_adapters.metrics.wer import WER
+from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
 from rerank_plugins.core.arrays import LongArray
@@ -29,8 +28,7 @@ from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.lists.confusion_network import ConfusionNetwork
-    from rerank_plugins.lists.rover import ConfidenceKind, Voting
+    from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +146,7 @@ class Combination:
     @classmethod
     def of(cls, utterance: str, systems: Sequence[System], *, confident: bool) -> Combination:
         """The combination of what the systems recognised; `confident` if all of them have confidences."""
-        from rerank_plugins.lists.confusion_network import ConfusionNetwork
-        from rerank_plugins.lists.rover import Voting
+        from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
 
         outputs = [system.output(utterance) for system in systems]
         weights = np.ones(len(systems))
@@ -191,7 +188,7 @@ def tune(
 
     Of equally good settings those of the largest α are taken, then of the lowest null confidence, then `avg`.
     """
-    from rerank_plugins.lists.rover import CONFIDENCES
+    from rerank_plugins.lists.confusion_network import CONFIDENCES
 
     points = [VotingSettings()]
     points += [VotingSettings(*point) for point in product(GRID[-2::-1].tolist(), GRID.tolist(), CONFIDENCES)]

@@ -168,9 +168,9 @@ def command(
         -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.lists import features_of, read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
-    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     closing = Closing()
     settings = flags.settings

@@ -42,7 +42,7 @@ def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
 
 def families(table: FeatureTable) -> dict[str, list[str]]:
     """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    from rerank_adapters.chain.table_columns import FEATURES
+    from rerank_adapters.chain.extraction.value_cache import FEATURES
 
     described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
     return {label: columns_of(label, described[label]["components"]) for label in described}
@@ -67,8 +67,8 @@ def recorded_entries(table: FeatureTable) -> list[dict[str, Any]]:
 
 def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[str, str]) -> FeatureTable:
     """The table with some of its dense columns and recorded labels, by their old names, under new names."""
+    from rerank_adapters.chain.extraction.value_cache import FEATURES
     from rerank_adapters.chain.provenance import RECORDED
-    from rerank_adapters.chain.table_columns import FEATURES
 
     described = table.provenance.get(FEATURES, {})
     provenance = dict(table.provenance)

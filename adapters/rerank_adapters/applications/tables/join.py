@@ -89,8 +89,8 @@ def _joined_sparse(tables: Mapping[str, FeatureTable]) -> SparseBlock:
 
 def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The provenance of the joined table; of two values under one key, the first counts."""
+    from rerank_adapters.chain.extraction.value_cache import FEATURES
     from rerank_adapters.chain.provenance import RECORDED
-    from rerank_adapters.chain.table_columns import FEATURES
 
     joined: dict[str, Any] = {}
     for record in records:

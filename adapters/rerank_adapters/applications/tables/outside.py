@@ -17,9 +17,9 @@ from rerank_adapters.commands.options import (
     output_option,
     source_option,
 )
+from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.scored_pairs import plain_text
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__

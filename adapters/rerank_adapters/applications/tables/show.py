@@ -135,7 +135,7 @@ def command(table: Path, segment: str | None, columns: tuple[str, ...], style: s
     rerank table show tune.npz
     rerank table show tune.npz --segment 17 --column 'lm.*'
     """  # noqa: D301
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.output import write_records
 
     whole = FeatureTable.load(table)
     if segment is None:

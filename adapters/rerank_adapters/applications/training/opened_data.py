@@ -19,7 +19,7 @@ from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPE
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.commands.options import JobFlags
-from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
 from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
@@ -120,7 +120,7 @@ class OpenedData(TrainingData):
         return iter(self._files) if self._trainer.reads == "files" else self._opened(self.paths)
 
     def _opened(self, paths: Sequence[str]) -> Iterator[Any]:
-        return read_pairs(paths) if self._trainer.reads == "pairs" else _texts(paths, self._text)
+        return read_sentence_pairs(paths) if self._trainer.reads == "pairs" else _texts(paths, self._text)
 
     def pieces(self) -> tuple[Sequence[TextPiece], Callable[[TextPiece], Any]]:
         """Pieces of the texts, and what opens one on another machine."""
