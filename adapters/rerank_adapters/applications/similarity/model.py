@@ -170,10 +170,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
 
 
 def read_similarity(path: Path) -> SimilarityModel:
-    """Read a model.
-
-    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
-    """
+    """Read a model. Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind."""
     settings, arrays = model_file.read_model(path, KIND)
     try:
         regressions = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.families import table_output
+from rerank_adapters.applications.tables.show import table_output
 from rerank_adapters.chain.extraction import of_lists
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
