@@ -447,8 +447,7 @@ def big(place):
 
 
 @pytest.mark.parametrize(
-    "writer",
-    [pytest.param(WRITERS[name], marks=[pytest.mark.slow] * (name != "gz"), id=name) for name in WRITERS],
+    "writer", [pytest.param(WRITERS[name], marks=[pytest.mark.slow] * (name != "gz"), id=name) for name in WRITERS]
 )
 def test_a_full_disk(big, writer):
     """A limit on the size of files stands for the disk: what is written goes through the same calls."""

@@ -133,12 +133,7 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
                 {"word": vocabulary[word], "ln_p": round(ln_p, 6), "share": float(f"{share:.6g}")}
                 for word, ln_p, share in columns
             ]
-            record = {
-                "sentence": place.line,
-                "position": place.position + 1,
-                "word": place.word,
-                "substitutes": best,
-            }
+            record = {"sentence": place.line, "position": place.position + 1, "word": place.word, "substitutes": best}
             yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
