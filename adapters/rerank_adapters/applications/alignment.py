@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 Pairs = Iterable[tuple[str, str]]
+METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
 
 
 def aligned_lines(model: WordAlignmentModel, pairs: Pairs, method: Method) -> Iterator[str]:
@@ -43,9 +44,6 @@ def error_lines(model: WordAlignmentModel, pairs: Pairs, gold: Sequence[GoldLink
     yield "links\tAER\tprecision\trecall\n"
     for method, errors in alignment_errors(model, sentences, gold).items():
         yield f"{method}\t{errors.error_rate:.4f}\t{errors.precision:.4f}\t{errors.recall:.4f}\n"
-
-
-METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
 
 
 @click.command("align")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 WORDS, BLANKS = "words", "blanks"
 BLANK = re.compile("_{3,}")  # the whole word
+FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
+COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
 def check_places(text: str) -> str:
@@ -61,10 +63,6 @@ def positions(words: Sequence[str], at: str, path: str, line: int) -> list[int]:
         count = f"{len(words)} word{'' if len(words) == 1 else 's'}" if words else "no words"
         raise FormatError(f"there is no position {at}: the line has {count}", path=path, line=line)
     return [int(at) - 1]
-
-
-FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
-COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
 class Place(NamedTuple):

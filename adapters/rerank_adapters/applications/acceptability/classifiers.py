@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 
 Criterion = Literal["accuracy", "mcc"]
+KEYS = ("kind", "threshold", "weights", "provenance")
+KINDS = ("threshold", "logistic")
+ALL = "all, logistic"  # the name of the classifier that has all columns
 
 
 class RocCurve(NamedTuple):
@@ -132,10 +135,6 @@ def _accepted(scores: FloatArray, good: BoolArray) -> tuple[FloatArray, FloatArr
     return tp, fp, np.concatenate([[levels[0] + 1], between, [levels[-1] - 1]])
 
 
-KEYS = ("kind", "threshold", "weights", "provenance")
-KINDS = ("threshold", "logistic")
-
-
 @dataclass(frozen=True)
 class Classifier:
     """Accepts a sentence where Σ weight · feature is above the threshold; `kind` is how both were learnt."""
@@ -192,9 +191,6 @@ def read_classifier(path: str | Path) -> Classifier:
         float(document["threshold"]),
         {**provenance, "file": file.name},
     )
-
-
-ALL = "all, logistic"  # the name of the classifier that has all columns
 
 
 @dataclass(frozen=True, eq=False)

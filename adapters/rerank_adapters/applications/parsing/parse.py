@@ -43,6 +43,8 @@ BLOCK = 100  # sentences that are parsed between two steps of the bar
 
 Gold = TypeVar("Gold")
 AnyTree = TypeVar("AnyTree", contravariant=True)
+Row = dict[str, str]
+KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
 class Scores(Protocol[AnyTree]):
@@ -111,9 +113,6 @@ def _row(
     }
 
 
-Row = dict[str, str]
-
-
 def print_scores(rows: Iterable[Row]) -> None:
     """Print a row for each gold file as soon as it is known, or, on a terminal, all files side by side in a table."""
     if sys.stdout.isatty():
@@ -141,9 +140,6 @@ def _alike(rows: Sequence[Row]) -> Iterator[list[Row]]:
     for row in rows:
         groups.setdefault(tuple(row), []).append(row)
     yield from groups.values()
-
-
-KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
 def write_parses(

@@ -31,6 +31,8 @@ from rerank_plugins.kit.files.text import open_atomic, open_text
 
 HEADER = ("id", "sentence")
 HEADER_LINE = '"id","sentence"\n'
+COLUMNS = ("incomplete", "position", "word")
+BLANK = re.compile(r"_{3,}")
 
 
 def is_header(line: str) -> bool:
@@ -79,10 +81,6 @@ def row_line(id_: str, sentence: str) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
-
-
-COLUMNS = ("incomplete", "position", "word")
-BLANK = re.compile(r"_{3,}")
 
 
 @dataclass(frozen=True)

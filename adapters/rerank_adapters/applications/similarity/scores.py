@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.similarity.model import SimilarityModel
     from rerank_plugins.similarity.measures.table import Measures, Recogniser
 
+DATA = ("vectors", "esa", "svs", "wordnet", "entities")
+OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
+
 
 def measures_of(
     vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None,
@@ -77,9 +80,6 @@ def recogniser_of(text: str) -> Recogniser | None:
     if kind != "stanza":
         raise ConfigError(f"--entities is {text!r}; wanted capitals, or stanza[,folder=DIR][,model=FILE]…")
     return StanzaEntities.of(table)
-
-
-DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,9 +128,6 @@ def similarity_of(
         raise ConfigError("--vectors and --text are for a measure: the model has its own")
     assert model is not None
     return read_similarity(model), measures_of(**data)
-
-
-OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
 
 
 def measure(

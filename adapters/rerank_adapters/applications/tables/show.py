@@ -17,6 +17,8 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import Registry, suggestion
 
+OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
+
 
 def _table_file(value: str) -> Path:
     if value == "-":
@@ -88,9 +90,6 @@ def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[
     kept = [column for column, name in enumerate(table.names) if name in names]
     values = np.ascontiguousarray(table.values[:, kept])
     return replace(table, names=tuple(names[table.names[i]] for i in kept), values=values, provenance=provenance)
-
-
-OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
 
 
 def _chosen(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
