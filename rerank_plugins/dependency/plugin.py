@@ -4,11 +4,11 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 
 
 @hookimpl
-def register_feature_extractors(register: Register) -> None:
-    """Register the feature extractors of this family."""
-    from rerank_plugins.dependency.feature import DependencyFeature
+def register_language_models(register: Register) -> None:
+    """Register the language models of this family."""
+    from rerank_plugins.dependency.language_model import DependencyLanguageModel
 
-    register("dependency-lm", DependencyFeature)
+    register("dependency-lm", DependencyLanguageModel)
 
 
 @hookimpl

@@ -25,9 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.interfaces import Parser, Sentence, SentenceFeature, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.kit.files.embedded import embedded
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rerank_plugins.hhmm.event_counts import Events
 
 EMBEDDED = embedded("hhmm.pcfg")
+BEAM, THRESHOLD = 200, 1e-5  # defaults of the beam
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, Events | None]:

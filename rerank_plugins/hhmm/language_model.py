@@ -1,4 +1,9 @@
-"""The incremental HHMM syntactic language model, over any grammar or the embedded English one."""
+"""The incremental syntactic language model, over any grammar or the embedded English one (Schwartz et al. 2011).
+
+As a feature: total = ln p(e_1 … e_n </s>); per_word = total / (n + 1); lost = -(number of unparsed words, which no
+store of the beam could read) / n. An empty hypothesis has the floor of an unfinished sentence, and lost = 0. The cost
+is one step for each distinct prefix.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.hhmm.complexity import LN2, Complexity, EntropyKind
-from rerank_plugins.hhmm.embedded_model import check_beam, read_or_embedded
+from rerank_plugins.hhmm.embedded_model import BEAM, THRESHOLD, check_beam, read_or_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.hhmm.model import HhmmModel
@@ -23,7 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HhmmLanguageModel(LanguageModel, PickledFields):
-    """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
+    """Sentence ln p by incremental parsing: total, per word, and minus the proportion of unparsed words.
+
+    The parser has a bounded store, and keeps a beam of stores (Schwartz et al. 2011); by default it is English.
 
     Natural logs. It is also an `IncrementalLM`, whose state is an immutable `Beam`. Sentences are scored over the trie
     of their prefixes. A word that no store of the beam can read gets a low probability, and the model starts afresh
@@ -35,9 +42,9 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     model: Path | None = option(
         None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
     )
-    beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
+    beam: int = option(BEAM, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
-    threshold: float = option(1e-6, doc="stores below this fraction of the best one's probability are pruned")
+    threshold: float = option(THRESHOLD, doc="stores below this fraction of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)
@@ -52,6 +59,20 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     def __contains__(self, word: str) -> bool:
         return word in self.hhmm.grammar.lexicon
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total`, `per_word`, `lost`."""
+        return ("total", "per_word", "lost")
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word, minus the proportion of unparsed words."""
+        scores, unparsed = self.score_and_lost(sentences)
+        values = np.empty((len(sentences), 3))
+        for row, (sentence, ln_p) in enumerate(zip(sentences, scores, strict=True)):
+            total = float(ln_p.sum())
+            values[row] = total, total / len(ln_p), 0.0 - unparsed[row] / max(len(sentence), 1)
+        return values
 
     def start(self) -> Beam:
         """The beam before the first word."""

@@ -21,65 +21,19 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.interfaces import LanguageModel, Sentence
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 LN10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
-class KenlmLanguageModel(LanguageModel, PickledFields):
-    """N-gram model from a KenLM binary (extra `kenlm`), or from an ARPA file, as `ngram` reads it.
-
-    Natural logs. It is also an `IncrementalLM`. The file is loaded on first use; a pickled copy holds only the path and
-    loads the file again. Raises ModelError for a file that is missing, cut short or of another kind, and for a binary
-    without the package kenlm.
-    """
-
-    model: Path = option(doc="KenLM binary, or ARPA file, plain or compressed")
-
-    @cached_property
-    def _lm(self) -> KenlmBinary | NgramLanguageModel:
-        return KenlmBinary(self.model) if is_kenlm_binary(self.model) else NgramLanguageModel(self.model)
-
-    @property
-    def order(self) -> int:
-        """Length of the longest n-grams."""
-        return self._lm.order
-
-    def __contains__(self, word: str) -> bool:
-        return word in self._lm
-
-    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
-        return self._lm.score(sentences)
-
-    def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
-        """The length (1 to the order) of the longest n-gram in the model that ends at each word, and at `</s>` last."""
-        return self._lm.matches(sentences)
-
-    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence, `</s>` included."""
-        return self._lm.totals(sentences)
-
-    def start(self) -> Any:
-        """The state after `<s>`."""
-        return self._lm.start()
-
-    def advance(self, state: Any, word: str) -> tuple[float, Any]:
-        """Ln p(word | state), and the state after the word."""
-        return self._lm.advance(state, word)
-
-    def finish(self, state: Any) -> float:
-        """Ln p(</s> | state)."""
-        return self._lm.finish(state)
-
-
-@dataclass(frozen=True)
 class KenlmBinary(LanguageModel, PickledFields):
-    """A file that is read by KenLM, with the methods of KenlmLanguageModel; states are `kenlm.State` objects."""
+    """A file that is read by KenLM. Natural logs; states are `kenlm.State` objects.
+
+    The file is loaded on first use; a pickled copy holds only the path. Raises ModelError for a file that is missing,
+    cut short or of another kind, and where the package kenlm is missing.
+    """
 
     model: Path
 

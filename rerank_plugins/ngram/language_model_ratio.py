@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Sentence, SentenceModel, option
+from rerank_plugins.core.interfaces import Sentence, SentenceFeature, SentenceModel, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.ngram.feature import model_of_file
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
     @cached_property
     def _models(self) -> tuple[SentenceModel, SentenceModel]:
         return (
-            model_of_file(self.model) if self.lm is None else self.lm,
-            model_of_file(self.general_model) if self.general is None else self.general,
+            NgramLanguageModel(self.model) if self.lm is None else self.lm,
+            NgramLanguageModel(self.general_model) if self.general is None else self.general,
         )
 
     @property

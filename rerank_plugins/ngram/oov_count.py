@@ -14,10 +14,8 @@ from pathlib import Path
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import spellings
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import Sentence, SentenceModel, option
+from rerank_plugins.core.interfaces import Sentence, SentenceFeature, SentenceModel, minus_unknown, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
 

@@ -6,10 +6,8 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.treelet.feature import TreeletFeature
     from rerank_plugins.treelet.slr import SlrFeature
 
-    register("treelet-lm", TreeletFeature)
     register("slr", SlrFeature)
 
 

@@ -16,7 +16,6 @@ from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.hhmm.complexity import complexity
 from rerank_plugins.hhmm.embedded_model import read_or_embedded
-from rerank_plugins.hhmm.feature import HhmmFeature
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
@@ -169,7 +168,7 @@ def test_parts_where_nothing_is_complete(tmp_path, caplog):
 
 @pytest.mark.parametrize("text", ["", "zzyzx 🙂 42 1,000.5 -- ''", "( x ) -LRB- y -RRB-", "the " * 500])
 def test_any_text_has_finite_values(text):
-    feature = HhmmFeature(beam=20)
+    feature = HhmmLanguageModel(beam=20)
     values = feature.extract(NBestList("0", (Hypothesis(text, (), 0.0, {}),)))
     assert np.isfinite(values).all()
     assert values[0, 0] < 0

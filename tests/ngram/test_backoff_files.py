@@ -344,7 +344,7 @@ def test_compressed_missing_and_foreign_files(arpa, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     for name, message in (
         ("no", "cannot be read"),
-        ("binary", "the language model 'kenlm' reads"),
+        ("binary", "KenLM"),
         ("bytes", "not an ARPA file"),
         ("empty", "not an ARPA file"),
         ("", "cannot be read"),

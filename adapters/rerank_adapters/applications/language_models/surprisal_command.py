@@ -25,7 +25,7 @@ from rerank_plugins.core.registry import Registry
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, metavar="FILE", help="Model file, ARPA file or KenLM binary.")
 @click.option("--lm", metavar="LM", shell_complete=plugin_names("language_model"),
-              help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm.")  # fmt: skip
+              help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm-lm.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
 @click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
@@ -51,13 +51,13 @@ def command(
     Measure how hard each word of a TEXT (one sentence per line) is to process.
 
     Every language model of words gives surprisal (in bits) and marks the words that it does not know (`oov`). The
-    model `hhmm` also gives the entropy, the entropy reduction, the expected depth of the store and its difference from
-    the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is its
-    end, `</s>`.
+    model `hhmm-lm` also gives the entropy, the entropy reduction, the expected depth of the store and its difference
+    from the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is
+    its end, `</s>`.
 
     \b
     rerank surprisal stories.txt > stories.tsv
-    rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
+    rerank surprisal stories.txt --lm hhmm-lm,beam=2000 --plot first.png
     rerank surprisal stories.txt -m lm.arpa --layout json
     rerank surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
@@ -72,7 +72,7 @@ def command(
     closing = Closing()
     if model is not None and lm is not None:
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
-    language_model = Job.create(flags.settings, registry).word_model(model or lm or "hhmm")
+    language_model = Job.create(flags.settings, registry).word_model(model or lm or "hhmm-lm")
     text_pipeline = TextPipeline(text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
         measured = bar.over(measure(language_model, lines, entropy, text_pipeline))  # type: ignore[arg-type]

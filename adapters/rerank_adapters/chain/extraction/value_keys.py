@@ -15,7 +15,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.fingerprint import of_lists
 from rerank_adapters.chain.extraction.value_cache import Keys
 from rerank_plugins import FeatureExtractor, NBestList
-from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.core.interfaces import SentenceFeature
 
 SIZE = 16  # bytes of a key
 
