@@ -6,7 +6,7 @@
 
 Surprisal and entropy are in bits, depth is in elements of the store. The paper prints (4) as Σ P log2 P over the joint
 probabilities of derivations and words, without the minus sign and not normalised. Here H is the entropy of the
-derivations given the words, unless another kind is asked for. An n-gram model defines surprisal alone.
+derivations given the words, or that of the stores. An n-gram model defines surprisal alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence
 
 LN2 = math.log(2.0)
-EntropyKind = Literal["derivations", "stores", "printed"]
+EntropyKind = Literal["derivations", "stores"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -122,9 +122,6 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
             values = np.array([*ln_p, measuring.finish(states[-1])])
             entropies = [state.store_entropy if entropy == "stores" else state.derivation_entropy for state in states]
             bits = np.array(entropies) / LN2
-            if entropy == "printed":  # Σ P log2 P, where P is the joint probability with the words so far
-                ln_prefix = np.cumsum([0.0, *ln_p])
-                bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
             depth = np.array([state.mean_depth for state in states])
             unparsed = np.array([state.unparsed for state in states])  # words so far
             measures[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(unparsed).astype(np.float64))

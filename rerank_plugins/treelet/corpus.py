@@ -25,10 +25,8 @@ from rerank_plugins.kit.vocabulary.name_numbers import Numbering
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
-from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
-from rerank_plugins.treelet.tree_transformations import Transformations
 
 
 def close_numbered(
@@ -213,7 +211,7 @@ class TreeletCollector:
 
 
 class TransformedCollector(TreeletCollector):
-    """Collects transformed trees (tree_transformations) as arrays, without building them as objects."""
+    """Collects transformed trees (transformations.py) as arrays, without building them as objects."""
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         super().__init__(workspace)
@@ -221,10 +219,7 @@ class TransformedCollector(TreeletCollector):
         self._transformations = ArrayTransformations(phrases.number_of, tags.number_of)
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
-        try:
-            arrays = self._transformations([SharedTrees.of(trees)])
-        except UnusualLabelError:
-            return super()._lay_out(list(map(Transformations(), trees)))
+        arrays = self._transformations([SharedTrees.of(trees)])
         names = [*arrays.words, None]  # -1, the number at phrases, is the last
         return arrays.symbol, arrays.parent, [names[word] for word in arrays.word.tolist()], arrays.offsets
 

@@ -92,7 +92,7 @@ class TreeletLMTrainer(Trainer):
             lexicalised = headlex_training.collect(data.examples(), data.workspace)
             model, write = headlex_training.train(lexicalised, baseline, **estimation), write_headlex
         else:
-            settings = Settings(self.variant, "types", self.min_count, self.min_rule_count, **pruned, **unknown)
+            settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
             collector = training.collect(data.examples(), settings, data.workspace)
             model, write = training.train(collector, settings, **estimation), write_model
         model = replace(model, provenance={**model.provenance, **data.provenance})

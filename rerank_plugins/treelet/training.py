@@ -64,10 +64,8 @@ def train_on(
     progress("yields")
     counted = count_rules(corpus.blocks())
     rules, number = counted.numbered(len(symbols), settings.min_rule_count)
-    types = [(counted.starts, counted.symbols)]
-    every_token = (rules_of(forest)[1:] for forest in corpus.blocks())
-    counts = types if settings.yield_counts == "types" else every_token
-    yields = train_yields(counts, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
+    types = counted.starts, counted.symbols
+    yields = train_yields(types, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
     # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
     sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))

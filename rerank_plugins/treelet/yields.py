@@ -5,14 +5,14 @@ Pauls and Klein (2012), section 2.2:
     b(C_1 … C_d | P) = λ Π_i p(C_i | C_i-3 C_i-2 C_i-1, P) + (1 - λ) Π_i p(C_i | C_i-3 C_i-2 C_i-1)        λ = 0.9
 
 They are counted over rule types, each distinct rule once, as Kneser–Ney's lower orders count contexts, because they are
-used for unseen rules (on GUM, perplexity is 4 % lower than with counts over tokens, which the paper may use). Both
+used for unseen rules (on GUM, perplexity was 4 % lower than with counts over tokens, which the paper may use). Both
 products include STOP after C_d, without which they would not sum to one over yields of all lengths; the empty yield has
 a probability too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -51,23 +51,22 @@ class YieldModel:
 
 
 def train_yields(
-    rules: Iterable[tuple[LongArray, IntArray]],
+    rules: tuple[LongArray, IntArray],
     size: int,
     prune: Sequence[int] = (),
     *,
     jobs: int,
     workspace: Workspace | None = None,
 ) -> YieldModel:
-    """Train both models, with modified Kneser–Ney, on rules, which come in one or more pieces; `size` is in symbols.
+    """Train both models, with modified Kneser–Ney, on distinct rules, as (starts, symbols); `size` is in symbols.
 
     `prune` is by order the count up to which n-grams are left out; the model with the parent has one order more.
     """
     with_parent = TupleEvents((size,) * SYMBOL_ORDER, workspace)
     without = TupleEvents((size,) * (SYMBOL_ORDER - 1), workspace)
-    for starts, symbols in rules:
-        _, events = symbol_events(starts, symbols)
-        with_parent.add(events)
-        without.add(events[:, WITHOUT_PARENT])
+    _, events = symbol_events(*rules)
+    with_parent.add(events)
+    without.add(events[:, WITHOUT_PARENT])
     given_parent, alone = (
         estimate(events, prune=prune, workspace=workspace, jobs=jobs).tables for events in (with_parent, without)
     )

@@ -13,9 +13,9 @@ from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
 from rerank_plugins.treelet.headlex_model import Settings
 from rerank_plugins.treelet.headlex_model_file import read_model, write_model
 from rerank_plugins.treelet.headlex_training import collect, train
-from rerank_plugins.treelet.tree_transformations.tags import lexicalise
 from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.treelet.naive_headlex import NaiveHeadlex
+from tests.treelet.naive_tree_transformations import lexicalise
 from tests.treelet.test_treelet import NEW, TREES, random_trees
 
 

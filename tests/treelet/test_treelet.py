@@ -351,8 +351,6 @@ def test_settings_and_empty_treebanks():
         Settings(variant="lfg")
     with pytest.raises(ConfigError, match="must be 1 or more"):
         Settings(min_count=0)
-    with pytest.raises(ConfigError, match="wanted types or tokens"):
-        Settings(yield_counts="rules")
     with pytest.raises(ConfigError, match="wanted 0 to 1"):
         Settings(signature_rate=2)
 
@@ -391,10 +389,9 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("yield_counts", ["types", "tokens"])
-def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch, yield_counts):
+def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
     """In blocks of two trees, on disk, and in one block in memory."""
-    given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2, "yield_counts": yield_counts}
+    given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2}
     write_model(trained(**given_settings), tmp_path / "memory")
     monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
     workspace = Workspace(0, tmp_path)

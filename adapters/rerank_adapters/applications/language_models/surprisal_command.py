@@ -28,9 +28,8 @@ from rerank_plugins.core.registry import Registry
               help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm-lm.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
-@click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
-              show_default=True, help="Entropy of derivations, of stores, or as equation (4) of Wu et al. has it "
-              "in print.")  # fmt: skip
+@click.option("--entropy", type=click.Choice(["derivations", "stores"]), default="derivations",
+              show_default=True, help="Entropy of derivations, or of stores.")  # fmt: skip
 @click.option("--plot", type=output_file, metavar="FILE",
               help="Also plot one sentence to this file (.png, .pdf or .svg).")  # fmt: skip
 @click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, metavar="N",
