@@ -11,7 +11,7 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED
+from rerank_plugins.dependency.parsers import EMBEDDED
 from rerank_plugins.similarity.random_indexing import training as vector_training
 from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
@@ -38,8 +38,8 @@ from rerank_plugins.translation.lexicon.training import train as train_lexicon
 from rerank_plugins.translation.memory.model_file import write_model as write_memory
 from rerank_plugins.translation.memory.training import Settings as MemorySettings
 from rerank_plugins.translation.memory.training import train as train_memory
-from rerank_plugins.treelet import headlex_model, headlex_training
-from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+from rerank_plugins.treelet import headlex
+from rerank_plugins.treelet.headlex import write_model as write_headlex
 from tests.svs.naive_svs_parsing import random_model
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -281,8 +281,8 @@ def test_features(name, options, tmp_path):
 @pytest.mark.parametrize(("name", "options"), cases("language_model"))
 def test_language_models(name, options, tmp_path):
     if name == "headlex":
-        settings = headlex_model.Settings()
-        micro = headlex_training.train(headlex_training.collect(read_trees(BRACKETS.splitlines())), settings)
+        settings = headlex.Settings()
+        micro = headlex.train(headlex.collect(read_trees(BRACKETS.splitlines())), settings)
         write_headlex(micro, tmp_path / "micro.headlex")
     model = built("language_model", name, options, tmp_path if name == "headlex" else ROOT)
     check_language_model(model)

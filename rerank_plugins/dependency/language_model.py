@@ -42,13 +42,13 @@ class DependencyLanguageModel(SentenceModel, PickledFields):
 
     @cached_property
     def _model(self) -> DependencyModel:
-        from rerank_plugins.dependency.model_file import read_model
+        from rerank_plugins.dependency.model import read_model
 
         return shared_if_embedded(self.model or EMBEDDED, read_model)
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.parser_of_model import parser_of_model
 
         return parser_of_model(self.model, self.parser, EnglishParser())

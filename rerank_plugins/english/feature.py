@@ -50,7 +50,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.parser_of_model import parser_of_model
 
         return parser_of_model(None, self.parser, EnglishParser())

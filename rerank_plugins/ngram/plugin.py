@@ -6,8 +6,7 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature
-    from rerank_plugins.ngram.oov_count import OovCountFeature
+    from rerank_plugins.ngram.features import LanguageModelRatioFeature, OovCountFeature
 
     register("oov-count", OovCountFeature)
     register("language-model-ratio", LanguageModelRatioFeature)
@@ -29,7 +28,7 @@ def register_language_models(register: Register) -> None:
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
     from rerank_plugins.ngram.trainer import NgramTrainer
-    from rerank_plugins.ngram.word_classes_trainer import WordClassesTrainer
+    from rerank_plugins.ngram.word_classes import WordClassesTrainer
 
     register("ngram", NgramTrainer)
     register("word-classes", WordClassesTrainer)

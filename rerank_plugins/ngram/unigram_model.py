@@ -23,9 +23,8 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.ngram.kenlm_model import KenlmBinary
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary, read_arpa_unigrams
+from rerank_plugins.ngram.language_model import KenlmBinary
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class ReferentialLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def model(self) -> ReferentialModel:
         """The hierarchic model, read on first use."""
-        from rerank_plugins.referential.grammar_file import read_grammar
+        from rerank_plugins.referential.grammar import read_grammar
         from rerank_plugins.referential.model import ReferentialModel
         from rerank_plugins.referential.world_file import read_world
 

@@ -11,9 +11,9 @@ object for any token: only distinct words are strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from rerank_plugins.core.shared_subtrees import SharedTrees
 from rerank_plugins.kit.vocabulary.name_numbers import Numbering
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
-from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
+from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
 
@@ -72,16 +72,6 @@ def close_numbered(
     totals = _counts(tokens, len(final))
     totals[0] = len(starts)
     return ClosedVocabulary(final, totals)
-
-
-def close_vocabulary(
-    sentences: Sequence[Sentence], unknown: UnknownWords, min_count: int = 1
-) -> tuple[ClosedVocabulary, IntArray]:
-    """The vocabulary of sentences, as by `close_numbered`, and (n) the numbers of their words."""
-    words = Numbering()
-    tokens = words.numbers_of(chain.from_iterable(sentences))
-    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
-    return close_numbered(words, tokens, starts, unknown, min_count), tokens
 
 
 def unknown_positions(tokens: IntArray, starts: LongArray, unknown: UnknownWords, size: int) -> LongArray:

@@ -35,13 +35,20 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.table_arrays import Tables
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.files.declared import Part, Setting
+from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
-from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
+from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
-from rerank_plugins.treelet.sentence_sums import sum_distinct
-from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
-from rerank_plugins.treelet.yields import YieldModel
+from rerank_plugins.treelet.tree_arrays import (
+    UNSEEN,
+    Symbols,
+    TreeArrays,
+    lay_out,
+    place_words,
+    sentences_of,
+    shapes,
+    sum_distinct,
+)
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.transformations import ArrayTransformations
@@ -141,7 +148,7 @@ class TreeletModel(PickledFields):
         """The trees as arrays, transformed if the model requires it and `transformed` is false."""
         return self._forest([trees], transformed)
 
-    def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool) -> TreeArrays:
+    def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> TreeArrays:
         """The trees of all parses as arrays."""
         if self.settings.transformed and not transformed:
             return self._transformed(parses)
@@ -195,9 +202,9 @@ class TreeletModel(PickledFields):
     def _totals(self, forest: TreeArrays) -> FloatArray:
         return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
 
-    def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:
+    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees that the parses of a sentence become; -inf for one without parses."""
-        forest = self._forest(parses, transformed)
+        forest = self._forest(parses)
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 
@@ -226,3 +233,13 @@ class TreeletModel(PickledFields):
 def _flat(sentence: Sentence) -> Tree:
     """A tree of unknown labels over the sentence."""
     return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
+
+
+FILE = ModelFile(
+    TreeletModel,
+    "treelet",
+    "treelet language model",
+    first=("vocabulary", "rules", "rule_tables", "word_tables"),
+    check=lambda model: (model.rule_tables.order, model.word_tables.order) == model.settings.orders,
+)
+read_model, write_model = FILE.read, FILE.write

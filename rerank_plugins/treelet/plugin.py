@@ -14,8 +14,7 @@ def register_feature_extractors(register: Register) -> None:
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
-    from rerank_plugins.treelet.language_model import TreeletLanguageModel
+    from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
 
     register("treelet-lm", TreeletLanguageModel)
     register("headlex", HeadlexLanguageModel)

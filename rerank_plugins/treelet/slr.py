@@ -29,8 +29,7 @@ from rerank_plugins.core.interfaces import (
 )
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.model_abilities import with_unigrams
-from rerank_plugins.treelet.language_model import TreeletLanguageModel
-from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel, shared
+from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, shared
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from rerank_plugins.core.brackets_and_quotes import BRACKETS, PLAIN, known_spell
 from rerank_plugins.core.constituency_tree import read_trees, write_tree
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.dependency.model_file import read_model as read_dependency_lm
-from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.dependency.model import read_model as read_dependency_lm
+from rerank_plugins.dependency.parsers import TreebankParser
 from rerank_plugins.missing_words import training as missing_words
+from rerank_plugins.ngram.features import OovCountFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.oov_count import OovCountFeature
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.ngram.word_classes import WordClasses
@@ -32,8 +32,8 @@ from rerank_plugins.similarity.random_indexing.model_file import write_model as 
 from rerank_plugins.svs.model_file import EMBEDDED as EMBEDDED_SVS
 from rerank_plugins.svs.model_file import read_model as read_svs
 from rerank_plugins.testing import check_parser, sample_nbest
-from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
-from rerank_plugins.treelet.model_file import read_model as read_treelet
+from rerank_plugins.treelet.headlex import read_model as read_headlex
+from rerank_plugins.treelet.model import read_model as read_treelet
 from tests.command_line import done
 
 REGISTRY = load_plugins(BUILTIN, installed=False)

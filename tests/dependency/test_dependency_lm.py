@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.dependency.ancestor_paths import NONE, lay_out, paths
-from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.ancestor_paths import NONE, TreeCollector, lay_out, paths
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
-from rerank_plugins.dependency.model import DependencyModel, Settings, train
-from rerank_plugins.dependency.model_file import read_model, write_model
+from rerank_plugins.dependency.model import DependencyModel, Settings, read_model, train, write_model
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.workspace import Workspace

@@ -30,9 +30,9 @@ import numpy as np
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.hhmm.embedded_model import EMBEDDED
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.left_progeny import fitting_mass
+from rerank_plugins.hhmm.model_file import EMBEDDED
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.prefix_trie import prefixes
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed

@@ -39,9 +39,9 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.ngram.training import NgramSettings
 from rerank_plugins.ngram.training import train as train_ngrams
-from rerank_plugins.treelet import headlex_training as headlex
+from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+from rerank_plugins.treelet.headlex import Settings as HeadlexSettings
 from rerank_plugins.treelet.model import ORDERS, Settings
 from rerank_plugins.treelet.training import train_on
 from tests.constituency.pcfg_sentences import inside_all

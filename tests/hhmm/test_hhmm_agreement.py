@@ -14,11 +14,11 @@ from rerank_plugins import FeatureExtractor
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.hhmm import successors
+from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.model_file import write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
-from rerank_plugins.hhmm.step_arrays import new_workspace
-from rerank_plugins.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.hhmm.recombination import new_workspace
 
 NARROW = 3  # stores
 SENTENCES = [

@@ -14,12 +14,10 @@ from rerank_plugins import ModelError
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.hhmm.complexity import complexity
-from rerank_plugins.hhmm.embedded_model import read_or_embedded
-from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
+from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel, complexity
+from rerank_plugins.hhmm.model_file import KIND, read_hhmm, read_or_embedded, write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
-from rerank_plugins.hhmm.training import counting_settings, train_empirical
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.prefix_trie import prefixes, walk
 from rerank_plugins.ngram.language_model import NgramLanguageModel

@@ -16,10 +16,9 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
-from rerank_plugins.dependency.biaffine_parser import BiaffineParser, EnglishParser
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
+from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, UdpipeParser
 from rerank_plugins.dependency.stanza_parser import StanzaParser
-from rerank_plugins.dependency.udpipe_parser import UdpipeParser
 from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.files.model_file import read_trained_on, write_model
 from rerank_plugins.treelet.language_model import TreeletLanguageModel

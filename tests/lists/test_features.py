@@ -11,8 +11,8 @@ from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+from rerank_plugins.ngram.features import OovCountFeature, read_words
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.oov_count import OovCountFeature, read_words
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
 from rerank_plugins.translation.untranslated import UntranslatedFeature

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.edit_to_1best import EditToFirstFeature, edits_from
 from rerank_plugins.lists.rank import RankFeature
+from rerank_plugins.ngram.features import LanguageModelRatioFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.conftest import ROOT
 from tests.ngram.naive_features import fewest_edits

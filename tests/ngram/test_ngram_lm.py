@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.ngram.kenlm_model import KenlmBinary
-from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
+from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.command_line import refused
 from tests.conftest import ROOT
 from tests.model_files import check_damage_is_seen
+from tests.ngram.matched_ngrams import matches
 from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
 BINARY = (
@@ -89,9 +89,9 @@ def test_pickles_by_path_and_loads_quietly(model, capfd):
 def test_a_binary_is_read_as_the_arpa_file_that_it_was_built_from(kenlm, arpa):
     read, built = NgramLanguageModel(arpa), NgramLanguageModel(BINARY)
     sentences = [[], ["zebra"], *CORPUS, WORDS]
-    for name in ("score", "matches"):
-        for left, right in zip(getattr(built, name)(sentences), getattr(read, name)(sentences), strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-6)
+    for left, right in zip(built.score(sentences), read.score(sentences), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-6)
+    assert matches(built, sentences) == matches(read, sentences)
     assert built.order == read.order
     np.testing.assert_allclose(built.totals(sentences), read.totals(sentences), rtol=1e-6)
     assert [word in built for word in WORDS] == [word in read for word in WORDS]

@@ -20,12 +20,11 @@ from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
-from rerank_plugins.treelet import headlex_model, headlex_training
-from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
-from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
-from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet import headlex
+from rerank_plugins.treelet.headlex import write_model as write_headlex
+from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
 from rerank_plugins.treelet.model import Settings
-from rerank_plugins.treelet.model_file import write_model as write_treelet
+from rerank_plugins.treelet.model import write_model as write_treelet
 from rerank_plugins.treelet.slr import SlrFeature
 from rerank_plugins.treelet.training import collect, train
 from tests.command_line import done
@@ -60,13 +59,9 @@ def models(tmp_path_factory):
     write_grammar(random_grammar(3), folder / "small.pcfg")
     lexicon = ("w0", "w1", "w2", "UNK")
     write_treelet(train(collect(TREES, Settings()), Settings(), jobs=1), folder / "m.treelet")
-    write_headlex(
-        headlex_training.train(headlex_training.collect(TREES), headlex_model.Settings(), jobs=1), folder / "m.headlex"
-    )
-    treelet, headlex = (
-        TreeletLanguageModel(model=folder / "m.treelet"),
-        HeadlexLanguageModel(model=folder / "m.headlex"),
-    )
+    write_headlex(headlex.train(headlex.collect(TREES), headlex.Settings(), jobs=1), folder / "m.headlex")
+    treelet = TreeletLanguageModel(model=folder / "m.treelet")
+    heads = HeadlexLanguageModel(model=folder / "m.headlex")
     words = (*sorted({word for sentence in CORPUS for word in sentence}), "<unk>")
     ngram, unigram = NgramLanguageModel(folder / "m.ngram"), UnigramLanguageModel(arpa, "exact")
     return {
@@ -76,7 +71,7 @@ def models(tmp_path_factory):
         "pcfg": (PcfgLanguageModel(folder / "small.pcfg"), lexicon),
         "hhmm-lm": (HhmmLanguageModel(folder / "small.pcfg"), lexicon),
         "treelet-lm": (treelet, treelet.trees.vocabulary.words[1:]),
-        "headlex": (headlex, headlex.trees.vocabulary.words[1:]),
+        "headlex": (heads, heads.trees.vocabulary.words[1:]),
     }
 
 

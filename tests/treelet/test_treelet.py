@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.treelet.corpus import close_vocabulary
+from rerank_plugins.treelet.corpus import close_numbered
 from rerank_plugins.treelet.events import rule_events, word_events
-from rerank_plugins.treelet.model import ORDERS, Settings
-from rerank_plugins.treelet.model_file import read_model, write_model
+from rerank_plugins.treelet.model import ORDERS, Settings, read_model, write_model
 from rerank_plugins.treelet.rule_numbers import rules_of
 from rerank_plugins.treelet.sampling import TreeletSampler
 from rerank_plugins.treelet.training import collect, train
@@ -408,6 +408,9 @@ def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
 )
 def test_vocabularies_agree_with_the_twin(sentences, first, min_count):
     unknown = UnknownWords(first, rate=0.5, seed=3)
-    vocabulary, tokens = close_vocabulary(sentences, unknown, min_count)
+    words = Numbering()
+    tokens = words.numbers_of(word for sentence in sentences for word in sentence)
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
+    vocabulary = close_numbered(words, tokens, starts, unknown, min_count)
     naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
     assert (vocabulary.words, vocabulary.counts.tolist(), tokens.tolist()) == naive

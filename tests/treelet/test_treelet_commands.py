@@ -15,13 +15,11 @@ from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.files.model_file import model_kind, write_model
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model
-from rerank_plugins.treelet import model_file
-from rerank_plugins.treelet import parsed_language_model as parsed_lm
-from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
-from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
-from rerank_plugins.treelet.language_model import TreeletLanguageModel
-from rerank_plugins.treelet.model import TreeletModel
-from rerank_plugins.treelet.model_file import read_model
+from rerank_plugins.treelet import language_model as parsed_lm
+from rerank_plugins.treelet import model as treelet_model
+from rerank_plugins.treelet.headlex import read_model as read_headlex
+from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
+from rerank_plugins.treelet.model import TreeletModel, read_model
 from rerank_plugins.treelet.slr import SlrFeature
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.treelet.test_treelet import BANK, TREES
@@ -258,11 +256,11 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
     path = tmp_path / "copy.treelet"
     path.write_bytes((folder / "bank.treelet").read_bytes())
     scored, loaded = [], []
-    score, read = TreeletModel.score_sentences, model_file.read_model
+    score, read = TreeletModel.score_sentences, treelet_model.read_model
     monkeypatch.setattr(
         TreeletModel, "score_sentences", lambda self, parses: scored.extend(parses) or score(self, parses)
     )
-    monkeypatch.setattr(model_file, "read_model", lambda path: loaded.append(path) or read(path))
+    monkeypatch.setattr(treelet_model, "read_model", lambda path: loaded.append(path) or read(path))
     parser = CachedParser(KnownTrees(), None)
     lists = [nbest("the cat ran", "who is it", "the cat ran"), nbest("who is it", "", "the dogs ran")]
 

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.dependency_tree import read_conllu
-from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.model import DependencyModel, Settings, train
-from rerank_plugins.dependency.model_file import write_model
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
+from rerank_plugins.dependency.model import DependencyModel, Settings, train, write_model
 from rerank_plugins.kit.files.model_file import compress_model
 
 SETTINGS = Settings(order=3, labelled=False, smoothing="kneser-ney", min_count=5, lowercase=True, prune=(0, 0, 1))

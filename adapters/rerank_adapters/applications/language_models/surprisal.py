@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import LanguageModel
-from rerank_plugins.hhmm.complexity import Complexity, EntropyKind, complexity
+from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.report.plots import new_figure, save_figure
-from rerank_plugins.hhmm.complexity import Complexity
+from rerank_plugins.hhmm.language_model import Complexity
 
 
 def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from rerank_plugins.referential.derivation import Grounding, Level, ground
-from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.model import Grounding, Level, ReferentialModel, ground
 
 COLUMNS = ("sentence", "position", "word", "surprisal", "referent", "levels")
 

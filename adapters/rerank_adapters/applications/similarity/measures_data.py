@@ -49,7 +49,7 @@ def _svs_parser(model: Path) -> SvsParser:
 
 def recogniser_of(text: str) -> Recogniser | None:
     """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
-    from rerank_plugins.dependency.stanza_entities import StanzaEntities
+    from rerank_plugins.dependency.stanza_parser import StanzaEntities
 
     table = plugin_table(text)
     kind = table.pop("use")

@@ -1,4 +1,9 @@
-"""The log ratio of a hypothesis's probabilities by two language models: ln p_1(e) - ln p_2(e), total and per word.
+"""Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0.
+
+V is the vocabulary of a language model, a word list, or that of the embedded English frequencies. The cost is linear in
+the text; each distinct word is looked up once.
+
+The log ratio of a hypothesis's probabilities by two language models: ln p_1(e) - ln p_2(e), total and per word.
 
 With a model of the lists' own domain and a general one, minus the value per word is the cross-entropy difference
 H_in(e) - H_general(e) by which Moore and Lewis (2010, equation 1) choose training text. Both terms include the end of
@@ -18,9 +23,53 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Sentence, SentenceFeature, SentenceModel, option
+from rerank_plugins.core.brackets_and_quotes import spellings
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import Sentence, SentenceFeature, SentenceModel, minus_unknown, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+
+
+@dataclass(frozen=True)
+class OovCountFeature(SentenceFeature, PickledFields):
+    """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
+
+    lm: SentenceModel | None = option(None, doc="language model whose vocabulary is used")
+    words: Path | None = option(None, doc="word list, one word per line, instead of a language model")
+
+    def __post_init__(self) -> None:
+        if self.lm is not None and self.words is not None:
+            raise ValueError("give 'lm' or 'words', not both")
+
+    @cached_property
+    def _vocabulary(self) -> SentenceModel | frozenset[str]:
+        if self.words is None:
+            return UnigramLanguageModel() if self.lm is None else self.lm
+        return read_words(self.words)
+
+    @property
+    def vocabulary(self) -> SentenceModel | frozenset[str]:
+        """The words that count as known."""
+        return self._vocabulary
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 1) minus the number of out-of-vocabulary words."""
+        return minus_unknown(sentences, self._vocabulary)[:, None]
+
+
+def read_words(path: Path) -> frozenset[str]:
+    """The words of a list, one per line (the first token of each line), in all the spellings of brackets_and_quotes.py.
+
+    Raises ModelError for an unreadable file.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    return frozenset(form for line in lines if line.strip() for form in spellings(line.split()[0]))
 
 
 @dataclass(frozen=True)
