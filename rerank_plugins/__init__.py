@@ -4,7 +4,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.hookspecs import hookimpl
 from rerank_plugins.core.interfaces import (
     BatchedLM,
@@ -32,14 +32,10 @@ from rerank_plugins.core.metrics_and_tuners import (
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.kit.files.text import open_atomic, open_text
-from rerank_plugins.kit.kernel_cache import install
-
-install()
 
 __version__ = "0.2.0"
 __all__ = [

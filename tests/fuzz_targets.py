@@ -8,40 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
-from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements
-from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+from rerank_adapters.applications.acceptability.classifiers import read_classifier
+from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions_file import read_answers, read_questions
-from rerank_adapters.applications.parsing import projecting
+from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
-from rerank_adapters.applications.restoration.imputation_file import parse_rows
-from rerank_adapters.applications.restoration.incomplete import parse_incomplete
-from rerank_adapters.applications.similarity import system as similarity
-from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-from rerank_adapters.applications.speech.systems import read_lists, read_systems
-from rerank_adapters.applications.tables.files import load as load_table
+from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
+from rerank_adapters.applications.similarity import model as similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
+from rerank_adapters.applications.speech.rover import read_lists, read_systems
+from rerank_adapters.applications.tables.families import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
-from rerank_adapters.formats import minimal_pairs, sentence_pairs
-from rerank_adapters.formats.ctm import read_ctm
-from rerank_adapters.formats.groups import read_groups
+from rerank_adapters.formats.kaldi import read_symbols
 from rerank_adapters.formats.line_lists import read_values
 from rerank_adapters.formats.outputs import read_segments
+from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
-from rerank_adapters.formats.scored_pairs import read_pairs
-from rerank_adapters.formats.symbols import read_symbols
+from rerank_adapters.formats.reference_forms import read_ctm
+from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.treebanks import read_treebank
+from rerank_plugins.constituency.trainer import read_treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.feature_table import SparseBlock
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.dependency import model as dependency
 from rerank_plugins.dependency import model as dependency_file
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
@@ -54,8 +51,8 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
-from rerank_plugins.lists.number_columns import read_columns
-from rerank_plugins.missing_words import model_file as missing_file
+from rerank_plugins.lists.column import read_columns
+from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
@@ -65,23 +62,21 @@ from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.word_classes import read_classes
 from rerank_plugins.referential.grammar import read_grammar
 from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.similarity.esa import model_file as esa_file
+from rerank_plugins.similarity.esa import model as esa_file
 from rerank_plugins.similarity.esa import training as esa
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.random_indexing import model_file as vectors_file
+from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity.random_indexing import model as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
-from rerank_plugins.similarity.wordnet.database import read_database
+from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.svs import model_file as svs_file
-from rerank_plugins.translation.alignment import model_file as alignment_file
+from rerank_plugins.svs import model as svs_file
+from rerank_plugins.translation import word_lexicon as lexicon
+from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
-from rerank_plugins.translation.alignment.links_text import read_gold
-from rerank_plugins.translation.joint_model import model_file as joint_file
+from rerank_plugins.translation.alignment.links import read_gold
+from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
-from rerank_plugins.translation.lexicon import model_file as lexicon_file
-from rerank_plugins.translation.lexicon import training as lexicon
-from rerank_plugins.translation.memory import model_file as memory_file
-from rerank_plugins.translation.memory import training as memory
+from rerank_plugins.translation.memory import model as memory
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
@@ -168,7 +163,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
 
 def projected(path: Path) -> object:
     """The trees of a file for sentences that wait for them."""
-    return list(projecting.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
+    return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
 
 
 def treebank_parse(path: Path) -> object:
@@ -275,7 +270,7 @@ def texts() -> Iterable[Target]:
     yield text("weights.toml", WEIGHTS, read_weights, "weights.toml")
     yield text("weights of a reranker", WEIGHTS, Reranker.load, "weights.toml")
     yield text("numbers", "1.5 2\n-3 4e5\n", read_columns, "numbers")
-    yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_pairs, "pairs")
+    yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_scored_pairs, "pairs")
     yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")
     yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")
     for form, content in REFERENCES.items():
@@ -291,12 +286,12 @@ def texts() -> Iterable[Target]:
     yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
     yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
-    yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(sentence_pairs.read_pairs([str(path)])))
-    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), minimal_pairs.read_pairs)
+    yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(read_sentence_pairs([str(path)])))
+    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), read_minimal_pairs)
     blimp = (
         '{"sentence_good": "a b", "sentence_bad": "b a", "field": "syntax", "linguistics_term": "order", "UID": "x"}\n'
     )
-    yield text("BLiMP", blimp * 2, minimal_pairs.read_pairs)
+    yield text("BLiMP", blimp * 2, read_minimal_pairs)
     yield text("judgements", head(EXAMPLE / "grammaticality" / "dev.tsv"), read_judgements)
     yield text("suite", SUITE, read_suite)
     yield text("classifier", CLASSIFIER, read_classifier)
@@ -304,8 +299,8 @@ def texts() -> Iterable[Target]:
     csv = "id,question,a),b)\n1,the _____ barks,dog,cat\n"
     yield text("questions csv", csv, read_questions)
     yield text("answers", "id,answer\n1,a\n2,b\n", lambda path: read_answers(path, 2))
-    yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_sentence_pairs)
-    yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_sentence_pairs, "pairs.csv")
+    yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_rated_pairs)
+    yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_rated_pairs, "pairs.csv")
     yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
     yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
@@ -333,7 +328,10 @@ def texts() -> Iterable[Target]:
     yield text("ARPA substitutes", ARPA, FastSubs.load)
     yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
     yield Target(
-        "WordNet", "data.noun", lambda path: write_wordnet(path.parent), lambda path: read_database(path.parent)
+        "WordNet",
+        "data.noun",
+        lambda path: write_wordnet(path.parent),
+        lambda path: WordNet(path.parent, {"dogs": 1.0}),
     )
 
 
@@ -466,15 +464,13 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "translation memory",
-        lambda path: memory_file.write_model(memory.train(PAIRS, memory.Settings()), path),
-        memory_file.read_model,
+        lambda path: memory.write_model(memory.train(PAIRS, memory.Settings()), path),
+        memory.read_model,
     )
     yield model(
         "word lexicon",
-        lambda path: lexicon_file.write_model(
-            lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path
-        ),
-        lexicon_file.read_model,
+        lambda path: lexicon.write_model(lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path),
+        lexicon.read_model,
     )
     yield model(
         "word alignment",

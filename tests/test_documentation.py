@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.report.plugin_reference import TITLES, plugin_page
+from rerank_adapters.report.text import TITLES, plugin_page
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
 from tests.command_line import done

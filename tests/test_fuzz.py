@@ -89,7 +89,7 @@ REFUSED = {
     "a name in a message": ("format moses moses.nbest", b"0 ||| a ||| x= 1 ||| 1\n0 ||| a ||| " + LONG + b"= 1 ||| 1\n", " … "),
     "unigrams that are no text": ("unigrams", lzma.compress(b"\xfd\xff"), "damaged"),
     "unigrams without counts": ("unigrams", lzma.compress(b"# tokens 3\nthe\n"), "damaged"),
-    "pointers of WordNet": ("WordNet", b"00000000 05 n 01 a 0 99999999 @\n", "not a line of a WordNet data file"),
+    "pointers of WordNet": ("WordNet", b"00000000 05 n 01 a 0 99999999 @\n", "not a WordNet database that NLTK can read"),
 }  # fmt: skip
 READ = {
     "the id of a segment": ("format moses moses.nbest", MANY + b" ||| a ||| x= 1 ||| 1\n"),
@@ -121,7 +121,7 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_plugins.constituency.treebanks:read_treebanks",
+    "rerank_plugins.constituency.trainer:read_treebanks",
     "rerank_plugins.ngram.compact_file:read_embedded",
 }
 

@@ -39,16 +39,7 @@ from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import Registry
 
-__all__ = [
-    "RankedHypothesis",
-    "Reranked",
-    "Reranker",
-    "evaluate",
-    "extract_features",
-    "read_nbest",
-    "rerank",
-    "tune",
-]
+__all__ = ["RankedHypothesis", "Reranked", "Reranker", "evaluate", "extract_features", "read_nbest", "rerank", "tune"]
 
 Paths = str | Path | Sequence[str | Path]  # one file, or several
 

@@ -25,10 +25,11 @@ from rerank_adapters.commands import plugin as commands
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
+from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
-from rerank_plugins.kit.files.closed_pipes import drop_unread
+from rerank_plugins.kit.files.text import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 
@@ -89,6 +90,7 @@ class PluginGroup(GroupWithHeadings):
         """Run the command; Ctrl-C and broken pipes are handled here, and not by click."""
         try:
             with log_on_stderr():
+                kernel_cache.choose_folder()
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import suggestion
@@ -47,8 +47,6 @@ class Tuning(Strict):
     fixed: list[str] = Field(default_factory=list)
     lower: dict[str, float] = Field(default_factory=dict)
     upper: dict[str, float] = Field(default_factory=dict)
-    heldout: float = Field(default=0.0, ge=0, lt=1)
-    average_restarts: bool = False
     select: bool = False
     select_folds: int = Field(default=5, ge=2)
     select_margin: float = Field(default=1.0, ge=0)

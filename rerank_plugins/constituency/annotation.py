@@ -1,10 +1,9 @@
 """The state splits of Klein & Manning (2003): marks on phrases and tags of a treebank from which a grammar is read.
 
-An annotation is a function of a node and its ancestors, nearest first, that returns a mark or "". `annotate` adds the
-marks to the labels (NP-BASE, NN-NP); every annotation sees the tree as it was before. The names are those of the paper;
-where an annotation differs from it, because traces and most function tags have been removed, its docstring says so.
-Parent annotation of phrases (§2.2) is vertical markovisation of order 2, which belongs to the binarisation.
-`plain` removes annotations and binarisation.
+An annotation is a function of a node and its ancestors, nearest first, that returns a mark or "" (NP-BASE, NN-NP);
+each sees the tree without marks. Where one differs from the paper, as traces and most function tags have been removed,
+its docstring says so. Parent annotation of phrases (§2.2) is vertical markovisation of order 2
+(kit/trees/binarisation.py).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.trees.binarisation import remove_intermediate
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, split_label
 
 Annotation = Callable[[Tree, Sequence[Tree]], str]
@@ -113,14 +112,13 @@ def gapped_s(node: Tree, _: Sequence[Tree]) -> str:
     return "" if NOMINAL.union(("S", "SBAR")).intersection(before) else "-G"
 
 
-def split_vp(node: Tree, _: Sequence[Tree], rules: HeadRules | None = None) -> str:
+def split_vp(node: Tree, _: Sequence[Tree]) -> str:
     """SPLIT-VP (§2.5): marks verb phrases with the tag of their head, all finite tags alike."""
     if node.is_preterminal or category(node.label) != "VP":
         return ""
-    rules = rules or english_heads()
     head = node
     while not head.is_preterminal:
-        head = head.subtrees[rules.head_child(head)]
+        head = head.subtrees[english_heads().head_child(head)]
     tag = category(head.label)
     return "-FIN" if tag in FINITE else f"-{tag}" if tag in VERBS or tag == "TO" else ""
 

@@ -1,14 +1,10 @@
 """The rules of a split grammar as blocks: for every coarse rule A → B C, those of the symbols of A, B and C.
 
-A pruned chart holds, for a span, the few bases that are left with all their symbols; two of them combine by the blocks
-of their pair. Symbols are numbered within their base here.
-
-A pair of bases has few pairs of symbols (b, c) with a rule, and each of these has several parents. The charts therefore
-sum I(b, i, k) I(c, k, j) over split points for each pair of symbols first, and multiply by the rules afterwards.
-
-Entries of a block are sorted so that neither the parent nor the children of an entry are those of the entry before it:
-a sum into the place just written would have to wait for it. Numbers within bases are unsigned: a compiled loop then
-need not allow for Python's negative indices, which costs as much as the arithmetic.
+Symbols are numbered within their base. A pair of bases has few pairs of symbols (b, c) with a rule, each with several
+parents, so charts first sum I(b, i, k) I(c, k, j) over split points for each pair, and multiply by the rules
+afterwards. Entries are sorted so that none writes to the place that the entry before it has just written to; numbers
+are unsigned, so that a compiled loop need not allow for Python's negative indices, which costs as much as the
+arithmetic.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.closure import closure_of
+from rerank_plugins.constituency.compiled_rules import closure_of
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 
@@ -26,59 +22,42 @@ UnsignedArray = NDArray[np.uint32]
 
 
 class UnaryBlocks(NamedTuple):
-    """Unary probabilities p(a → b) in blocks, by the base of the child.
+    """Unary probabilities p(a → b) in blocks, by the base of the child."""
 
-    `starts`      (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
-    `parent`      (blocks) the base of each block's parent
-    `entries`     (blocks + 1) where the entries of each block begin
-    `a`, `b`, `p` (entries) parent and child, numbered within their bases, and the probability
-    """
-
-    starts: IntArray
-    parent: IntArray
-    entries: IntArray
+    starts: IntArray  # (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
+    parent: IntArray  # (blocks) the base of each block's parent
+    entries: IntArray  # (blocks + 1) where the entries of each block begin
+    # a, b, p: (entries) parent and child, numbered within their bases, and the probability
     a: UnsignedArray
     b: UnsignedArray
     p: FloatArray
 
 
 class Blocks(NamedTuple):
-    """The rules of a grammar with C bases and S symbols.
+    """The rules of a grammar with C bases and S symbols."""
 
-    `states`   (C) the number of symbols of each base
-    `local`    (S) the number of each symbol within its base; `base` (S) that base
-    `symbol`   (S) the symbols sorted by base; those of base B begin at first[B]
-    `first`    (C + 1)
-    `pair`     (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
-    `groups`   (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their
-               bases
-    `starts`   (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
-    `entries`  (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the
-               pair of symbols `group`, numbered within the pair of bases, and the probability `p`
-    `room`     the number of all pairs of symbols, each once for every block of its bases and once more
-    `unary`    blocks of the unary rules; `chains` blocks of their closure
-    `words`    (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
-    """
-
-    states: IntArray
-    local: IntArray
+    states: IntArray  # (C) the number of symbols of each base
+    local: IntArray  # (S) the number of each symbol within its base; `base` (S) that base
     base: IntArray
-    symbol: IntArray
-    first: IntArray
-    pair: IntArray
+    symbol: IntArray  # (S) the symbols sorted by base; those of base B begin at first[B]
+    first: IntArray  # (C + 1)
+    pair: IntArray  # (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
+    # (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their bases
     groups: IntArray
     b: UnsignedArray
     c: UnsignedArray
-    starts: IntArray
+    starts: IntArray  # (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
     parent: IntArray
+    # (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the pair of
+    # symbols `group`, numbered within the pair of bases, and the probability `p`
     entries: IntArray
     a: UnsignedArray
     group: UnsignedArray
     p: FloatArray
-    room: int
-    unary: UnaryBlocks
+    room: int  # the number of all pairs of symbols, each once for every block of its bases and once more
+    unary: UnaryBlocks  # blocks of the unary rules; `chains` blocks of their closure
     chains: UnaryBlocks
-    words: IntArray
+    words: IntArray  # (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
     word_symbol: IntArray
     word_p: FloatArray
 

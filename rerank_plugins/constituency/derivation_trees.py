@@ -17,7 +17,7 @@ from rerank_plugins.constituency.k_best import Derivations
 from rerank_plugins.constituency.pruned_chart import Items
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel
 
 

@@ -1,14 +1,10 @@
 """The trees of a pruned chart as a hypergraph of vertices and scored edges.
 
 Item e of the chart has two vertices: 2e, its base over its span by an emission or a binary rule, and 2e + 1, the same
-with any chain of unary rules on top. The edges are emissions (no tails), binary rules (tails 2x + 1 and 2y + 1), the
-empty chain (2e → 2e + 1, score 0) and unary rules (from 2x + 1). The score of a tree is the sum of the scores of its
-edges. There are two criteria:
-
-- `rule_posteriors`: ln of the expected number of times that the rule is used over these spans, summed over the symbols
-  of its bases: the max-rule-product criterion of Petrov & Klein (2007), a Bayes risk. The best tree is the one with the
-  highest probability that all its rules are right, if rules were independent.
-- `rule_probabilities`: ln p of the rule. Every base has one symbol; the best tree is the Viterbi derivation.
+with any chain of unary rules on top. Edges are emissions (no tails), binary rules (tails 2x + 1 and 2y + 1), the empty
+chain (2e → 2e + 1, score 0) and unary rules (from 2x + 1); a tree scores the sum of its edges. `rule_posteriors`
+scores by ln of the expected number of times that the rule is used over its spans, the max-rule-product criterion of
+Petrov & Klein (2007); `rule_probabilities` by ln p of the rule, where every base has one symbol (Viterbi derivations).
 """
 
 from __future__ import annotations
@@ -24,22 +20,17 @@ from rerank_plugins.kit.kernels import filling_kernel
 
 
 class Hypergraph(NamedTuple):
-    """V vertices and E edges.
+    """V vertices and E edges."""
 
-    `first`, `next`  (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
-    `left`, `right`  (E) the tails of an edge, -1 if there is none
-    `score`          (E) the score of an edge
-    `best`           (V) the score of the best derivation, -inf if there is none
-    `top`            the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
-    """
-
+    # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
     first: IntArray
     next: IntArray
+    # left, right: (E) the tails of an edge, -1 if there is none
     left: IntArray
     right: IntArray
-    score: FloatArray
-    best: FloatArray
-    top: int
+    score: FloatArray  # (E) the score of an edge
+    best: FloatArray  # (V) the score of the best derivation, -inf if there is none
+    top: int  # the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
 
 
 @filling_kernel
@@ -48,7 +39,7 @@ def add_rules(
 ) -> int:
     """Fill in edges with the probabilities of rules; return their number. Every base has one symbol.
 
-    `where` is that of `Workspace`: the item of each base in the present cell.
+    `where` is that of `CellBuffers`: the item of each base in the present cell.
     """
     met_starts, met_left, met_right, met_pair = meetings
     first, following, lefts, rights, score = edges

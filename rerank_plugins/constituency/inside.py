@@ -1,18 +1,14 @@
 """Inside probabilities of a sentence (Baker 1979), column by column: all spans that end at a word, then at the next.
 
-I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then of all chains of unary rules above it.
-
     V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
-    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (closure.py)
+    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (compiled_rules.py)
 
-The emissions of each word are multiplied by a scale of the word's own, so that values stay near one: each derivation of
-a span contains the product of its words' scales as a factor, and sums need no logarithms. A cell depends only on the
-words that it spans. Hypotheses of an n-best list therefore share cells: those over words that they have in the same
-positions stay where they are, and others are copied from a memory (cell_memory.py). Words in other columns may have got
-other scales, but only by a power of two, so that a cell has the same digits wherever it comes from.
-
-A bit for each split point says whether a symbol derives a span that begins or ends there; children without a common
-split point are left out. The cost is O(n^2 (B + P n)) for B binary rules with P pairs of children.
+The emissions of each word are multiplied by a scale of its own, so that values stay near one and sums need no
+logarithms. A cell depends only on the words that it spans, so hypotheses of an n-best list share cells: those over
+words that they have in the same positions stay where they are, others are copied from a memory. Scales of a word
+differ by powers of two only, so that a cell has the same digits wherever it comes from. A bit for each split point
+says whether a symbol derives a span that begins or ends there. The cost is O(n^2 (B + P n)) for B rules with P pairs
+of children.
 """
 
 from __future__ import annotations
@@ -24,16 +20,60 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.constituency.cell_memory import EMPTY, CellMemory, longer
-from rerank_plugins.constituency.closure import apply_chains
-from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
+from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.kernels import filling_kernel, part
 
+EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
+FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
 START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
+
+
+@part
+def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
+    """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
+
+    A new span gets a new number, or -1 if the memory is full. The span -1 has no longer ones.
+    """
+    if node < 0:
+        return -1
+    key = (node << 32 | word) + 1
+    mask = len(slots) - 1
+    place = int((np.uint64(key) * MIXER) >> np.uint64(32)) & mask
+    while slots[place, 0] != 0:
+        if slots[place, 0] == key:
+            return int(slots[place, 1])
+        place = (place + 1) & mask
+    if used[0] == most:
+        return -1
+    slots[place, 0], slots[place, 1] = key, used[0]
+    used[0] += 1
+    return int(used[0] - 1)
+
+
+class CellMemory:
+    """Cells of so many values each; when it is full, it is emptied, and doubled up to 64 MB."""
+
+    def __init__(self, values: int) -> None:
+        self._values = max(values, 1)
+        self._start(FEWEST)
+
+    def _start(self, most: int) -> None:
+        self._slots = np.zeros((2 * most, 2), np.int64)
+        self._rows = np.empty((most, self._values))
+        self._powers = np.full(most, EMPTY, np.int64)
+        self._used = np.ones(1, np.int64)  # number 0 is the empty span
+
+    def arrays(self) -> tuple[LongArray, FloatArray, LongArray, LongArray]:
+        """Return the hash table, values, powers and the number of the cells, for a kernel that may fill in more."""
+        most = len(self._rows)
+        if self._used[0] == most:
+            self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
+        return self._slots, self._rows, self._powers, self._used
 
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
@@ -86,28 +126,22 @@ def first_scale(rules: Any, word: int) -> float:
     return START / largest if largest > 0.0 else 1.0
 
 
-class Workspace(NamedTuple):
-    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns.
+class InsideBuffers(NamedTuple):
+    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns."""
 
-    `below`, `above`  (S) the values of one cell
-    `chosen`          (pairs + 1) pairs of children
-    `maxima`          (n) the largest value of each cell of a column
-    `nodes`           (n) numbers in the memory of the spans from each word to the present column
-    `total_power`     (n + 1) the power of the words up to each column
-    """
-
+    # below, above: (S) the values of one cell
     below: FloatArray
     above: FloatArray
-    chosen: IntArray
-    maxima: FloatArray
-    nodes: LongArray
-    total_power: LongArray
+    chosen: IntArray  # (pairs + 1) pairs of children
+    maxima: FloatArray  # (n) the largest value of each cell of a column
+    nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
+    total_power: LongArray  # (n + 1) the power of the words up to each column
 
 
 @filling_kernel
 def fill_columns(
     rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
-    memory: Any, work: Workspace,
+    memory: Any, work: InsideBuffers,
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -229,7 +263,7 @@ class Chart:
         self.words = self.words[:0]
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
-        self._work = Workspace(
+        self._work = InsideBuffers(
             below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
         )
 
@@ -262,10 +296,3 @@ class Chart:
 def sharing_order(sentences: Sequence[Sentence]) -> list[int]:
     """Return the positions of the sentences in the order in which a chart reuses most cells: by length, then words."""
     return sorted(range(len(sentences)), key=lambda place: (len(sentences[place]), tuple(sentences[place])))
-
-
-def inside(grammar: Grammar, sentence: Sentence) -> float:
-    """Return ln p(sentence), summed over all its trees; -inf if there is none."""
-    chart = Chart(compile_rules(grammar))
-    chart.fill(grammar.lexicon.ids(sentence))
-    return chart.log_probability()

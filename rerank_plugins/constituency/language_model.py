@@ -1,11 +1,8 @@
 """A grammar as a language model: words are scored by prefix probabilities, sentences by inside probabilities.
 
-ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>), that the sentence ends here, is
-the rest of ln p(w_1 … w_n). The probabilities are exact: nothing is pruned. With a latent grammar this is the PCFG-LA
-of Pauls & Klein (2012). An unknown word has the probability of its signature; multiply by p(word | signature) to
-compare with models of an open vocabulary.
-
-The hypotheses of a list share the chart cells over words that they have at the same positions.
+ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>) is the rest of ln p(w_1 … w_n).
+Nothing is pruned; with a latent grammar this is the PCFG-LA of Pauls & Klein (2012). An unknown word has the
+probability of its signature; multiply by p(word | signature) to compare with models of an open vocabulary.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins.constituency.embedded_grammar import read_or_embedded
+from rerank_plugins.constituency.model_file import read_or_embedded
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
@@ -104,13 +101,13 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+        from rerank_plugins.constituency.grammar import ln_unigrams
 
         return ln_unigrams(self.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
-        from rerank_plugins.constituency.expected_unigrams import unigram_scores
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (grammar.py)."""
+        from rerank_plugins.constituency.grammar import unigram_scores
 
         return unigram_scores(self.grammar, self._ln_unigrams, sentences, LONGEST)
 

@@ -1,15 +1,11 @@
 """Inside and outside probabilities of latent states on fixed trees, their expected counts, and the losses of merging.
 
-The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number of
-nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside vector
-so that outside · inside is the weight of the node. The logs of the divisors of inside vectors add up to ln p(tree).
-
-Nodes are numbered by height and, within a height, by rule (distinct_subtrees.py). A run of nodes with the same rule is
-processed LANES nodes at a time: their vectors are gathered with the nodes side by side, so that each probability of the
-rule is one step of vector arithmetic. Only probabilities above zero are visited; after some iterations of EM most of a
-rule's matrix is zero. The entries of rule r are first[r] to first[r + 1], sorted by parent, left and right state:
-`parent`, `left`, `right` are the states' numbers within their labels, `value` is p. The vector of a node begins at its
-`at`.
+Only the state of each node of a training tree is hidden, so both passes are linear in the number of nodes (Petrov et
+al. 2006, §2.1). An inside vector is scaled to a maximum of 1, an outside vector so that outside · inside is the weight
+of the node; the logs of the divisors of inside vectors add up to ln p(tree). A run of nodes with the same rule
+(latent_trees.py) is processed LANES nodes side by side, and only probabilities above zero are visited. The entries of
+rule r are first[r] to first[r + 1], sorted by parent, left and right state: `parent`, `left`, `right` are the states'
+numbers within their labels, `value` is p. The vector of a node begins at its `at`.
 """
 
 from __future__ import annotations

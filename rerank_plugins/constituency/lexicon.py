@@ -1,18 +1,34 @@
-"""The emissions of a grammar: ln p(word | preterminal) over a closed vocabulary of words and signatures."""
+"""The emissions of a grammar, ln p(word | preterminal), over a closed vocabulary of words and signatures.
+
+Smoothing decides which tags a rare word may have beside those it was seen with. Counts of (word, tag) are interpolated
+along a chain: the word, its signature, the signature without its last feature, …, `UNK`. With next x the link after x,
+
+    p(t | x) = (c(t, x) + κ p(t | next x)) / (c(x) + κ)         c'(t, x) = c(x) p(t | x)         p(x | t) ∝ c'(t, x)
+
+as Klein & Manning (2003) and the Berkeley parser smooth p(tag | word), in a generative form. A word that tagged text
+has n times with tag t adds n to the count of (word, t), divided among the states of t as in the treebank: by the
+word's own counts with t, or those of its most specific signature that has t, or those of the tag. Words that occur
+once in the treebank, and were replaced by signatures, are added likewise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.brackets_and_quotes import known_spelling
-from rerank_plugins.kit.vocabulary.signatures import known_form
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signature
 
 REMEMBERED = 1 << 18  # words whose numbers are kept
+Entries = tuple[IntArray, IntArray, FloatArray]
+Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 class NumberedWords:
@@ -46,18 +62,12 @@ class NumberedWords:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon(NumberedWords):
-    """The closed vocabulary, and the symbols that emit each of its words.
+    """The closed vocabulary, and the symbols that emit each of its words."""
 
-    `words`    (W) sorted, including signatures of unknown words and `UNK`
-    `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
-    `symbols`  (E) int32 symbol numbers of the grammar, ascending within a word
-    `logp`     (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
-    """
-
-    words: tuple[str, ...]
-    starts: IntArray
-    symbols: IntArray
-    logp: FloatArray
+    words: tuple[str, ...]  # (W) sorted, including signatures of unknown words and `UNK`
+    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
+    symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
+    logp: FloatArray  # (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
 
     def ids(self, sentence: Sequence[str]) -> IntArray:
         """Return (n) int32 numbers of the words; an unknown word has that of its most specific known signature."""
@@ -80,3 +90,125 @@ def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: F
     order = np.lexsort((symbol, word))
     starts = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words))))).astype(np.int32)
     return Lexicon(words, starts, symbol[order].astype(np.int32), logp[order])
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """Parameters of the smoothing."""
+
+    strength: float = 3.0  # κ
+    common: int = 100  # words seen at least so often are not smoothed
+    least: float = 0.01  # a tag that was not seen with x is dropped if p(t | x) is below this
+
+
+def smoothed(
+    words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, settings: Smoothing
+) -> Entries:
+    """Return entries (word, symbol, count) with smoothed counts; the pairs of the arguments are distinct.
+
+    `UNK` gets a count of one, divided among tags like all signatures (or all words, if there are no signatures).
+    """
+    size = int(symbol.max(initial=0)) + 1
+    order = np.argsort(word, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words)))))
+    rows = [order[starts[i] : starts[i + 1]] for i in range(len(words))]
+    index = {name: i for i, name in enumerate(words)}
+    above = _next_in_chain(words, index)
+    blended: dict[int, tuple[IntArray, FloatArray]] = {}  # tags and p(t | x) of each signature
+    unseen = _tags_of_unknown_words(words, word, symbol, count, size)
+    last = index[UNKNOWN]
+    entries: list[Entries] = []
+    # Signatures in alphabetical order, so that each comes after those it backs off to, `UNK` first; then words.
+    for x in sorted(range(len(words)), key=lambda x: (not is_signature(words[x]), words[x])):
+        seen = np.zeros(size)
+        seen[symbol[rows[x]]] = count[rows[x]]
+        total, share = float(seen.sum()), seen.copy()
+        if x == last:
+            total, share = total + 1, share + unseen
+        elif total < settings.common:
+            others, p = blended[above[x]]
+            share[others] += settings.strength * p
+        share[(share < settings.least * share.sum()) & (seen == 0)] = 0
+        kept = np.flatnonzero(share).astype(np.int32)
+        p = share[kept] / share[kept].sum()
+        if is_signature(words[x]):
+            blended[x] = kept, p
+        entries.append((np.full(len(kept), x, np.int32), kept, total * p))
+    return tuple(np.concatenate(column) for column in zip(*entries, strict=True))  # type: ignore[return-value]
+
+
+def _next_in_chain(words: tuple[str, ...], index: dict[str, int]) -> list[int]:
+    """Return, for each word, the next link of its chain that is in the vocabulary, by number; -1 if there is none."""
+    following = []
+    for word in words:
+        chain = list(backed_off(word))[1:] if is_signature(word) else [*backed_off(signature(word, False, False))]
+        following.append(next((index[link] for link in chain if link in index), -1))
+    return following
+
+
+def _tags_of_unknown_words(
+    words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, size: int
+) -> FloatArray:
+    """Return (size) the distribution of tags over all signatures, or over all words if there are no signatures."""
+    chosen = np.array([is_signature(name) for name in words])[word]
+    if not count[chosen].sum() > 0:
+        chosen[:] = True
+    tags = np.bincount(symbol[chosen], count[chosen], size)
+    return np.asarray(tags / tags.sum(), np.float64)
+
+
+def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:
+    """Count the words and tags of trees, each with `weight`; tags are stripped of function tags and marks."""
+    return weighed(Counter(pair for tree in trees for pair in zip(tree.words(), tree.tags(), strict=True)), weight)
+
+
+def weighed(counts: Mapping[tuple[str, str], float], weight: float) -> Counter[tuple[str, str]]:
+    """Multiply the counts of words and tags by a weight, with words in normal form and tags without marks."""
+    result: Counter[tuple[str, str]] = Counter()
+    for (word, tag), count in counts.items():
+        result[normal_form(word), category(tag)] += weight * count  # type: ignore[assignment]
+    return result
+
+
+def with_unknown(tagged: Tagged, own: Iterable[Tagged], known: Iterable[str]) -> Tagged:
+    """Return the tagged words together with those of treebanks' `own` tagged words that are not known."""
+    vocabulary = set(known)
+    result: Counter[tuple[str, str]] = Counter()
+    for counts in own:
+        result.update({pair: count for pair, count in counts.items() if pair[0] not in vocabulary})
+    return result + Counter(tagged)
+
+
+def with_tagged_words(
+    words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, tags: Sequence[str], tagged: Tagged
+) -> tuple[tuple[str, ...], IntArray, IntArray, FloatArray]:
+    """Return the words and entries (word, symbol, count) of a lexicon with the tagged words added.
+
+    `tags` (S) is the tag of each symbol. Tagged words whose tag no emitting symbol has are ignored.
+    """
+    names = np.array(tags)
+    states = {tag: np.flatnonzero(names == tag) for tag in {tags[s] for s in np.unique(symbol)}}
+    total = np.bincount(symbol, count, len(tags))
+    own: dict[tuple[str, str], FloatArray] = {}  # the treebank's counts of each word with each state of a tag
+    for number, state, n in zip(word.tolist(), symbol.tolist(), count.tolist(), strict=True):
+        row = own.setdefault((words[number], tags[state]), np.zeros(len(states[tags[state]])))
+        row[np.searchsorted(states[tags[state]], state)] += n
+    counts = dict(own)
+    for (name, tag), n in tagged.items():
+        if tag in states:
+            known = (
+                own[form, tag] for form in (name, *backed_off(signature(name, False, False))) if (form, tag) in own
+            )
+            shares = next(known, total[states[tag]])
+            counts[name, tag] = counts.get((name, tag), 0) + n * shares / shares.sum()
+    all_words = tuple(sorted({name for name, _ in counts} | set(words)))
+    index = {name: i for i, name in enumerate(all_words)}
+    rows = [(index[name], states[tag], values) for (name, tag), values in counts.items()]
+    sizes = [len(values) for _, _, values in rows]
+    columns = (
+        np.repeat(np.array([i for i, _, _ in rows], np.int32), sizes),
+        np.concatenate([symbols for _, symbols, _ in rows]).astype(np.int32),
+        np.concatenate([values for _, _, values in rows]),
+    )
+    kept = columns[2] > 1e-6  # counts that are practically zero are dropped
+    return all_words, columns[0][kept], columns[1][kept], columns[2][kept]

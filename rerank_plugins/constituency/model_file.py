@@ -1,8 +1,7 @@
 """Reads and writes a grammar in one file (kit/files/model_file.py), compressed by zstd; opening takes some 10 ms.
 
-Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
-are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a
-relative error of at most 0.8 %.
+Log-probabilities are stored as float32, or as float16 in a compact file (a relative error of at most 0.8 %). After
+reading, the rewritings of each symbol are normalised again.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +20,29 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_file import read_trained_on
 
+if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
+
+EMBEDDED = embedded("grammar.pcfg")
 KIND = "grammar"
 LEVEL = 19  # zstd compression level
+
+
+def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
+    """Read the grammar of a file or, if `model` is None, the embedded one, which is read once in a process.
+
+    Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
+    trained for another language than `language`, unless that is empty.
+    """
+    from rerank_plugins.constituency.model_file import read_grammar
+
+    path = model or EMBEDDED
+    grammar = shared_if_embedded(path, read_grammar)
+    read_trained_on(path).check_language(language, path)
+    return grammar
 
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.constituency.embedded_grammar import EMBEDDED, read_or_embedded
-from rerank_plugins.constituency.every_sentence import EverySentence
+from rerank_plugins.constituency.fallback import EverySentence
+from rerank_plugins.constituency.model_file import EMBEDDED, read_or_embedded
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence, option
@@ -79,7 +79,7 @@ class PcfgParser(EverySentence, PickledFields):
 
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> Sequence[ScoredTree]:
         """The k best trees of a sentence."""
-        from rerank_plugins.constituency import fallback
+        from rerank_plugins.constituency.fallback import flat_tree
 
         words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
         parser, decoding = self.parser, self._decoding
@@ -87,7 +87,7 @@ class PcfgParser(EverySentence, PickledFields):
         if trees:
             return trees
         flat.append(words)
-        return [fallback.flat(parser.grammar, words, tags)]
+        return [flat_tree(parser.grammar, words, tags)]
 
 
 def _split(tokens: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,13 +1,13 @@
 """Parses sentences: coarse chart, pruning, fine chart, decoding.
 
-1. Inside and outside by the coarse grammar (coarse_grammar.py), whose symbols are the plain categories. A category is
-   kept over a span if its expected number exceeds `threshold`. With a threshold of 0 everything possible is kept, and
-   all further steps are exact over the whole grammar.
-2. Inside and outside of the split grammar over the categories that were kept. Its bases are the plain categories too,
-   which both annotations and latent states split. If no parse of the sentence survives, the threshold is lowered.
+1. Inside and outside by the coarse grammar, the projection onto plain categories (annotations and latent states are
+   splits of these): A → B C has the probability with which a tree of the fine grammar rewrites an A so (Petrov & Klein
+   2007, §3). A category is kept over a span if its expected number exceeds `threshold`; with 0, everything is.
+2. Inside and outside of the split grammar over these categories. If no parse survives, the threshold is lowered.
 3. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
 
-Hypotheses of an n-best list share cells of the coarse chart (inside.py).
+With known tags, every word has the symbols of its tag only. A word that the grammar does not know with this tag emits
+like the most specific of its signatures that has it, else each symbol of the tag emits it with a probability of 1e-6.
 """
 
 from __future__ import annotations
@@ -16,33 +16,132 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rerank_plugins.constituency.blocks import Blocks, compile_blocks
-from rerank_plugins.constituency.coarse_grammar import plain_bases, project
 from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
 from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
-from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.grammar import Grammar, expected_counts
 from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.k_best import Derivations, k_best
-from rerank_plugins.constituency.known_tags import Emissions, tagged_emissions
+from rerank_plugins.constituency.lexicon import lexicon_of
 from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.pruned_chart import Items, PrunedChart, items_at, items_of
-from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
-from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
 
+NEVER = 1e-6
 PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
 LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
 EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
 MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
+
+
+def coarse_name(base: str) -> str:
+    """Return the plain category of a base, without annotations and the siblings that binarisation has added."""
+    if not base.startswith(INTERMEDIATE):
+        return category(base)
+    return INTERMEDIATE + category(base[1:].split("|")[0].split(":")[0])
+
+
+def plain_bases(grammar: Grammar) -> Grammar:
+    """Return the same grammar with the plain categories of its bases as bases."""
+    names = [coarse_name(name) for name in grammar.bases]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    plain = np.array([numbers[name] for name in names], np.int32)
+    return replace(grammar, bases=tuple(numbers), base=plain[grammar.base])
+
+
+def project(grammar: Grammar) -> Grammar:
+    """Return the coarse grammar, whose symbols are the bases. Base 0 must be that of ROOT alone."""
+    base, names = grammar.base, grammar.bases
+    counts = np.maximum(expected_counts(grammar), 1e-300)
+    size = len(names)
+    weight = counts / np.bincount(base, counts, size)[base]
+    binary, binary_p = summed(base[grammar.binary], weight[grammar.binary[:, 0]] * np.exp(grammar.binary_logp), size)
+    unary, unary_p = summed(base[grammar.unary], weight[grammar.unary[:, 0]] * np.exp(grammar.unary_logp), size)
+    lexicon = grammar.lexicon
+    entries = np.stack([lexicon.word_of, base[lexicon.symbols]], axis=1)
+    emission, emission_p = summed(
+        entries, weight[lexicon.symbols] * np.exp(lexicon.logp), max(size, len(lexicon.words))
+    )
+    word, symbol = (np.ascontiguousarray(emission[:, column]) for column in (0, 1))
+    return Grammar(
+        names,
+        names,
+        np.arange(size, dtype=np.int32),
+        binary,
+        np.log(binary_p),
+        unary,
+        np.log(unary_p),
+        lexicon_of(lexicon.words, word, symbol, np.log(emission_p)),
+        grammar.settings,
+    )
+
+
+def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+    """Return the distinct rows of numbers below `size`, sorted, and the sum of p over each."""
+    keys: LongArray = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * size + column
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    sums: FloatArray = np.bincount(inverse, p, len(first)).astype(np.float64)
+    return np.ascontiguousarray(rows[first], np.int32), sums
+
+
+class Emissions(NamedTuple):
+    """The emissions of a sentence: those of word i are starts[i] to starts[i + 1] of `symbol` and `p`."""
+
+    starts: IntArray
+    symbol: IntArray
+    p: FloatArray
+
+
+def tag_symbols(grammar: Grammar) -> dict[str, IntArray]:
+    """Return the symbols of each tag: the preterminals whose base is the tag once marks are removed."""
+    by_tag: dict[str, list[int]] = {}
+    for symbol in np.flatnonzero(grammar.preterminals).tolist():
+        by_tag.setdefault(category(grammar.bases[grammar.base[symbol]]), []).append(symbol)
+    return {tag: np.array(symbols, np.int32) for tag, symbols in by_tag.items()}
+
+
+def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) -> Emissions:
+    """Return the emissions of a sentence with one tag per word. Raises ModelError for a tag that the grammar lacks."""
+    known = tag_symbols(grammar)
+    symbols: list[IntArray] = []
+    ps: list[FloatArray] = []
+    for position, (word, tag) in enumerate(zip(sentence, tags, strict=True)):
+        if tag not in known:
+            some = ", ".join(sorted(known)[:60])
+            raise ModelError(f"tag {tag!r} (of {word!r}) is not in the grammar's tag set: {some}")
+        emitting, p = _emitted(grammar, word, position, known[tag])
+        symbols.append(emitting)
+        ps.append(p)
+    starts = np.cumsum([0, *map(len, symbols)]).astype(np.int32)
+    return Emissions(starts, np.concatenate(symbols), np.concatenate(ps))
+
+
+def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return those of the wanted symbols that emit the word, or else a signature of it, and p."""
+    lexicon, word = grammar.lexicon, normal_form(word)
+    for form in (word, *backed_off(signature(word, position == 0, word.lower() in lexicon))):
+        if form in lexicon:
+            symbols, logp = lexicon.emissions(form, position)
+            fits = np.isin(symbols, wanted)
+            if fits.any():
+                return symbols[fits], np.exp(logp[fits])
+    return wanted, np.full(len(wanted), NEVER)
 
 
 @dataclass(frozen=True)
@@ -110,7 +209,7 @@ class ChartParser:
     def parse_tagged(
         self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
     ) -> Sequence[ScoredTree]:
-        """Parse a sentence whose tags are known (known_tags.py). Raises ModelError for a tag that the grammar lacks."""
+        """Parse a sentence whose tags are known (parsing.py). Raises ModelError for a tag that the grammar lacks."""
         if not sentence:
             return []
         fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))

@@ -1,14 +1,12 @@
 """Prefix probabilities (Jelinek & Lafferty 1991): p that a sentence begins with w_1 … w_j, for every j, exactly.
 
-F(s, i, j) = p(s derives a string that begins with words i … j-1). On the left edge of such a tree there is a lowest
-symbol b over all these words; its left child derives some of them, its right child a string that begins with the rest:
+F(s, i, j) = p(s derives a string that begins with words i … j-1). On its left edge there is a lowest symbol b over all
+these words, whose left child derives some of them, and whose right child a string that begins with the rest:
 
     G(b, i, j) = Σ_{b → l r} p(b → l r) Σ_{i<k<j} I(l, i, k) F(r, k, j)          G(b, i, i+1) = p(w_i | b)
     F(s, i, j) = Σ_b L(s, b) G(b, i, j),   L = Σ_m P^m,   P(a, b) = p(a → b) + Σ_c p(a → b c) Z(c)
 
-L sums over all left edges. Z(c), the mass of the finite strings of c, is 1 in a consistent grammar, such as one counted
-from a treebank. F is needed only for ROOT and for symbols that are right children. Columns of a common prefix are
-shared, as in inside.py. The cost is that of another inside pass, with L in place of R.
+Z(c) is the mass of the finite strings of c. F is needed only for ROOT and for right children.
 """
 
 from __future__ import annotations
@@ -19,10 +17,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.constituency.closure import Chains, Closure, apply_chains, by_child, closure_of
-from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
-from rerank_plugins.constituency.expectations import finite_mass
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import (
+    Chains,
+    Closure,
+    Rules,
+    apply_chains,
+    by_child,
+    closure_of,
+    compile_rules,
+)
+from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.constituency.inside import Chart, emit, sum_of_splits
 from rerank_plugins.core.arrays import FloatArray, IntArray
 

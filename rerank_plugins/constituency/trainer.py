@@ -1,22 +1,157 @@
-"""The trainer of grammars, and the options that all trainers on bracketed treebanks share."""
+"""The trainer of grammars, and the options that all trainers on bracketed treebanks share.
+
+Reads and weighs files of bracketed trees and of tagged words, and tests parsers on them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import Tagged, tagged_words
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
+    from rerank_plugins.constituency.lexicon import Tagged
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
-    from rerank_plugins.constituency.tagged_words import Tagged
     from rerank_plugins.constituency.training import GrammarSettings
 
+Words = tuple[str, ...]
+Report = Callable[[str], None]
+BLOCK = 16  # held-out sentences that are parsed at a time
 SPLITS = 4  # rounds of splitting, if the user sets none
+
+
+def read_treebank(path: Path) -> list[Tree]:
+    """The trees of a file, compressed or not. Raises FormatError."""
+    with open_text(path) as lines:
+        return list(read_trees(lines, str(path)))
+
+
+def treebank(path: Path, report: Report, *, spoken: bool = False) -> Iterator[Tree]:
+    """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
+
+    With `spoken`, the trees have no case and no punctuation (kit/trees/treebank_cleaning.py).
+    """
+    number = 0
+    with open_text(path) as lines:
+        for tree in read_trees(lines, str(path)):
+            nonempty = remove_empty(tree) if spoken else tree
+            kept = nonempty and spoken_tree(nonempty) if spoken else tree
+            if kept is not None:
+                number += 1
+                yield kept
+    if not number:
+        raise FormatError("the file holds no trees", path=str(path))
+    report(f"{path}: {number:,} trees")
+
+
+def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = False) -> list[list[Tree]]:
+    """The trees of each file, as `treebank` yields them."""
+    return [list(treebank(path, report, spoken=spoken)) for path in paths]
+
+
+def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+    """Words of CoNLL-U in normal form (core/brackets_and_quotes.py), each with the treebank's own tag (XPOS, column 5).
+
+    Raises FormatError for a line of fewer than 5 columns.
+    """
+    for number, line in enumerate(lines, 1):
+        columns = line.rstrip("\r\n").split("\t")
+        if len(columns) < 5 and columns[0] and not line.startswith("#"):
+            wanted = f"expected 10 tab-separated CoNLL-U columns (at least 5), found {len(columns)}"
+            raise FormatError(wanted, path=path, line=number)
+        if columns[0].isdecimal():
+            yield normal_form(columns[1]), columns[4]
+
+
+def read_tagged(weights: Mapping[Path, float], report: Report, *, spoken: bool = False) -> Tagged:
+    """How often each word occurs with each tag in files: CoNLL-U where the name ends so, else bracketed trees.
+
+    The counts of each file are multiplied by its weight. With `spoken`, the words have no case and no punctuation.
+    Raises FormatError.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for path, weight in weights.items():
+        if ".conllu" in path.suffixes[-2:]:
+            with open_text(path) as lines:
+                unweighted = Counter(conllu_tags(lines, str(path)))
+            tagged = Counter({pair: weight * count for pair, count in unweighted.items()})
+        else:
+            trees = (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))
+            tagged = tagged_words([tree for tree in trees if tree], weight)
+        report(f"{path}: {len(tagged):,} distinct pairs of a word and a tag")
+        counts.update(tagged)
+    if not spoken:
+        return counts
+    words: Counter[tuple[str, str]] = Counter()
+    for (written, tag), count in counts.items():
+        if word := spoken_word(written):
+            words[word, tag] += count
+    return words
+
+
+def parse_weights(options: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
+    """The weight of each file: 1, unless an option `FILE=WEIGHT` says otherwise.
+
+    Raises ConfigError for a weight that is not a positive number and for a file that is not among the paths.
+    """
+    weights = dict.fromkeys(paths, 1.0)
+    for setting in options:
+        name, _, value = setting.rpartition("=")
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = -1.0
+        if Path(name) not in weights or not 0 < weight < float("inf"):
+            raise ConfigError(f"--weight {setting}: expected one of the files and a positive number, as {paths[0]}=0.3")
+        weights[Path(name)] = weight
+    return weights
+
+
+def weigh_files(
+    inputs: Sequence[Path], tagged: Sequence[Path], options: Sequence[str], report: Report, *, spoken: bool = False
+) -> tuple[dict[Path, float], Tagged]:
+    """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
+    weights = parse_weights(options, [*inputs, *tagged])
+    counts = read_tagged({path: weights[path] for path in tagged}, report, spoken=spoken)
+    return {path: weights[path] for path in inputs}, counts
+
+
+def grammar_summary(grammar: Grammar) -> str:
+    """The numbers of symbols, rules and words, in a line."""
+    return (
+        f"{grammar.size:,} symbols of {len(grammar.bases)} bases, {len(grammar.binary):,} binary and "
+        f"{len(grammar.unary):,} unary rules, {len(grammar.lexicon.words):,} words"
+    )
+
+
+def parse_held_out(paths: Iterable[Path], parse: Callable[[Sequence[Words]], list[Tree | None]]) -> str:
+    """How well `parse` finds the trees of held-out treebanks. Raises FormatError."""
+    scores = Parseval()
+    for path in paths:
+        trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
+        for start in range(0, len(trees), BLOCK):
+            block = trees[start : start + BLOCK]
+            for gold, parsed in zip(block, parse([tree.words() for tree in block]), strict=True):
+                scores.add(gold, parsed)
+    percent = scores.percent()
+    return (
+        f"{counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
+        f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right"
+    )
 
 
 @dataclass
@@ -40,8 +175,6 @@ class TreebankTrainer(Trainer):
 
     def weighed(self, data: TrainingData) -> tuple[dict[Path, float], Tagged]:
         """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
-        from rerank_plugins.constituency.treebanks import weigh_files
-
         return weigh_files(list(data.examples()), self.tagged, self.weight, data.report, spoken=data.spoken)
 
 
@@ -50,9 +183,7 @@ class SplitTrainer(TreebankTrainer):
     """A trainer of grammars whose symbols may be split into latent states."""
 
     splits: int | None = option(
-        None,
-        within="[0, 8]",
-        doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}.",
+        None, within="[0, 8]", doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}."
     )
     split_on: int | None = option(
         None,
@@ -72,7 +203,6 @@ class SplitTrainer(TreebankTrainer):
     def grammar(self, data: TrainingData, settings: GrammarSettings) -> Grammar:
         """A grammar of the treebanks. Raises ConfigError, FormatError, also for a file without trees."""
         from rerank_plugins.constituency.training import train_grammar
-        from rerank_plugins.constituency.treebanks import treebank
 
         schedule = settings.schedule
         iterations = {"split": schedule.after_split, "merge": schedule.after_merge}
@@ -126,7 +256,6 @@ class GrammarTrainer(SplitTrainer):
         from rerank_plugins.constituency.model_file import write_grammar
         from rerank_plugins.constituency.parser import PcfgParser
         from rerank_plugins.constituency.training import GrammarSettings
-        from rerank_plugins.constituency.treebanks import grammar_summary, parse_held_out
 
         names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
         named(names)

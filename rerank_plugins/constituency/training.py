@@ -10,13 +10,10 @@ import numpy as np
 
 from rerank_plugins import __version__
 from rerank_plugins.constituency.annotation import annotate, named
-from rerank_plugins.constituency.binarised_trees import Forest, plant
-from rerank_plugins.constituency.counted_trees import CountedTrees
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.constituency.tagged_words import Tagged, with_unknown
-from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.binarisation import Binarisation
@@ -28,23 +25,18 @@ KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
 
 @dataclass(frozen=True)
 class GrammarSettings:
-    """The settings of training.
-
-    `direction`, `horizontal`, `vertical`  the binarisation (kit/trees/binarisation.py)
-    `annotations`    names of annotations (annotation.py)
-    `schedule`       the schedule of latent splits; 0 rounds for none
-    `unknown`        which words of the treebank are replaced by signatures
-    `smoothing`      the smoothing of the lexicon
-    """
+    """The settings of training."""
 
     language: str
+    # direction, horizontal, vertical: the binarisation (kit/trees/binarisation.py)
     direction: Literal["right", "left", "head"] = "right"
     horizontal: int | None = 0
     vertical: int = 1
-    annotations: tuple[str, ...] = ()
-    schedule: Schedule = field(default_factory=Schedule)
+    annotations: tuple[str, ...] = ()  # names of annotations (annotation.py)
+    schedule: Schedule = field(default_factory=Schedule)  # the schedule of latent splits; 0 rounds for none
+    # which words of the treebank are replaced by signatures
     unknown: UnknownWords = field(default_factory=UnknownWords)
-    smoothing: Smoothing = field(default_factory=Smoothing)
+    smoothing: Smoothing = field(default_factory=Smoothing)  # the smoothing of the lexicon
 
     def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
         """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""
@@ -63,7 +55,7 @@ def train_grammar(
 ) -> Grammar:
     """Train a grammar on several treebanks; the trees of each count with its weight.
 
-    `tagged` words (tagged_words.py) are added to the lexicon, together with words that occur once in a treebank.
+    `tagged` words (lexicon.py) are added to the lexicon, together with words that occur once in a treebank.
 
     Raises FormatError if there are no trees, ConfigError for an unknown annotation.
     """

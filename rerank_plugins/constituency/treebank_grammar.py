@@ -1,38 +1,172 @@
-"""The grammar of a treebank by relative frequencies (Charniak 1996): p(rule | parent) = c(rule) / c(parent)."""
+"""The grammar of a treebank by relative frequencies (Charniak 1996): p(rule | parent) = c(rule) / c(parent).
+
+Binarised trees as flat arrays, the data on which grammars are counted and trained.
+
+Reads the trees of several treebanks one by one, and keeps their numbers and weights but not the trees.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.binarised_trees import Forest
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.lexicon import lexicon_of
-from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
-from rerank_plugins.constituency.tagged_words import Tagged, with_tagged_words
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.constituency.lexicon import Smoothing, Tagged, lexicon_of, smoothed, weighed, with_tagged_words
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.trees.unaries import JOINED, LINK
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
+
+ROOT_LABEL = "ROOT"
+
+
+class CountedTrees:
+    """The trees of treebanks in order, each treebank with a weight.
+
+    When all are read, `sizes` has the number of trees of each treebank and, with `tags`, `tagged` its tagged words
+    times its weight.
+    """
+
+    def __init__(self, treebanks: Sequence[Iterable[Tree]], weights: Sequence[float], *, tags: bool) -> None:
+        self.sizes: list[int] = []
+        self.tagged: list[Counter[tuple[str, str]]] = []
+        self._treebanks, self._weights, self._tags = treebanks, weights, tags
+
+    def __iter__(self) -> Iterator[Tree]:
+        """Yield the trees. Raises FormatError if there are none."""
+        for treebank, weight in zip(self._treebanks, self._weights, strict=True):
+            size, counts = 0, Counter[tuple[str, str]]()
+            for tree in treebank:
+                size += 1
+                if self._tags:
+                    counts.update(zip(tree.words(), tree.tags(), strict=True))
+                yield tree
+            self.sizes.append(size)
+            self.tagged.append(weighed(counts, weight))
+        if not sum(self.sizes):
+            raise FormatError("no trees to learn from")
+
+    def tree_weights(self) -> FloatArray:
+        """Return the weight of each tree that was read."""
+        return np.repeat(np.asarray(self._weights, np.float64), self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """N nodes of T binarised trees, tree after tree, each in post-order: children before parents, the root last."""
+
+    labels: tuple[str, ...]  # names; ROOT first, then in alphabetical order
+    words: tuple[str, ...]  # the closed vocabulary, sorted: words, signatures, `UNK`
+    label: IntArray  # (N) int32 index into labels
+    left: IntArray  # (N) int32 the first child's node, -1 in a preterminal
+    right: IntArray  # (N) int32 the second child's node, -1 in a preterminal and where there is one child
+    word: IntArray  # (N) int32 index into words in a preterminal, else -1
+    offsets: LongArray  # (T + 1) int64: tree t has nodes offsets[t] to offsets[t + 1]
+    weights: FloatArray  # (T) the count of each tree
+
+    @property
+    def node_weights(self) -> FloatArray:
+        """(N) the weight of each node's tree."""
+        return np.repeat(self.weights, np.diff(self.offsets))
+
+    def chosen(self, trees: BoolArray) -> Forest:
+        """Return the forest of those trees that the mask has, with the same labels and words."""
+        sizes = np.diff(self.offsets)
+        nodes = np.repeat(trees, sizes)
+        offsets = np.concatenate(([0], np.cumsum(sizes[trees])))
+        moved = np.repeat(self.offsets[:-1][trees] - offsets[:-1], sizes[trees])
+        left, right = (
+            np.where(child[nodes] >= 0, child[nodes] - moved, -1).astype(np.int32) for child in (self.left, self.right)
+        )
+        return replace(
+            self,
+            label=self.label[nodes],
+            left=left,
+            right=right,
+            word=self.word[nodes],
+            offsets=offsets,
+            weights=self.weights[trees],
+        )
+
+    def renamed(self, names: Sequence[str]) -> Forest:
+        """Return the forest with another name for each of its labels, in their order; labels may get the same name."""
+        labels = (ROOT_LABEL, *sorted(set(names) - {ROOT_LABEL}))
+        index = {name: i for i, name in enumerate(labels)}
+        number = np.array([index[name] for name in names], np.int32)
+        return replace(self, labels=labels, label=number[self.label])
+
+
+def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: Iterable[float] | None = None) -> Forest:
+    """Lay out binarised trees, with brackets in normal form and rare words replaced by signatures as `unknown` says.
+
+    `weights` (one per tree, default 1) are the counts of the trees. The root of every tree must be ROOT; a node has one
+    or two children, a preterminal one word. The trees are read one by one, and none is kept.
+    """
+    numbers: dict[str, int] = {}  # of the labels, in the order in which they come
+    columns = array("i"), array("i"), array("i")
+    offsets, sentences = [0], []
+    for tree in trees:
+        sentences.append(tuple(map(normal_form, _add(tree, numbers, *columns))))
+        offsets.append(len(columns[0]))
+    replaced = (unknown or UnknownWords()).replaced(sentences)
+    words = tuple(sorted({word for sentence in replaced for word in sentence} | {UNKNOWN}))
+    number = {word: i for i, word in enumerate(words)}
+    label, left, right = (np.array(column, np.int32) for column in columns)
+    word = np.full(len(label), -1, np.int32)
+    word[left < 0] = np.fromiter((number[form] for sentence in replaced for form in sentence), np.int32)
+    labels = (ROOT_LABEL, *sorted(numbers.keys() - {ROOT_LABEL}))
+    index = {name: i for i, name in enumerate(labels)}
+    renumbered = np.array([index[name] for name in numbers], np.int32)
+    counts = np.ones(len(sentences)) if weights is None else np.fromiter(weights, np.float64)
+    return Forest(labels, words, renumbered[label], left, right, word, np.array(offsets, np.int64), counts)
+
+
+def _add(tree: Tree, numbers: dict[str, int], label: array[int], left: array[int], right: array[int]) -> list[str]:
+    """Append the nodes of a tree in post-order, without recursion, and return its words."""
+    words: list[str] = []
+    finished: list[int] = []
+    waiting: list[tuple[Tree, bool]] = [(tree, False)]
+    while waiting:
+        node, expanded = waiting.pop()
+        children = node.children
+        first = second = -1
+        if isinstance(children[0], str):
+            words.append(children[0])
+        elif not expanded:
+            waiting.append((node, True))
+            waiting += [(child, False) for child in reversed(children) if isinstance(child, Tree)]
+            continue
+        else:
+            if len(children) > 1:
+                second = finished.pop()
+            first = finished.pop()
+        finished.append(len(label))
+        label.append(numbers.setdefault(node.label, len(numbers)))
+        left.append(first)
+        right.append(second)
+    return words
 
 
 class Productions(NamedTuple):
-    """The distinct rewritings of a forest, sorted, with their weighted counts, and the one that each node uses.
+    """The distinct rewritings of a forest, sorted, with their weighted counts, and the one that each node uses."""
 
-    `binary`    (B, 3) and `unary` (U, 2) labels of parent and children; `emission` (E, 2) label and word
-    `rule`      (N) the rewriting of each node, as index into the table of its kind
-    """
-
-    binary: IntArray
+    binary: IntArray  # (B, 3) and `unary` (U, 2) labels of parent and children; `emission` (E, 2) label and word
     binary_count: FloatArray
     unary: IntArray
     unary_count: FloatArray
     emission: IntArray
     emission_count: FloatArray
-    rule: IntArray
+    rule: IntArray  # (N) the rewriting of each node, as index into the table of its kind
 
 
 def productions(forest: Forest) -> Productions:

@@ -1,23 +1,15 @@
 """Brackets and quotation marks: their names in the Penn Treebank, and the one spelling that models use.
 
-Brackets. `(`, `-LRB-` and the lower-cased name `-lrb-` are spellings of one word; likewise for the other five brackets.
-The normal form is the character. Training counts normal forms, and every look-up in a vocabulary, a lexicon, a table of
-frequencies or a list of words tries the normal form first. A vocabulary from another source may contain only the
-names; the look-up tries those next. (A table of word frequencies in a model file of the user's is an exception: the
-spelling of the text is tried first, because such a file may count two spellings as two words.)
+`(`, `-LRB-` and `-lrb-` are spellings of one word, whose normal form is the character; likewise the other brackets.
+Training counts normal forms, and every look-up tries the normal form first, then the other spellings. (In a table of
+word frequencies of the user's, the spelling of the text is tried first.)
 
-Quotation marks. `` opens a quotation, '' closes it, and " does either. The three are distinct words with counts of
-their own, because a model of directed marks would lose the distinction if they were merged. Only if a vocabulary lacks
-a mark is another used instead: " for a directed mark, and one of the directed marks for ". No embedded English
-model treats a quotation mark as an unknown word. If a table of word frequencies lacks ", its frequency is the sum of
-those of the two directed marks (ngram/unigram_model.py). The embedded dependency parser reads every quotation mark
-as " (dependency/biaffine/pieces.py).
+`` opens a quotation, '' closes it, and " does either: three words with counts of their own. Only if a vocabulary lacks
+a mark is another used: " for a directed mark, and one of the directed marks for " (in a table of word frequencies, the
+sum of both). The embedded dependency parser reads every quotation mark as " (dependency/biaffine/pieces.py).
 
-The external parsers, UDPipe and Stanza, are given brackets in their normal form, as in their treebanks.
-
-Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text,
-so that the spelling of the text is looked up first, and another one if it is unknown (by KenLM: never); the tokens of a
-sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
+Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), whose look-up tries the spelling of
+the text first; the tokens of a sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
 """
 
 from __future__ import annotations

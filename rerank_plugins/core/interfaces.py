@@ -3,14 +3,17 @@
 A plugin is a dataclass whose fields are its options (`option(default, doc=…)`). Its constructor only stores them; model
 files and large libraries are loaded on first use, so that listing plugins is instant and objects can be pickled and
 sent to other processes.
+
+Declares an option of a plugin: a field of its dataclass, with a default and a description.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -19,12 +22,31 @@ from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.option import option as option
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn
 
 State = TypeVar("State")
 Sentence = Sequence[str]
+
+
+def option(
+    default: Any = dataclasses.MISSING,
+    *,
+    doc: str,
+    changes_results: bool = True,
+    within: str = "",
+    short: str = "",
+    metavar: str = "",
+    writes: bool = False,
+) -> Any:
+    """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
+
+    `changes_results` is false for the size of a batch and the like: what was computed with another value is used again.
+    The options of trainers may have an interval of numbers that they lie `within`, as in "[1, 6]" or "(0, ]"; on the
+    command line, a `short` letter and a `metavar`; `writes` is true of a path that training writes.
+    """
+    command_line = {"within": within, "short": short, "metavar": metavar, "writes": writes}
+    return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 
 class FeatureExtractor(ABC):
@@ -197,7 +219,7 @@ class IncrementalLM(Protocol[State]):
 class BatchedLM(Protocol[State]):
     """An `IncrementalLM` that takes many steps in one call, which is cheaper than as many calls.
 
-    Without these two methods the steps are taken one by one (kit/batched_steps.py).
+    Without these two methods the steps are taken one by one (kit/language_models.py).
     """
 
     def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:

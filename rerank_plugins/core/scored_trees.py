@@ -1,13 +1,90 @@
-"""Trees with their probabilities, as parsers yield them."""
+"""Trees with their probabilities, as parsers yield them.
+
+The k best trees of a sentence as arrays of their distinct subtrees, most of which are in several of the trees.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, overload
 
+import numpy as np
+
+from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.shared_subtrees import SharedTrees
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTrees(Sequence[Tree]):
+    """Trees over the same words; a tree object is built when it is indexed.
+
+    `labels`    the labels by number, and `words` the words
+    `label`     (N) the label of each distinct subtree
+    `bounds`    (N, 2) the children of subtree n are children[bounds[n, 0] : bounds[n, 1]]: numbers below n, or for the
+                tag of word w the number -1 - w alone
+    `roots`     (k) the subtrees that are the trees
+    """
+
+    labels: tuple[str, ...]
+    words: tuple[str, ...]
+    label: IntArray
+    bounds: IntArray
+    children: IntArray
+    roots: IntArray
+
+    @classmethod
+    def of(cls, trees: Iterable[Tree]) -> SharedTrees:
+        """The arrays of trees, which may have different words; each distinct word then stands in `words` once."""
+        labels: dict[str, int] = {}
+        words: dict[str, int] = {}
+        nodes: dict[tuple[int, ...], int] = {}
+
+        def number(label: str, children: Sequence[int]) -> int:
+            return nodes.setdefault((labels.setdefault(label, len(labels)), *children), len(nodes))
+
+        trees, known = list(trees), dict[int, int]()
+        roots = [
+            tree.fold(
+                lambda tag: number(tag.label, [-1 - words.setdefault(tag.word, len(words))]),
+                lambda node, below: number(node.label, below),
+                known,
+            )
+            for tree in trees
+        ]
+        ends = np.cumsum([0, *(len(node) - 1 for node in nodes)])
+        return cls(
+            tuple(labels),
+            tuple(words),
+            np.array([node[0] for node in nodes], np.int32),
+            np.stack([ends[:-1], ends[1:]], axis=1).astype(np.int32),
+            np.array([child for node in nodes for child in node[1:]], np.int32),
+            np.array(roots, np.int32),
+        )
+
+    @cached_property
+    def _subtrees(self) -> list[Tree]:
+        subtrees: list[Tree] = []
+        children = self.children.tolist()
+        for label, (start, end) in zip(self.label.tolist(), self.bounds.tolist(), strict=True):
+            below = children[start:end]
+            parts = (self.words[-1 - below[0]],) if below[0] < 0 else tuple(subtrees[child] for child in below)
+            subtrees.append(Tree(self.labels[label], parts))
+        return subtrees
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    @overload
+    def __getitem__(self, place: int) -> Tree: ...
+    @overload
+    def __getitem__(self, place: slice) -> SharedTrees: ...
+    def __getitem__(self, place: int | slice) -> Tree | SharedTrees:
+        """The tree of this index, or the trees of a slice."""
+        if isinstance(place, slice):
+            return replace(self, roots=self.roots[place])
+        return self._subtrees[int(self.roots[place])]
 
 
 class ScoredTree(NamedTuple):

@@ -1,7 +1,7 @@
 """What a model was trained on: the language of its text, the parser of its trees, and the text steps before both.
 
 Every model file may hold this record (kit/files/model_file.py), so that a model is read with the parser of its own
-trees, and never with one of another language (kit/files/parser_of_model.py).
+trees, and never with one of another language (kit/files/cached_parser.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class TrainedOn:
     """What a model was trained on.
 
     `language`  its code, such as "de"; "und" for text of no known language; "" where none is recorded
-    `parser`    the parser of its trees, as kit/files/parser_of_model.py records it; empty where no text was parsed
+    `parser`    the parser of its trees, as kit/files/cached_parser.py records it; empty where no text was parsed
     `text`      the text steps before training, with the versions of their tokenisers
     """
 

@@ -22,8 +22,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.kit.vocabulary.name_numbers import Numbering
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering, Vocabulary
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 
 Ids = IntArray

@@ -49,7 +49,7 @@ class DependencyLanguageModel(SentenceModel, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.dependency.parsers import EnglishParser
-        from rerank_plugins.kit.files.parser_of_model import parser_of_model
+        from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(self.model, self.parser, EnglishParser())
 

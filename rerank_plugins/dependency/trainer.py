@@ -56,7 +56,7 @@ class DependencyLMTrainer(Trainer):
         from rerank_plugins.dependency.ancestor_paths import TreeCollector
         from rerank_plugins.dependency.model import Settings, train, write_model
         from rerank_plugins.kit.backoff.estimation import estimate
-        from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+        from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
 
         settings = Settings(

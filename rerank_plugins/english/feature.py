@@ -51,7 +51,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.dependency.parsers import EnglishParser
-        from rerank_plugins.kit.files.parser_of_model import parser_of_model
+        from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(None, self.parser, EnglishParser())
 
@@ -62,7 +62,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 19) minus the numbers of violations, then natural logs; 0 or less."""
-        from rerank_plugins.english.lexicon.english_lexicon import english
+        from rerank_plugins.english.english_lexicon import english
         from rerank_plugins.english.rules.violations import grammar_values
 
         lexicon, values = english(), np.zeros((len(sentences), len(self.components)))

@@ -23,8 +23,7 @@ from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.hhmm.event_counts import WITHIN
 from rerank_plugins.hhmm.model import Beam, HhmmModel
 from rerank_plugins.hhmm.transitions import EMPTY
-from rerank_plugins.kit.trees.binarisation import remove_ancestors, remove_intermediate
-from rerank_plugins.kit.trees.unaries import JOINED, split_unaries
+from rerank_plugins.kit.trees.binarisation import JOINED, remove_ancestors, remove_intermediate, split_unaries
 
 FRAGMENT = "FRAG"
 

@@ -37,8 +37,7 @@ from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
 from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
-from rerank_plugins.kit.binary_search import place_of
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import part, place_of
 
 
 class Counted(NamedTuple):

@@ -101,7 +101,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
         """The result of `score`, and (n) the number of words of each sentence that no store of the beam could read."""
-        from rerank_plugins.kit.prefix_trie import walk
+        from rerank_plugins.kit.language_models import walk
 
         scores, unparsed = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
         for number, ln_p, states in walk(self.hhmm, sentences):
@@ -111,19 +111,19 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+        from rerank_plugins.constituency.grammar import ln_unigrams
 
         return ln_unigrams(self.hhmm.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
-        from rerank_plugins.constituency.expected_unigrams import unigram_scores
+        from rerank_plugins.constituency.grammar import unigram_scores
 
         return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
 
     def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
         """Surprisal, entropy and expected depth of the store, word by word (complexity.py)."""
-        from rerank_plugins.kit.prefix_trie import walk
+        from rerank_plugins.kit.language_models import walk
 
         measures: list[Complexity | None] = [None] * len(sentences)
         measuring = self._measuring

@@ -32,9 +32,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
-from rerank_plugins.constituency.closure import closed
-from rerank_plugins.constituency.expectations import finite_mass
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import closed
+from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.errors import ModelError
 

@@ -32,7 +32,7 @@ from rerank_plugins.hhmm.search_tables import Tables, lay_out
 from rerank_plugins.hhmm.successors import Remembered
 from rerank_plugins.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
 from rerank_plugins.kit.kernels import kernel, part
-from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
 EXCESS = 1 + 2 * math.exp(UNPARSED) + math.exp(UNFINISHED)  # an upper bound of the sum over all next words

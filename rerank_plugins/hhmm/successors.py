@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.hhmm.recombination import find
-from rerank_plugins.kit.binary_search import first_not_below
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import first_not_below, part
 
 LISTS, ENTRIES = 1 << 14, 1 << 20  # 16 MB, of which only what is used is touched
 EXPONENTS, HIGHEST = 128, 4  # buckets of binary exponents that rules are sorted into; the exponent of the first bucket

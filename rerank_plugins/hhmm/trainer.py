@@ -63,14 +63,14 @@ class HhmmTrainer(SplitTrainer):
 
     def _grammar(self, data: TrainingData) -> Learnt:
         from rerank_plugins.constituency.model_file import write_grammar
+        from rerank_plugins.constituency.trainer import grammar_summary
         from rerank_plugins.constituency.training import GrammarSettings
-        from rerank_plugins.constituency.treebanks import grammar_summary
 
         grammar = self.grammar(data, GrammarSettings(self.language, "left", schedule=self.schedule(data)))
         return grammar, lambda path: write_grammar(grammar, path, compact=self.compact), [grammar_summary(grammar)]
 
     def _events(self, data: TrainingData) -> Learnt:
-        from rerank_plugins.constituency.treebanks import grammar_summary, read_treebanks
+        from rerank_plugins.constituency.trainer import grammar_summary, read_treebanks
         from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
         from rerank_plugins.hhmm.model_file import write_empirical
 

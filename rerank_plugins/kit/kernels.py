@@ -7,17 +7,46 @@ with each `a[i:j] = b`, which takes longer, 3 s, than most kernels.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
-from numba.extending import register_jitable
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils as numba_cgutils
+from numba.extending import intrinsic, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+cgutils: Any = numba_cgutils  # it has no types
+BYTE, INT = ir.IntType(8), ir.IntType(32)
+READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
+
+
+def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
+    """Remove machine code beside the source that another version of the package has compiled.
+
+    Its index may name classes of modules that have gone, and a kernel does not notice a change to its parts in another
+    file.
+    """
+    modules = sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
+    present = f"{version('rerank-plugins')} {zlib.crc32(' '.join(modules).encode()):08x}"
+    marker = package / "__pycache__" / "kernels.version"
+    with suppress(OSError):  # where nothing can be written, no machine code is kept beside the source
+        if not marker.exists() or marker.read_text() != present:
+            for index in package.rglob("*.nb[ci]"):
+                index.unlink(missing_ok=True)
+            marker.parent.mkdir(exist_ok=True)
+            marker.write_text(present)
+
+
+forget_other_versions()
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function on its first call, and keep the machine code on disk (kernel_cache.py)."""
+    """Compile a function on its first call, and keep the machine code on disk."""
     return cast(Function, njit(cache=True)(function))
 
 
@@ -46,3 +75,42 @@ def allocating_part(function: Function, **options: Any) -> Function:
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     compiled: Function = register_jitable(**options)(function)
     return compiled
+
+
+@part
+def first_not_below(keys: Any, low: int, high: int, key: int) -> int:
+    """Return the first index in `keys[low:high]`, which ascend, whose key is not below `key`; `high` if none is."""
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part
+def place_of(keys: Any, low: int, high: int, key: int) -> int:
+    """Return the index of the key in `keys[low:high]`, which ascend; -1 if it is not there."""
+    place = first_not_below(keys, low, high, key)
+    return place if place < high and keys[place] == key else -1
+
+
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
+    """`prefetch(array, index)`: start loading array[index] into the cache. Changes nothing else."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, _ = signature.args
+        view = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(
+            context, builder, kind, view, [arguments[1]], wraparound=False, boundscheck=False
+        )
+        signature_of_it = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT, INT, INT])
+        function = cgutils.get_or_insert_function(builder.module, signature_of_it, "llvm.prefetch.p0i8")
+        builder.call(function, [builder.bitcast(place, BYTE.as_pointer()), READ, KEEP, DATA])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+prefetch: Any = intrinsic(_prefetch)

@@ -1,9 +1,8 @@
 """Products of matrices that are the same to the bit on every processor, for the training of models.
 
-A library of linear algebra orders the terms of a sum as suits the processor, and may round a product and its addition
-at once. Here every element is ((0 + a_i0 b_0j) + a_i1 b_1j) + …, each product and each sum rounded by itself, whatever
-the processor. The vector instructions run over j, so that no order of additions is left to the compiler. A block of
-four rows and four terms at a time reads each number from memory a quarter as often: 90 % of the speed of OpenBLAS.
+A library of linear algebra orders the terms of a sum as suits the processor. Here every element is ((0 + a_i0 b_0j) +
+a_i1 b_1j) + …, each product and each sum rounded by itself; the vector instructions run over j. A block of four rows
+and four terms reads each number from memory a quarter as often: 90 % of the speed of OpenBLAS.
 """
 
 from __future__ import annotations

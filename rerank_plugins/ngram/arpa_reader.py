@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.prefetch import prefetch
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, first_slot, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.kit.backoff.codebooks import codebook, nearest
-from rerank_plugins.kit.backoff.context_links import first_children
+from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import find_context, look_up
+from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.kit.files.model_file import Arrays, compress_model, read_model, word_array, words_from, write_model
 from rerank_plugins.kit.kernels import filling_kernel

@@ -38,8 +38,8 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.batched_steps import advance_all, finish_all
 from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.model import NgramModel
@@ -191,7 +191,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return np.add.reduceat(scores, np.cumsum(lengths) - lengths) if len(lengths) else np.zeros(0)
 
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
-        from rerank_plugins.kit.backoff.text_scoring import score_text
+        from rerank_plugins.kit.backoff.scoring import score_text
 
         return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
@@ -222,7 +222,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         """The state after `<s>`."""
         if self._binary:
             return self._binary.start()
-        from rerank_plugins.kit.backoff.text_scoring import context_after
+        from rerank_plugins.kit.backoff.scoring import context_after
 
         return context_after(self.ngrams.stored, BOS), 1
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, option
-from rerank_plugins.kit.batched_steps import advance_all, finish_all
-from rerank_plugins.kit.model_abilities import with_unigrams
+from rerank_plugins.kit.language_models import advance_all, finish_all, with_unigrams
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
-from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables, packed_arrays, table_arrays, text_tables_from
 from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
@@ -42,7 +41,7 @@ class NgramModel:
         """The tables as records; packed ones are unpacked on first use, into twice the memory."""
         if isinstance(self.stored, BackoffTables):
             return self.stored
-        from rerank_plugins.kit.backoff.unpacked_records import unpack
+        from rerank_plugins.kit.backoff.packed_scoring import unpack
 
         return unpack(self.stored)
 

@@ -20,17 +20,17 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.estimation import Estimate
-from rerank_plugins.kit.backoff.layout import pack_text
+from rerank_plugins.kit.backoff.events import pack_text
 from rerank_plugins.kit.backoff.shards.files import (
     Shards,
     balanced_bounds,
     mapped_array,
     part_of_file,
     parts_within,
+    shards_folder,
     write_array,
     write_parts,
 )
-from rerank_plugins.kit.backoff.shards.folder import shards_folder
 from rerank_plugins.kit.backoff.shards.rounds import Share, estimate_shards
 from rerank_plugins.kit.backoff.smoothing import Smoothing
 from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore

@@ -8,9 +8,8 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.scoring import LN10, look_up
+from rerank_plugins.kit.backoff.scoring import LN10, look_up, unseen_symbols
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.backoff.text_scoring import unseen_symbols
 from rerank_plugins.kit.kernels import filling_kernel
 
 

@@ -20,7 +20,7 @@ from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
     from rerank_plugins.kit.backoff.estimation import Estimate
-    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.events import TextEvents
     from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
@@ -80,7 +80,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
     smoothing, prune = checked(settings)
@@ -157,11 +157,13 @@ def _estimated(
     workspace: Workspace, jobs: int, progress: Callable[[str], None],
 ) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
     """The estimate and its packed tables, pruned by entropy where the settings require it."""
-    from rerank_plugins.kit.backoff.estimation import estimate, estimate_packed
+    from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
+    from rerank_plugins.kit.backoff.stores import PackedStore
 
     if not settings.prune_entropy:
-        packed = estimate_packed(
-            source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
+        store = PackedStore(settings.order, settings.quantise, workspace)
+        packed = estimate_into(
+            store, source, smoothing, text=True, workspace=workspace, prune=prune, never=never, jobs=jobs,
             progress=progress,
         )  # fmt: skip
         return packed, packed.tables
@@ -174,7 +176,7 @@ def _estimated(
 
 def pruned_by_entropy(estimated: Estimate[Any], settings: NgramSettings) -> PackedTables:
     """The packed tables of an estimate, pruned by entropy."""
-    from rerank_plugins.kit.backoff.packed_levels import pack
+    from rerank_plugins.kit.backoff.stores import pack
     from rerank_plugins.ngram.entropy_pruning import prune
 
     return pack(prune(estimated.tables, settings.prune_entropy), settings.quantise)

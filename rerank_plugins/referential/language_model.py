@@ -19,7 +19,7 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.prefix_trie import walk
+from rerank_plugins.kit.language_models import walk
 
 if TYPE_CHECKING:
     from rerank_plugins.referential.model import ReferentialModel

@@ -28,7 +28,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.referential.grammar import Grammar, States
 from rerank_plugins.referential.relations import EMPTY, IDENTITY, TOP
 from rerank_plugins.referential.transitions import Description, Kind, Stack, Transitions

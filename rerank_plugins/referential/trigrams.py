@@ -19,7 +19,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.kit.unparsed import UNPARSED
+from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.transitions import Stack
 

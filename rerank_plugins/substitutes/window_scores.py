@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kit.backoff.scoring import look_up
-from rerank_plugins.kit.backoff.text_scoring import unseen_symbols
+from rerank_plugins.kit.backoff.scoring import look_up, unseen_symbols
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 

@@ -1,27 +1,128 @@
-"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees (allowed_symbols.py)."""
+"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees.
+
+The coarse grammar leaves categories over each span. A symbol lc of such a category can be in a tree only if a rule has
+it as a child, its parent's category is kept over some longer span, and its sibling's over the rest of that span. That
+leaves hardly more symbols than are in some tree of the sentence. The symbols of a category are bits of integers.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy import uintp  # an index that is not compared with 0
+from numpy.typing import NDArray
 
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.kernels import part
-from rerank_plugins.svs.allowed_symbols import allow, list_kept
 from rerank_plugins.svs.chart import EMISSION, FAST
-from rerank_plugins.svs.heap import HIGHEST
+from rerank_plugins.svs.vector_chart import HIGHEST
+from rerank_plugins.svs.vector_rules import VectorRules
 
+BITS = 64
 NO_ROOM = -2  # result of `fill_kept`: the heap has no room for all items
 NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
 
 
+class SymbolSets(NamedTuple):
+    """What the kernel of a pruned chart reads beside `VectorRules`: above all sets of symbols, of W integers each.
+
+    Bit b of integer w is the symbol 64 w + b of its category.
+    """
+
+    # block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the symbol
+    # with the number b in the left category, -1 for none
+    blocks: IntArray
+    block_starts: IntArray
+    # left, right: (T, W) the children of binary rules over three categories, in the order of `couple_parents`
+    left: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+    over: IntArray  # (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    only: NDArray[np.uint64]  # (pairs, W) the children of unary rules over a pair
+
+
+def symbol_sets(rules: VectorRules) -> SymbolSets:
+    """The sets of symbols of a model's rules."""
+    group, members, starts = rules.group, rules.members, rules.member_starts
+    places = np.empty(len(group), np.int32)
+    places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
+    integers = (int(np.diff(starts).max()) + BITS - 1) // BITS
+
+    def sets(numbers: IntArray | LongArray, symbols: IntArray) -> NDArray[np.uint64]:
+        bits = np.zeros((int(numbers.max(initial=0)) + 1, integers), np.uint64)
+        place = places[symbols]
+        np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
+        return bits
+
+    groups = len(starts) - 1
+    keys = group[np.stack((rules.left, rules.right, rules.parent))].astype(np.int64)
+    _, triples = np.unique((keys[0] * groups + keys[1]) * groups + keys[2], return_inverse=True)
+    blocks = [rules.blocks[members[starts[a] : starts[a + 1]], b] for a, b in np.argwhere(rules.couples >= 0)]
+    block_starts = np.cumsum([0, *map(len, blocks)]).astype(np.int32)
+    over = np.full((groups, groups), -1, np.int32)
+    pairs, which = np.unique(group[rules.above].astype(np.int64) * groups + group[rules.below], return_inverse=True)
+    over.ravel()[pairs] = np.arange(len(pairs))
+    left, right, only = sets(triples, rules.left), sets(triples, rules.right), sets(which, rules.below)
+    return SymbolSets(np.concatenate([*blocks, np.empty(0, np.int32)]), block_starts, left, right, over, only)
+
+
+@part
+def list_kept(kept: Any, starts: Any, groups: Any) -> int:
+    """List the categories that are `kept` (cells, G): those of cell c are groups[starts[c] : starts[c + 1]]."""
+    size = 0
+    for cell in range(len(kept)):
+        for group in range(kept.shape[1]):
+            if kept[cell, group]:
+                groups[size] = group
+                size += 1
+        starts[cell + 1] = size
+    return size
+
+
+@part
+def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
+    """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
+
+    The result is false if ROOT is not kept over all words.
+    """
+    integers = allowed.shape[1]
+    last = len(kept) - 1
+    if not kept[last, rules.group[ROOT]]:
+        return False
+    for place in range(starts[last], starts[last + 1]):
+        if groups[place] == rules.group[ROOT]:
+            allowed[place, 0] = 1  # the first symbol of its category
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            if starts[cell] == starts[cell + 1]:
+                continue
+            for one in range(starts[cell], starts[cell + 1]):
+                for two in range(starts[cell], starts[cell + 1]):
+                    pair = sets.over[groups[one], groups[two]]
+                    if pair >= 0:
+                        for w in range(integers):
+                            allowed[two, w] |= sets.only[pair, w]
+            for k in range(i + 1, i + width):
+                left, right = cell_number(i, k, n), cell_number(k, i + width, n)
+                for one in range(starts[left], starts[left + 1]):
+                    for two in range(starts[right], starts[right + 1]):
+                        couple = rules.couples[groups[one], groups[two]]
+                        if couple >= 0:
+                            for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                                if kept[cell, rules.couple_parents[triple]]:
+                                    for w in range(integers):
+                                        allowed[one, w] |= sets.left[triple, w]
+                                        allowed[two, w] |= sets.right[triple, w]
+    return True
+
+
 @njit(cache=True, nogil=True, fastmath=FAST)
-def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
+def fill_kept(rules: Any, sets: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
     """Fill the heap from the categories that are `kept` (cells, G); return ROOT's item, -1 without a tree, or NO_ROOM.
 
     The cells of the heap are those of the sentence. `worth` and `scale` (items) are working space: aᵀe, and the factor
@@ -29,20 +130,22 @@ def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: A
     """
     starts, groups = np.zeros(len(kept) + 1, np.int32), np.empty(kept.size, np.int32)
     size = list_kept(kept, starts, groups)
-    allowed = np.zeros((size, rules.left.shape[1]), np.uint64)
-    if not allow(rules, len(words), kept, starts, groups, allowed):
+    allowed = np.zeros((size, sets.left.shape[1]), np.uint64)
+    if not allow(rules, sets, len(words), kept, starts, groups, allowed):
         return -1
     runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
     symbols, concepts = len(rules.relation), heap.vector.shape[1]
     where, here = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
     both, e = np.empty(concepts), np.empty(concepts)
-    return fill_cells(rules, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e)
+    return fill_cells(
+        rules, sets, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e
+    )
 
 
 @part
 def fill_cells(
-    rules: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any, scale: Any,
-    runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
+    rules: Any, sets: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any,
+    scale: Any, runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
 ) -> int:  # fmt: skip
     """Fill all cells, from narrow to wide; see `fill_kept`. The result is the item of ROOT, -1 or NO_ROOM.
 
@@ -109,9 +212,9 @@ def fill_cells(
                             fits = fits or kept[cell, rules.couple_parents[triple]]
                         if not fits:
                             continue
-                        offset = rules.block_starts[couple]
+                        offset = sets.block_starts[couple]
                         for x in range(runs[0, one], runs[1, one]):
-                            block = rules.blocks[uintp(offset + bits[uintp(x)])]
+                            block = sets.blocks[uintp(offset + bits[uintp(x)])]
                             if block < 0:
                                 continue
                             for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):

@@ -1,53 +1,129 @@
-"""Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11).
+"""Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11); only concepts are hidden.
 
-The concept of each node is hidden. The E-step is the inside-outside algorithm over the observed tree
-(concept_kernels.py). With inside vectors e, outside vectors o and the probability P of the tree, the expectation that
-eq. 9 of the paper abbreviates is
+A node's vector e is scaled to a maximum of 1 and passed up as L e; outside vectors o are scaled so that o · e = 1.
+With the probability P of the tree, the expectation that eq. 9 of the paper abbreviates is
 
     E(i_γ, i_α, i_β) = o_γ[i_γ] · P_M(lci_γ → lc_α lc_β) · P_L(i_α|i_γ, l_α) e_α[i_α] · P_L(i_β|i_γ, l_β) e_β[i_β] / P
 
-summed over all occurrences of the rule; the M-step normalises these sums (eq. 10). Pseudo-counts draw P_M and P_H of
-each concept towards their values over all concepts together, which are known because trees and headwords are observed:
-
-    P_M(r | lci) = (E(r, i) + κ P_M(r | lc)) / (E(lc, i) + κ)
-
-This is EM for the likelihood times a Dirichlet prior; κ = 0 gives the paper's estimate.
+The M-step normalises its sums (eq. 10). Pseudo-counts κ draw P_M and P_H of each concept towards their known values
+over all concepts, P_M(r | lci) = (E(r, i) + κ P_M(r | lc)) / (E(lc, i) + κ): EM for the likelihood times a Dirichlet
+prior.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.elementary_functions import exp
-from rerank_plugins.svs import concept_kernels
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 
 FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
 
 
+@njit(cache=True, nogil=True)
+def expect(
+    offsets: Any, weights: Any, left: Any, right: Any, rule: Any, relation: Any, p: Any, transfer: Any, root: Any,
+    counts: Any, flows: Any, roots: Any, posterior: Any,
+) -> float:  # fmt: skip
+    """Σ weight · ln p(tree), with the concepts summed over; -inf if a tree has probability 0.
+
+    `left`, `right`, `rule` and `relation` (N) belong to nodes, `p` (rules, K) to rules; `transfer` (R, K, K), `root`
+    (K). Expected counts are added to `counts` (like p), `flows` (like transfer, and divided by it) and `roots` (K).
+    `posterior` (N, K) is filled in if it has N rows.
+    """
+    k, longest, columns = len(root), 0, np.ascontiguousarray(transfer.transpose(0, 2, 1))  # of each matrix L
+    for tree in range(len(offsets) - 1):
+        longest = max(longest, offsets[tree + 1] - offsets[tree])
+    e, sent, outside = np.empty((longest, k)), np.empty((longest, k)), np.empty((longest, k))
+    scale, down, share = np.empty(longest), np.empty(k), np.empty(k)
+    total = 0.0
+    for tree in range(len(offsets) - 1):
+        first, weight = offsets[tree], weights[tree]
+        n = offsets[tree + 1] - first
+        logarithm = 0.0
+        # Inside pass, from leaves to root: e is P_M or P_H times the transferred vectors of the children (eq. 6).
+        for here in range(n):
+            node = first + here
+            most = 0.0
+            one, two = left[node] - first, right[node] - first
+            for i in range(k):
+                value = p[rule[node], i]
+                if left[node] >= 0:
+                    value *= sent[one, i]
+                if right[node] >= 0:
+                    value *= sent[two, i]
+                e[here, i] = value
+                most = max(most, value)
+            if most == 0.0:
+                return -np.inf
+            # Scale e to a maximum of 1, and pass it up as L e.
+            scale[here] = most
+            logarithm += np.log(most)
+            for i in range(k):
+                e[here, i] /= most
+            for i in range(k):
+                sent[here, i] = 0.0
+            for j in range(k):
+                value, column = e[here, j], columns[relation[node], j]
+                for i in range(k):
+                    sent[here, i] += column[i] * value
+        # The root: p(tree) = a_Tᵀ e, and the outside vector a_T / p(tree).
+        z = 0.0
+        for i in range(k):
+            z += root[i] * e[n - 1, i]
+        total += weight * (logarithm + np.log(z))
+        for i in range(k):
+            outside[n - 1, i] = root[i] / z
+            roots[i] += weight * outside[n - 1, i] * e[n - 1, i]
+        # Outside pass, from the root down: outside · e is the expected count of the node's rule (eq. 9).
+        for here in range(n - 1, -1, -1):
+            node = first + here
+            for i in range(k):
+                share[i] = outside[here, i] * e[here, i]
+                counts[rule[node], i] += weight * share[i]
+            if len(posterior):
+                for i in range(k):
+                    posterior[node, i] = share[i]
+            for side in range(2):
+                child = left[node] if side == 0 else right[node]
+                if child < 0:
+                    continue
+                other = right[node] if side == 0 else left[node]
+                across, flow = transfer[relation[child]], flows[relation[child]]
+                # All that is outside the child, before its transfer: the parent's outside vector, rule and other child.
+                for i in range(k):
+                    down[i] = outside[here, i] * p[rule[node], i] / scale[here]
+                    if other >= 0:
+                        down[i] *= sent[other - first, i]
+                # The child's outside vector is Lᵀ of it; its expected flow from concept i to concept j is added.
+                below = child - first
+                for j in range(k):
+                    outside[below, j] = 0.0
+                for i in range(k):
+                    value = down[i]
+                    for j in range(k):
+                        outside[below, j] += value * across[i, j]
+                        flow[i, j] += weight * value * e[below, j]
+    return total
+
+
 @dataclass(frozen=True)
 class Clustering:
-    """How EM finds the concepts; the defaults are the best values on a treebank of 130,000 words.
+    """How EM finds the concepts; the defaults are the best values on a treebank of 130,000 words."""
 
-    `concepts`    K
-    `iterations`  number of EM iterations
-    `restarts`    number of random initialisations; the result with the greatest objective is kept
-    `seed`        seed of the random initialisations
-    `noise`       standard deviation of the initial ln P about its value without concepts
-    `rule_prior`, `head_prior`  pseudo-counts κ of P_M and of P_H
-    """
-
-    concepts: int = 10
-    iterations: int = 20
-    restarts: int = 10
-    seed: int = 1
-    noise: float = 1.0
+    concepts: int = 10  # K
+    iterations: int = 20  # number of EM iterations
+    restarts: int = 10  # number of random initialisations; the result with the greatest objective is kept
+    seed: int = 1  # seed of the random initialisations
+    noise: float = 1.0  # standard deviation of the initial ln P about its value without concepts
+    # rule_prior, head_prior: pseudo-counts κ of P_M and of P_H
     rule_prior: float = 50.0
     head_prior: float = 0.0
 
@@ -120,7 +196,7 @@ def expected(observed: Observed, now: Parameters, posteriors: bool = False) -> E
     posterior = np.empty((len(forest.label) if posteriors else 0, k))
     nodes = forest.left, forest.right, rewritings.rule, observed.relation[forest.label]
     sums = counts, flows, roots, posterior
-    total = concept_kernels.expect(forest.offsets, forest.weights, *nodes, *now, *sums)
+    total = expect(forest.offsets, forest.weights, *nodes, *now, *sums)
     return Expected(float(total), counts, flows * now.transfer, roots, posterior)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from rerank_plugins.constituency.lexicon import Lexicon
 from rerank_plugins.svs.clustering import Expected, Parameters, per_symbol
-from rerank_plugins.svs.concept_lexicon import VectorLexicon
-from rerank_plugins.svs.estimation import vector_lexicon, word_classes
+from rerank_plugins.svs.model import VectorLexicon
 from rerank_plugins.svs.observed_trees import Observed
+from rerank_plugins.svs.training import vector_lexicon, word_classes
 
 
 def count(observed: Observed) -> tuple[Parameters, Expected]:

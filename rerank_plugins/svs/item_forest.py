@@ -1,10 +1,8 @@
 """The items of a pruned chart, and the pairs of children that take part in a whole tree.
 
-The coarse grammar leaves some categories over each span. Which symbols of these categories derive the span, and which
-of them are below ROOT in some tree of the whole sentence, can be found without vectors: in a step of one integer each
-instead of K products. More than half of the symbols that derive a span are in no tree, because their annotation or
-relation fits no constituent above. The vectors of rule_posteriors.py are computed for the others only, from
-the pairs of children that are listed here, so that nothing is searched a second time.
+Which symbols of the categories that the coarse grammar leaves derive a span, and are below ROOT in some tree, is found
+without vectors, in a step of one integer each instead of K products; more than half are in no tree. The vectors of
+max_rule.py are computed for the others only, from the pairs of children that are listed here.
 """
 
 from __future__ import annotations
@@ -22,19 +20,14 @@ FULL = -1  # result of `build`: there is no room for all items or pairs
 
 
 class Forest(NamedTuple):
-    """The items and pairs of one sentence; an item is a symbol over a span. There may be room for more of both.
+    """The items and pairs of one sentence; an item is a symbol over a span. There may be room for more of both."""
 
-    `starts`       (cells + 1) cell c has the items starts[c] to starts[c + 1]
-    `symbol`       (items)
-    `used`         (items) whether the item is in a tree of the whole sentence
-    `split_starts` (splits + 1) pairs of each split point, cell by cell (`cell_number`) and from left to right
-    `left`, `right` (pairs) items, `pair` (pairs) the pair of their symbols in the rules; -1 if it is in no tree
-    """
-
-    starts: IntArray
-    symbol: IntArray
-    used: BoolArray
+    starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
+    symbol: IntArray  # (items)
+    used: BoolArray  # (items) whether the item is in a tree of the whole sentence
+    # (splits + 1) pairs of each split point, cell by cell (`cell_number`) and from left to right
     split_starts: LongArray
+    # left, right: (pairs) items, `pair` (pairs) the pair of their symbols in the rules; -1 if it is in no tree
     left: IntArray
     right: IntArray
     pair: IntArray

@@ -1,8 +1,13 @@
 """Max-rule-product decoding (Petrov & Klein 2007, §4), an alternative to the best tree by eq. 8.
 
-The expected count of a rule A → B C of plain categories over its spans is a sum over everything that eq. 8 must decide:
-annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors are computed
-afterwards.
+The expected count of a rule A → B C of plain categories over its spans is a sum over all that eq. 8 must decide:
+annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors come after.
+
+    e(lc, i, j) = Σ over rules and split points of P_M · (L_α e_α) · (L_β e_β)
+    o_α = Lᵀ Σ (o_γ · P_M · L_β e_β) over the rules and spans above;  the same for right and only children
+
+A rule over two children is expected Σ_c o_γ[c] P_M[c] (L_α e_α)[c] (L_β e_β)[c] times (Baker 1979). Vectors e of a
+cell are 2^power times the true values, vectors o 2^-power times.
 """
 
 from __future__ import annotations
@@ -12,12 +17,230 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.svs.rule_posteriors import Expected
+from rerank_plugins.svs.chart import FAST
+from rerank_plugins.svs.item_forest import FULL
+from rerank_plugins.svs.vector_chart import HIGHEST
 from rerank_plugins.svs.vector_rules import VectorRules
+
+
+class Expected(NamedTuple):
+    """Rules of plain categories with their expected counts, in lists of the cells and of the split points.
+
+    `tags`, `chains` (cells, 2) and `binary` (splits, 2) are the first and the one after the last element of each list
+    of emissions, unary and binary rules. An element has a rule in `rule`, or a tag, and its expected count in `times`.
+    """
+
+    tags: LongArray
+    chains: LongArray
+    binary: LongArray
+    rule: IntArray
+    times: FloatArray
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, vector: Any) -> None:
+    """Fill `vector` (items, K) with L e of the items that are in a tree, and `power`, `cell_of` of cells and items."""
+    n, symbols, concepts = len(words), len(rules.relation), vector.shape[1]
+    here = np.full(symbols, -1, np.int32)
+    both, e = np.empty(concepts), np.empty(concepts)
+    starts, split = forest.starts, 0
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            begin, end = starts[cell], starts[cell + 1]
+            power[cell] = HIGHEST
+            if begin == end:
+                split += width - 1
+                continue
+            for item in range(begin, end):
+                cell_of[item] = cell
+                if forest.used[item]:
+                    here[forest.symbol[item]] = item
+                    vector[item] = 0.0
+            common = 0
+            if width == 1:
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    item = here[rules.word_symbol[entry]]
+                    if item >= 0:
+                        for c in range(concepts):
+                            vector[item, c] = rules.word_p[entry, c]
+            else:
+                common = HIGHEST
+                for k in range(i + 1, i + width):
+                    one, two = power[cell_number(i, k, n)], power[cell_number(k, i + width, n)]
+                    if one < HIGHEST and two < HIGHEST:
+                        common = min(common, one + two)
+            for _ in range(i + 1, i + width):
+                factor = 0.0
+                for place in range(forest.split_starts[split], forest.split_starts[split + 1]):
+                    pair, x, y = forest.pair[place], forest.left[place], forest.right[place]
+                    if pair < 0:
+                        continue
+                    if factor == 0.0:
+                        factor = math.ldexp(1.0, common - power[cell_of[x]] - power[cell_of[y]])
+                    for c in range(concepts):
+                        both[c] = factor * vector[x, c] * vector[y, c]
+                    for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
+                        item = here[rules.parent[rule]]
+                        if item >= 0:
+                            for c in range(concepts):
+                                vector[item, c] += rules.p[rule, c] * both[c]
+                split += 1
+            largest = 0.0
+            for level in range(2):
+                for item in range(begin, end):
+                    symbol = forest.symbol[item]
+                    if not forest.used[item] or rules.chained[symbol] != (level == 1):
+                        continue
+                    for c in range(concepts):
+                        e[c] = vector[item, c]
+                    relation = rules.relation[symbol]
+                    for c in range(concepts):
+                        value = 0.0
+                        for child in range(concepts):
+                            value += rules.transfer[relation, c, child] * e[child]
+                        vector[item, c] = value
+                        largest = max(largest, value)
+                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
+                        chain = rules.chains[place]
+                        above = here[rules.above[chain]]
+                        if above >= 0:
+                            for c in range(concepts):
+                                vector[above, c] += rules.chain_p[chain, c] * vector[item, c]
+            if largest > 0.0:
+                shift = -math.frexp(largest)[1]
+                factor = math.ldexp(1.0, shift)
+                power[cell] = common + shift
+                for item in range(begin, end):
+                    if forest.used[item]:
+                        for c in range(concepts):
+                            vector[item, c] *= factor
+            for item in range(begin, end):
+                here[forest.symbol[item]] = -1
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def expect_rules(
+    rules: Any, plain: Any, words: Any, forest: Any, top: int, power: Any, cell_of: Any, vector: Any, expected: Any
+) -> int:
+    """Fill `expected` from the vectors of `sum_vectors`; return the number of its elements, or FULL if it is too small.
+
+    `top` is the item of ROOT over all words; its vector must not be 0.
+    """
+    n, concepts, starts = len(words), vector.shape[1], forest.starts
+    here = np.full(len(rules.relation), -1, np.int32)
+    outer = np.zeros((starts[-1], concepts))
+    sums, both, down = np.empty(concepts), np.empty(concepts), np.empty(concepts)
+    counts = np.zeros(max(len(plain.parent), len(plain.above), plain.group.max() + 1))
+    room = len(expected.rule) - len(counts)
+    number, split = 0, len(expected.binary)
+    outer[top, 0] = 1.0 / vector[top, 0]  # the rows of ROOT's L are a_T
+    for width in range(n, 0, -1):
+        for i in range(n - width, -1, -1):
+            cell = cell_number(i, i + width, n)
+            begin, end = starts[cell], starts[cell + 1]
+            for item in range(begin, end):
+                if forest.used[item]:
+                    here[forest.symbol[item]] = item
+            if number > room:
+                return FULL
+            # Outside vectors o = Lᵀ Σ …: of the items with unary rules, then of those below them.
+            expected.chains[cell, 0] = number
+            for level in range(1, -1, -1):
+                for item in range(begin, end):
+                    symbol = forest.symbol[item]
+                    if not forest.used[item] or rules.chained[symbol] != (level == 1):
+                        continue
+                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
+                        chain = rules.chains[place]
+                        above = here[rules.above[chain]]
+                        if above >= 0:
+                            value = 0.0
+                            for c in range(concepts):
+                                share = outer[above, c] * rules.chain_p[chain, c]
+                                outer[item, c] += share
+                                value += share * vector[item, c]
+                            if value > 0.0:
+                                if counts[plain.chain[chain]] == 0.0:
+                                    expected.rule[number] = plain.chain[chain]
+                                    number += 1
+                                counts[plain.chain[chain]] += value
+                    relation = rules.relation[symbol]
+                    for child in range(concepts):
+                        down[child] = 0.0
+                    for parent in range(concepts):
+                        for child in range(concepts):
+                            down[child] += rules.transfer[relation, parent, child] * outer[item, parent]
+                    for c in range(concepts):
+                        outer[item, c] = down[c]
+            expected.chains[cell, 1] = number
+            for place in range(expected.chains[cell, 0], number):
+                expected.times[place] = counts[expected.rule[place]]
+                counts[expected.rule[place]] = 0.0
+            # Tags of a word.
+            expected.tags[cell, 0] = number
+            if width == 1:
+                factor = math.ldexp(1.0, power[cell])
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    item, tag = here[rules.word_symbol[entry]], plain.group[rules.word_symbol[entry]]
+                    if item >= 0:
+                        value = 0.0
+                        for c in range(concepts):
+                            value += factor * outer[item, c] * rules.word_p[entry, c]
+                        if value > 0.0:
+                            if counts[tag] == 0.0:
+                                expected.rule[number] = tag
+                                number += 1
+                            counts[tag] += value
+                for place in range(expected.tags[cell, 0], number):
+                    expected.times[place] = counts[expected.rule[place]]
+                    counts[expected.rule[place]] = 0.0
+            expected.tags[cell, 1] = number
+            # Binary rules: what is passed down to both children is also what each rule is expected.
+            for _ in range(width - 1):
+                split -= 1
+                if number > room:
+                    return FULL
+                expected.binary[split, 0] = number
+                factor = 0.0
+                for place in range(forest.split_starts[split], forest.split_starts[split + 1]):
+                    pair, x, y = forest.pair[place], forest.left[place], forest.right[place]
+                    if pair < 0 or power[cell] == HIGHEST:  # no vector of the cell has a probability above 0
+                        continue
+                    if factor == 0.0:
+                        factor = math.ldexp(1.0, power[cell] - power[cell_of[x]] - power[cell_of[y]])
+                    for c in range(concepts):
+                        sums[c] = 0.0
+                        both[c] = factor * vector[x, c] * vector[y, c]
+                    for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
+                        item = here[rules.parent[rule]]
+                        if item >= 0:
+                            value = 0.0
+                            for c in range(concepts):
+                                share = outer[item, c] * rules.p[rule, c]
+                                sums[c] += share
+                                value += share * both[c]
+                            if value > 0.0:
+                                if counts[plain.rule[rule]] == 0.0:
+                                    expected.rule[number] = plain.rule[rule]
+                                    number += 1
+                                counts[plain.rule[rule]] += value
+                    for c in range(concepts):
+                        share = factor * sums[c]
+                        outer[x, c] += share * vector[y, c]
+                        outer[y, c] += share * vector[x, c]
+                for place in range(expected.binary[split, 0], number):
+                    expected.times[place] = counts[expected.rule[place]]
+                    counts[expected.rule[place]] = 0.0
+                expected.binary[split, 1] = number
+            for item in range(begin, end):
+                here[forest.symbol[item]] = -1
+    return number
 
 
 class PlainRules(NamedTuple):

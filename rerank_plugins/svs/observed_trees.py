@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.binarised_trees import Forest
-from rerank_plugins.constituency.treebank_grammar import productions
+from rerank_plugins.constituency.treebank_grammar import Forest, productions
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.vocabulary.signatures import is_signature
-from rerank_plugins.svs.concept_lexicon import UNK_HEADWORD
-from rerank_plugins.svs.symbol_names import HEAD, category_and_relation
+from rerank_plugins.svs.model import UNK_HEADWORD
+from rerank_plugins.svs.states import HEAD, category_and_relation
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +23,13 @@ class Observed:
     Words belong to classes: each kept headword, in any capitalisation, is a class, and all other words are the class
     `unk`, the last. A preterminal generates the class of its word (P_H); the class generates the word independently of
     the concept.
-
-    `forest`     N nodes (constituency/binarised_trees.py)
-    `relations`  names, "ID" first
-    `relation`   (S) int32 the relation of each symbol
-    `headwords`  (H) names of the kept headwords, most frequent first, and `unk`
-    `class_of`   (W) int32 the class of each word of the forest
     """
 
-    forest: Forest
-    relations: tuple[str, ...]
-    relation: IntArray
-    headwords: tuple[str, ...]
-    class_of: IntArray
+    forest: Forest  # N nodes (constituency/treebank_grammar.py)
+    relations: tuple[str, ...]  # names, "ID" first
+    relation: IntArray  # (S) int32 the relation of each symbol
+    headwords: tuple[str, ...]  # (H) names of the kept headwords, most frequent first, and `unk`
+    class_of: IntArray  # (W) int32 the class of each word of the forest
 
     @cached_property
     def head(self) -> IntArray:
@@ -52,17 +45,13 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class Rewritings:
-    """Distinct rewritings of symbols, numbered consecutively: binary rules, unary rules, classes of words.
+    """Distinct rewritings of symbols, numbered consecutively: binary rules, unary rules, classes of words."""
 
-    `binary` (B, 3), `unary` (U, 2), `emission` (E, 2) symbol and class; `parent` (B + U + E) symbol of each;
-    `rule` (N) the rewriting of each node; `p` (B + U + E) its relative frequency among those of its symbol.
-    """
-
-    binary: IntArray
+    binary: IntArray  # (B, 3), `unary` (U, 2), `emission` (E, 2) symbol and class; `parent` (B + U + E) symbol of each;
     unary: IntArray
     emission: IntArray
     parent: IntArray
-    rule: IntArray
+    rule: IntArray  # (N) the rewriting of each node; `p` (B + U + E) its relative frequency among those of its symbol
     p: FloatArray
 
 

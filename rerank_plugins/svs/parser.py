@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.constituency.every_sentence import EverySentence
+from rerank_plugins.constituency.fallback import EverySentence
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.interfaces import Parse, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
@@ -17,8 +17,8 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
-    from rerank_plugins.svs.chart_node import ChartNode
     from rerank_plugins.svs.parsing import SvsParser
+    from rerank_plugins.svs.vector_tree import ChartNode
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class VectorParser(EverySentence, PickledFields):
     @property
     def resources(self) -> tuple[Path, ...]:
         """The embedded model, if it is used."""
-        from rerank_plugins.svs.model_file import EMBEDDED
+        from rerank_plugins.svs.model import EMBEDDED
 
         return () if self.model else (EMBEDDED,)
 
     @property
     def trained_on(self) -> TrainedOn:
         """The language of the model."""
-        from rerank_plugins.svs.model_file import EMBEDDED
+        from rerank_plugins.svs.model import EMBEDDED
 
         return read_trained_on(self.model or EMBEDDED)
 
@@ -65,7 +65,7 @@ class VectorParser(EverySentence, PickledFields):
     @cached_property
     def parser(self) -> SvsParser:
         """The model, prepared for parsing."""
-        from rerank_plugins.svs.model_file import read_or_embedded
+        from rerank_plugins.svs.model import read_or_embedded
         from rerank_plugins.svs.parsing import SvsParser
 
         return SvsParser(read_or_embedded(self.model, self.language), self.threshold, self.decoder)
@@ -90,10 +90,10 @@ class VectorParser(EverySentence, PickledFields):
 
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
         """The tree of a sentence, with ln p summed over concepts."""
-        from rerank_plugins.constituency import fallback
+        from rerank_plugins.constituency.fallback import flat_tree
 
         scored = self._ahead.get(tuple(tokens)) or self.parser.read_all([tokens], self._scored)[0]
         if scored:
             return [scored]
         flat.append(tokens)
-        return [fallback.flat(self.parser.coarse, tokens)]
+        return [flat_tree(self.parser.coarse, tokens)]

@@ -3,10 +3,12 @@
     (S (NP (DT The) (NN dog)) (VP (VBD barked)))   becomes, among other marks,
     (ROOT/ID (S/ID (NP-BASE/MOD:S< (DT/MOD:NP< The) (NN/ID dog)) (VP-U/ID (VBD/ID barked))))
 
-Trees are binarised from the head outwards, first its right siblings, then its left ones, so that one of two children is
-the head or contains it, and has the relation ID. The relation of the other is MOD with its syntactic context: the
-category of the phrase and the side of the head. A chain of unary rules becomes one rule, and the labels that it passes
-over are stored with the tree. Rare categories are replaced by less annotated ones, rare relations by MOD.
+Trees are binarised from the head outwards, right siblings first. Of two children one is the head or contains it, with
+the relation ID; the other's is MOD with the category of the phrase and the side of the head. A chain of unary rules
+becomes one rule, and the labels that it passes over are stored with the tree. Rare categories are replaced by less
+annotated ones, rare relations by MOD. A category is `VP-U-FIN`, its name in the treebank, then marks; -U, of a phrase
+with a single child, is never removed. A node that binarisation adds is `@VP-FIN:VBD-BE|PP`: phrase, head, last
+sibling.
 """
 
 from __future__ import annotations
@@ -18,27 +20,127 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.constituency.annotation import Annotation, annotate
-from rerank_plugins.constituency.binarised_trees import ROOT_LABEL, Forest, plant
+from rerank_plugins.constituency import annotation
+from rerank_plugins.constituency.annotation import VERBS, Annotation, annotate
+from rerank_plugins.constituency.treebank_grammar import ROOT_LABEL, Forest, plant
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
-from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.kit.trees.treebank_cleaning import category, split_label
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.svs.symbol_names import (
-    HEAD,
-    MODIFIER,
-    TAG,
-    UNARY,
-    category_and_relation,
-    coarser,
-    gathered,
-    intermediate,
-    symbol,
-)
+
+ARGUMENTS = frozenset({"NP", "S", "SBAR", "VP", "ADJP", "PP", "PRT"})
+HEAD = "ID"  # the relation of a head to its constituent
+MODIFIER = "MOD"
+UNARY = "-U"
+TAG = "-T"  # marks a tag that has the same name as a phrase
+
+
+def transitive(node: Tree, above: Sequence[Tree]) -> str:
+    """Marks a verb that a noun phrase of its VP follows, unless it is a temporal one: VBD-argNP."""
+    return "-argNP" if "NP" in _after_verb(node, above) else ""
+
+
+def frame(node: Tree, above: Sequence[Tree]) -> str:
+    """Marks a verb with the first two arguments that follow it: VBD-argNP-PP, VBZ-argVP, VB."""
+    arguments = _after_verb(node, above)[:2]
+    return "-arg" + "-".join(arguments) if arguments else ""
+
+
+def _after_verb(node: Tree, above: Sequence[Tree]) -> list[str]:
+    if not node.is_preterminal or category(node.label) not in VERBS or not above or category(above[0].label) != "VP":
+        return []
+    children = above[0].subtrees
+    place = next(i for i, child in enumerate(children) if child is node)
+    labels = [split_label(child.label) for child in children[place + 1 :]]
+    return [name for name, functions in labels if name in ARGUMENTS and "TMP" not in functions.split("-")]
+
+
+SUBCATEGORISATION: dict[str, Annotation] = {"transitive": transitive, "frame": frame}
+
+
+def named(names: Sequence[str]) -> list[Annotation]:
+    """The annotations of these names: those of Klein & Manning (constituency/annotation.py) and of this module.
+
+    The mark of phrases with a single child is left out, because symbols have it in any case. Raises ConfigError for an
+    unknown name.
+    """
+    known = {**annotation.ANNOTATIONS, **SUBCATEGORISATION}
+    chosen: list[Annotation] = []
+    for name in names:
+        if name == "klein-manning":
+            chosen += annotation.ANNOTATIONS.values()
+        elif name in known:
+            chosen.append(known[name])
+        else:
+            raise annotation.unknown(name, known)
+    return [mark for mark in chosen if mark is not annotation.unary_internal]
+
+
+def symbol(name: str, relation: str) -> str:
+    """The name of a symbol; ROOT has no relation.
+
+    >>> symbol("NP-BASE", "MOD:S<")
+    'NP-BASE/MOD:S<'
+    """
+    return name if name == ROOT else f"{name}/{relation}"
+
+
+def category_and_relation(name: str) -> tuple[str, str]:
+    """The category and the relation in a symbol's name; ROOT has the relation ID, which means nothing there."""
+    head, slash, relation = name.rpartition("/")
+    return (head, relation) if slash else (name, HEAD)
+
+
+def intermediate(phrase: str, head: str, sibling: str) -> str:
+    """The name of a node that binarisation adds.
+
+    >>> intermediate("VP-FIN", "VBD-BE", "PP")
+    '@VP-FIN:VBD-BE|PP'
+    """
+    return f"{INTERMEDIATE}{phrase}:{head}|{sibling}"
+
+
+def coarser(name: str) -> str | None:
+    """The name with one annotation less; None for a name without annotations.
+
+    An intermediate node loses first the marks of the head, then those of the phrase, then the sibling, then the head.
+
+    >>> coarser("VP-FIN-v"), coarser("VP-U"), coarser("@VP-FIN:VBD|PP"), coarser("@VP:VBD|PP")
+    ('VP-FIN', None, '@VP:VBD|PP', '@VP:VBD|')
+    """
+    if not name.startswith(INTERMEDIATE):
+        return _less_marked(name)
+    phrase, _, rest = name[1:].partition(":")
+    head, _, sibling = rest.rpartition("|")
+    if less := _less_marked(head):
+        return intermediate(phrase, less, sibling)
+    if less := _less_marked(phrase):
+        return intermediate(less, head, sibling)
+    if sibling:
+        return intermediate(phrase, head, "")
+    return intermediate(phrase, "", "") if head else None
+
+
+def _less_marked(name: str) -> str | None:
+    plain, marks = split_label(name)
+    kept = next((mark for mark in (UNARY, TAG) if f"{marks}-".startswith(f"{mark}-")), "")
+    return plain + marks[: marks.rfind("-")] if len(marks) > len(kept) else None
+
+
+def gathered(counts: Mapping[str, float], less: Callable[[str], str | None], rare: float) -> dict[str, str]:
+    """The replacement of each name: a name with a count below `rare` becomes `less(name)`, repeatedly."""
+    names = {name: name for name in counts}
+    while True:
+        totals: dict[str, float] = defaultdict(float)
+        for name, count in counts.items():
+            totals[names[name]] += count
+        steps = {name: next_ for name, total in totals.items() if total < rare and (next_ := less(name)) is not None}
+        if not steps:
+            return names
+        names = {name: steps.get(now, now) for name, now in names.items()}
 
 
 class StateTree(NamedTuple):

@@ -44,9 +44,7 @@ class SvsTrainer(TreebankTrainer):
         10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
     )
     rule_prior: float = option(
-        50.0,
-        within="[0, ]",
-        doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior.",
+        50.0, within="[0, ]", doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior."
     )
     head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of the same kind of prior on P_H.")
     annotations: str = option(
@@ -63,11 +61,11 @@ class SvsTrainer(TreebankTrainer):
 
     def train(self, data: TrainingData) -> Trained:
         """An `SvsModel`. Raises ConfigError, FormatError."""
-        from rerank_plugins.constituency.treebanks import parse_held_out
+        from rerank_plugins.constituency.trainer import parse_held_out
         from rerank_plugins.svs.clustering import Clustering
-        from rerank_plugins.svs.model_file import read_model, write_model
+        from rerank_plugins.svs.model import read_model, write_model
         from rerank_plugins.svs.parsing import SvsParser
-        from rerank_plugins.svs.subcategorisation import named
+        from rerank_plugins.svs.states import named
         from rerank_plugins.svs.training import SvsSettings
 
         names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
@@ -97,7 +95,7 @@ class SvsTrainer(TreebankTrainer):
 
     def _model(self, data: TrainingData, settings: SvsSettings) -> SvsModel:
         """A model of the treebanks; a line is printed for each restart of EM."""
-        from rerank_plugins.constituency.treebanks import treebank
+        from rerank_plugins.constituency.trainer import treebank
         from rerank_plugins.svs.training import train_svs
 
         runs, iterations = settings.clustering.runs, settings.clustering.iterations

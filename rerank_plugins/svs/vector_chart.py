@@ -1,18 +1,93 @@
-"""Charts of vectors without pruning, in a heap that successive sentences share."""
+"""Charts of vectors without pruning, in a heap of cells that successive sentences share.
+
+A cell depends only on the words that it spans. Its vectors are multiplied by a power of two that brings the largest
+number of the cell to between 1/2 and 1, so that sentences of any length neither underflow nor overflow.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.core.arrays import IntArray
-from rerank_plugins.svs.heap import NEW, enlarged, make_heap
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.vector_rules import VectorRules
 
+NEW = -1  # `begin` of a cell that is not yet filled
+HIGHEST = 1 << 30
 MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
+
+
+class Heap(NamedTuple):
+    """Cells with their items; an item is a symbol with its vector, rule and children."""
+
+    # begin, end: (cells) a cell's items; begin is NEW before it is filled
+    begin: IntArray
+    end: IntArray
+    power: IntArray  # (cells) vectors of the cell are 2^power times the true ones
+    width: IntArray  # (cells) number of words that the cell spans
+    symbol: IntArray  # (items)
+    cell: IntArray  # (items)
+    rule: IntArray  # (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
+    # left, right: (items) items of the children, -1 where there is none
+    left: IntArray
+    right: IntArray
+    vector: FloatArray  # (items, K) L e: the item's vector, transferred to the concepts of the constituent above
+
+
+def make_heap(cells: int, items: int, concepts: int) -> Heap:
+    """An empty heap with room for this many cells and items."""
+    begin, end, power, width = np.full((4, cells), NEW, np.int32)
+    symbol, cell, rule, left, right = np.empty((5, items), np.int32)
+    return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
+
+
+def enlarged(heap: Heap, cells: int, items: int) -> Heap:
+    """A copy of the heap with room for at least this many cells and items."""
+    larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
+    new: Any
+    old: Any
+    for new, old in zip(larger, heap, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+@part
+def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
+    """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 if there are none."""
+    lowest = HIGHEST
+    for k in range(i + 1, j):
+        left, right = cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
+        if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
+            lowest = min(lowest, heap.power[left] + heap.power[right])
+    return 0 if lowest == HIGHEST else lowest
+
+
+@part
+def power_factor(heap: Any, power: int, left: int, right: int) -> float:
+    """The factor that scales products of two cells' vectors to 2^power times the true values."""
+    return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
+
+
+@part
+def normalise(heap: Any, cell: int) -> None:
+    """Scale a cell's vectors by a power of two, so that their largest number is between 1/2 and 1."""
+    largest = 0.0
+    for item in range(heap.begin[cell], heap.end[cell]):
+        for value in heap.vector[item]:
+            largest = max(largest, value)
+    if largest > 0.0:
+        shift = -math.frexp(largest)[1]
+        factor = math.ldexp(1.0, shift)
+        heap.power[cell] += shift
+        for item in range(heap.begin[cell], heap.end[cell]):
+            for c in range(heap.vector.shape[1]):
+                heap.vector[item, c] *= factor
 
 
 class VectorChart:

@@ -1,37 +1,96 @@
-"""A parsed sentence in which every constituent has a vector."""
+"""A parsed sentence in which every constituent has a vector.
+
+Views of the constituents of the best tree in a filled chart, which copy only what is read of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from rerank_plugins.core.arrays import FloatArray
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.svs.chart import EMISSION
+from rerank_plugins.svs.vector_chart import Heap
+from rerank_plugins.svs.vector_rules import VectorRules
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What constituents are read from: the rules, the phrases of each symbol and those that unary rules pass over."""
+
+    rules: VectorRules
+    phrases: Sequence[tuple[str, ...]]
+    between: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class ChartNode:
+    """A constituent as in vector_tree.py, but valid only until the chart is filled again.
+
+    `item` is its item in `heap`, `begin` its first word and `words` (n) the numbers of the sentence's words.
+    """
+
+    tables: Tables
+    heap: Heap
+    words: IntArray
+    item: int
+    begin: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first word, and the word after the last."""
+        return self.begin, self.begin + int(self.heap.width[self.heap.cell[self.item]])
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """Its labels in the treebank's form of the tree, topmost first: none if binarisation added it."""
+        rule = int(self.heap.rule[self.item])
+        below = self.tables.between[-2 - rule] if rule <= -2 else ()
+        return (*self.tables.phrases[int(self.heap.symbol[self.item])], *below)
+
+    @cached_property
+    def children(self) -> tuple[ChartNode, ...]:
+        """None (over a word), one or two."""
+        left, right = int(self.heap.left[self.item]), int(self.heap.right[self.item])
+        if left < 0:
+            return ()
+        one = ChartNode(self.tables, self.heap, self.words, left, self.begin)
+        return (one,) if right < 0 else (one, ChartNode(self.tables, self.heap, self.words, right, one.span[1]))
+
+    @property
+    def vector(self) -> FloatArray:
+        """(K) e_γ times a power of two, by eq. 4."""
+        rules, heap, rule = self.tables.rules, self.heap, int(self.heap.rule[self.item])
+        if rule == EMISSION:
+            word = self.words[self.begin]
+            entries = slice(rules.words[word], rules.words[word + 1])
+            which = np.searchsorted(rules.word_symbol[entries], heap.symbol[self.item])
+            return np.asarray(rules.word_p[entries][which], np.float64)
+        if rule < 0:
+            return np.asarray(rules.chain_p[-2 - rule] * heap.vector[heap.left[self.item]], np.float64)
+        both = heap.vector[heap.left[self.item]] * heap.vector[heap.right[self.item]]
+        return np.asarray(rules.p[rule] * both, np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorTree:
-    """A constituent of a binarised tree: e_γ[i] = P(yield | lc, i) is exp(log_scale) · vector[i].
+    """A constituent of a binarised tree: e_γ[i] = P(yield | lc, i) is exp(log_scale) · vector[i]."""
 
-    `label`            the symbol lc in the model: relation and annotated category
-    `phrases`          its labels in the treebank's form of the tree, topmost first: none if binarisation added it,
-                       several if it stands for a chain of unary rules
-    `span`             first word, and the word after the last
-    `children`         none (over a word), one or two
-    `word`             of a preterminal, else ""
-    `vector`           (K) sums to one
-    `log_scale`        ln Σ e
-    `log_probability`  ln aᵀe with the prior a of lc (-inf for a word whose tag has none of its concepts); at the root,
-                       ln p(tree, words), summed over concepts
-    """
-
-    label: str
+    label: str  # the symbol lc in the model: relation and annotated category
+    # its labels in the treebank's form of the tree, topmost first: none if binarisation added it, several if it
+    # stands for a chain of unary rules
     phrases: tuple[str, ...]
-    span: tuple[int, int]
-    children: tuple[VectorTree, ...]
-    word: str
-    vector: FloatArray
-    log_scale: float
+    span: tuple[int, int]  # first word, and the word after the last
+    children: tuple[VectorTree, ...]  # none (over a word), one or two
+    word: str  # of a preterminal, else ""
+    vector: FloatArray  # (K) sums to one
+    log_scale: float  # ln Σ e
+    # ln aᵀe with the prior a of lc (-inf for a word whose tag has none of its concepts); at the root, ln p(tree,
+    # words), summed over concepts
     log_probability: float
 
     def nodes(self) -> Iterator[VectorTree]:

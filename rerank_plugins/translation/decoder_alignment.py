@@ -21,7 +21,7 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import FeatureExtractor
 from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.kit.nbest_lists import source_of
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,9 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
-from rerank_plugins.kit.backoff.layout import NONE
+from rerank_plugins.kit.backoff.events import NONE, TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
-from rerank_plugins.kit.backoff.table_arrays import Tables
-from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace

@@ -19,10 +19,9 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.estimation import Estimator, estimate
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
-from rerank_plugins.kit.backoff.table_arrays import Tables
-from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace

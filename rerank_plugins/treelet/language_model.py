@@ -83,7 +83,7 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.constituency.parser import PcfgParser
-        from rerank_plugins.kit.files.parser_of_model import parser_of_model
+        from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(self.model, self.parser, PcfgParser(k=self.k))
 

@@ -33,8 +33,7 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
-from rerank_plugins.kit.backoff.table_arrays import Tables
-from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
@@ -158,7 +157,7 @@ class TreeletModel(PickledFields):
 
     def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
         """The transformed trees in numbers."""
-        from rerank_plugins.core.shared_subtrees import SharedTrees
+        from rerank_plugins.core.scored_trees import SharedTrees
 
         shared = [trees if isinstance(trees, SharedTrees) else SharedTrees.of(trees) for trees in parses]
         arrays = self._transformations(shared)

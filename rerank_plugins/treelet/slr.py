@@ -28,7 +28,7 @@ from rerank_plugins.core.interfaces import (
     option,
 )
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.model_abilities import with_unigrams
+from rerank_plugins.kit.language_models import with_unigrams
 from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, shared
 
 

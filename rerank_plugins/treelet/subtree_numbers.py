@@ -18,7 +18,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.constituency_tree import ROOT
-from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category

@@ -66,7 +66,7 @@ class TreeletLMTrainer(Trainer):
     def train(self, data: TrainingData) -> Trained:
         """A `TreeletModel`, or a `HeadlexModel`. Raises ModelError where there are no trees."""
         from rerank_plugins.kit.backoff.estimation import estimate
-        from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+        from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
         from rerank_plugins.treelet import headlex, training
         from rerank_plugins.treelet.headlex import write_model as write_headlex

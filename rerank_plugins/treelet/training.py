@@ -11,7 +11,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, estimate
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace

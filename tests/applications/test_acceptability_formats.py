@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.acceptability.sentences.judgements_file import Judgement, read_judgements
-from rerank_adapters.applications.acceptability.suites.formulas import almost_equal, parse_formula
-from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, read_suite
-from rerank_adapters.formats.minimal_pairs import Pair, pair_lines, parse_pairs, read_pairs
+from rerank_adapters.applications.acceptability.judgements import Judgement, read_judgements
+from rerank_adapters.applications.acceptability.suite_file import METRICS, almost_equal, parse_formula, read_suite
+from rerank_adapters.formats.pairs import Pair, pair_lines, parse_pairs, read_minimal_pairs
 from rerank_plugins import FormatError
 from tests.applications import naive_acceptability as naive
 
@@ -30,24 +29,24 @@ def written(tmp_path):
 
 
 def test_blimp(written):
-    (pair,) = read_pairs(written(json.dumps(BLIMP) + "\n\n", "blimp.jsonl"))
+    (pair,) = read_minimal_pairs(written(json.dumps(BLIMP) + "\n\n", "blimp.jsonl"))
     groups = {"phenomenon": "subject_verb_agreement", "field": "morphology", "paradigm": "regular_1"}
     assert pair == Pair("The cats sleep.", "The cats sleeps.", groups, 1)
     assert pair.nbest().texts == ["The cats sleep.", "The cats sleeps."]
 
 
 def test_plain_pairs_with_and_without_a_header(written):
-    two = read_pairs(written("a b\ta c\n\nd e\td f\n"))
+    two = read_minimal_pairs(written("a b\ta c\n\nd e\td f\n"))
     assert two == [Pair("a b", "a c", {}, 1), Pair("d e", "d f", {}, 3)]
-    assert read_pairs(written("a b\ta c\tisland\r\n")) == [Pair("a b", "a c", {"phenomenon": "island"}, 1)]
-    named = read_pairs(written("good\tbad\tkind\tposition\na b\tb\tmissing\t1\n"))
+    assert read_minimal_pairs(written("a b\ta c\tisland\r\n")) == [Pair("a b", "a c", {"phenomenon": "island"}, 1)]
+    named = read_minimal_pairs(written("good\tbad\tkind\tposition\na b\tb\tmissing\t1\n"))
     assert named == [Pair("a b", "b", {"kind": "missing", "position": "1"}, 2)]
 
 
 def test_compressed_pairs(tmp_path):
     path = tmp_path / "blimp.jsonl.xz"
     path.write_bytes(lzma.compress(json.dumps(BLIMP).encode()))
-    assert len(read_pairs(path)) == 1
+    assert len(read_minimal_pairs(path)) == 1
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_compressed_pairs(tmp_path):
 def test_pairs_of_another_form(written, text, line, message):
     path = written(text)
     with pytest.raises(FormatError, match=message) as caught:
-        read_pairs(path)
+        read_minimal_pairs(path)
     assert (caught.value.line, caught.value.path) == (line, str(path))
 
 
@@ -187,7 +186,7 @@ def test_metrics_of_regions():
 
 def test_real_files(shared_data):
     """All pairs and all suites; a pair of BLiMP has two equal sentences."""
-    pairs = read_pairs(shared_data / "blimp" / "blimp.jsonl.xz")
+    pairs = read_minimal_pairs(shared_data / "blimp" / "blimp.jsonl.xz")
     assert len(pairs) == 44689
     assert len({pair.groups["paradigm"] for pair in pairs}) == 67
     suites = [read_suite(path) for path in sorted((shared_data / "syntaxgym").glob("*.json"))]

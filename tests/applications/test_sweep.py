@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.tuning import prepare, tune
-from rerank_adapters.metrics.wer import WER
+from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.tuners.grid import Axis, Grid, best_point, edge_notes, grid_scores
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError

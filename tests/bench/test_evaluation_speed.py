@@ -7,12 +7,12 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
-from rerank_adapters.chain.reranking import order_by_score
+from rerank_adapters.chain.apply import order_by_score
 from rerank_adapters.evaluation import evaluate, oracle
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER as Ter
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from tests.bench.timing import seconds
 from tests.evaluation import naive_evaluation as naive
 

@@ -16,8 +16,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
+from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.metrics.ter import TER
-from rerank_adapters.metrics.wer import CER, WER
 from rerank_plugins.core.metrics_and_tuners import Metric
 from tests.metrics.metric_texts import tatoeba
 from tests.metrics.naive_metrics import levenshtein

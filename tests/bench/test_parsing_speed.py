@@ -10,7 +10,7 @@ from rerank_plugins.dependency.biaffine.pieces import word_inputs
 from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.parse_cache import ParseCache
-from rerank_plugins.kit.trees.attachment import Attachment
+from rerank_plugins.kit.trees.parseval import Attachment
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.timing import seconds
 from tests.dependency import naive_parsing

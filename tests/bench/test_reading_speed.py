@@ -5,7 +5,7 @@ import time
 import pytest
 
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
+from rerank_adapters.formats.delimited import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from tests.formats import naive_formats

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins.similarity.structured_vectors import parsed_vectors
-from rerank_plugins.svs.model_file import EMBEDDED, read_model
+from rerank_plugins.svs.model import EMBEDDED, read_model
 from rerank_plugins.svs.parsing import SvsParser
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.bench.timing import seconds

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.families import families, fast_tuner
-from rerank_adapters.chain.family_contributions import families_together
+from rerank_adapters.chain.contributions import contributions, families_together
+from rerank_adapters.chain.tune import families, fast_tuner
 from rerank_adapters.chain.tuning import cross_validate, prepare
-from rerank_adapters.chain.tuning.contributions import contributions
 from rerank_adapters.config import System
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted

@@ -20,7 +20,7 @@ from rerank_adapters.chain.extraction import (
     pool,
     stream_features,
 )
-from rerank_adapters.chain.extraction.fingerprint import of_lists
+from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.runtime.forking import may_fork
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
@@ -41,7 +41,7 @@ from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
+from rerank_plugins.translation.copied_words import LexicalOverlapFeature
 from tests.ngram.naive_features import write_arpa
 
 WORDS = ["the", "a", "cat", "dog", "sat", "barked", "on", "mat", ",", "."]
@@ -636,7 +636,7 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
 @pytest.mark.parametrize(("name", "rows"), [("example", 5000), ("europarl", 6700)])
 def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows, tmp_path, eager_workers):
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.dialects import MosesFormat
+    from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
 
     path = root / "example_nbest" / "mt" / "test.nbest"

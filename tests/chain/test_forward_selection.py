@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.tuning import cross_validate, prepare
-from rerank_adapters.chain.tuning.family_trials import FamilyTrials
-from rerank_adapters.chain.tuning.forward_selection import forward_selection
+from rerank_adapters.chain.tuning.selection import FamilyTrials, forward_selection
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.check import Check
-from rerank_adapters.chain.first_config.assignment import assign, lines_of, sets_of, shared_words
+from rerank_adapters.chain.first_config.assignment import (
+    assign,
+    assign_scores,
+    columns_of,
+    lines_of,
+    sets_of,
+    shared_words,
+)
 from rerank_adapters.chain.first_config.draft import Draft
-from rerank_adapters.chain.first_config.languages import language_of
 from rerank_adapters.chain.first_config.recognition import Lists, recognise
-from rerank_adapters.chain.first_config.score_columns import assign_scores, columns_of
-from rerank_adapters.chain.first_config.texts import look_of
+from rerank_adapters.chain.first_config.texts import language_of, look_of
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import read_config
 from rerank_plugins import FormatError, Hypothesis, NBestList

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.chain.reranking import order_by_score, rerank
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.chain.apply import order_by_score, rerank
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, Hypothesis, NBestList, RerankError, SparseBlock
 from tests.evaluation import naive_evaluation as naive
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable

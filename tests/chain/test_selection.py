@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.tuning import cross_validate, prepare
-from rerank_adapters.chain.tuning.held_out import tuned_folds
-from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, select_families, standard_error
-from rerank_adapters.chain.tuning.tables import selection_table
+from rerank_adapters.chain.tuning.cross_validation import tuned_folds
+from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, select_families, selection_table, standard_error
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.errors import ConfigError
 from tests.command_line import done

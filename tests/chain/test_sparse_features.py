@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from tests.command_line import done

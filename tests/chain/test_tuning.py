@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.tuning import cross_validate, prepare, record, start_vector, take_segments, tune
-from rerank_adapters.chain.tuning.start_weights import least_squares
-from rerank_adapters.chain.tuning.tables import cross_validation_table
+from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
+from rerank_adapters.chain.tuning.data import least_squares
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
+from rerank_adapters.tuners.within_lists import FeatureRows
 from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
 from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
@@ -175,14 +175,6 @@ def test_weights_that_break_the_contract_are_refused(data):
         tune(held, Constant(2 * start), start)
     with pytest.raises(ConfigError, match="f0 is fixed outside its bounds"):
         tune(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)
-
-
-def test_options_of_the_run_need_a_tuner_that_has_them(data):
-    start = start_vector(data.table, "uniform")
-    with pytest.raises(ConfigError, match="Mbr has no option 'heldout'"):
-        tune(data, Mbr(), start, heldout=0.2)
-    with pytest.raises(ConfigError, match="heldout is 2"):
-        tune(data, Mira(), start, heldout=2.0)
 
 
 # --- cross-validation -------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extraction import ValueCache, extract_features, pool
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_table
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.loader import load_plugins
 

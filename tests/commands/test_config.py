@@ -53,7 +53,12 @@ def test_a_good_config(tmp_path):
         ("references =", "refrences =", 7, "unknown key 'tune.refrences'; did you mean 'references'"),
         ("seed = 3", "seed = 'three'", 2, "key 'seed' is 'three': Input should be a valid integer"),
         ('nbest = ["tune.nbest"]\n', "", 5, "missing key 'tune.nbest'"),
-        ("[tuning]\n", "[tuning]\nheldout = 2\n", 18, "key 'tuning.heldout' is 2: Input should be less than 1"),
+        (
+            "[tuning]\n",
+            "[tuning]\nselect_folds = 1\n",
+            18,
+            "key 'tuning.select_folds' is 1: Input should be greater than or equal to 2",
+        ),
         ("[[feature]]", "[[features]]", 21, "unknown key 'features'; did you mean 'feature'"),
         ("[[test]]", "[test]", 8, "key 'test' is .*Input should be a valid list"),
     ],

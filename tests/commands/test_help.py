@@ -13,7 +13,7 @@ from rerank_adapters.cli import cli
 from rerank_adapters.commands.options import PLUGIN_HELP
 from rerank_adapters.commands.plugin import COMMANDS as CHAIN
 from rerank_adapters.commands.plugin import ORDER
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done, in_process_of_its_own, refused, rerank
@@ -169,7 +169,7 @@ def test_each_option_that_names_a_plugin_is_completed():
         for parameter in command.params
         if PLUGIN_HELP in (getattr(parameter, "help", None) or "")
     }
-    assert {("score", "lm"), ("train treelet-lm", "parser")} <= options.keys()
+    assert {("score", "model"), ("train treelet-lm", "parser")} <= options.keys()
     assert [where for where, option in options.items() if option._custom_shell_complete is None] == []
 
 

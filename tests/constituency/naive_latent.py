@@ -7,9 +7,9 @@ from math import log
 
 import numpy as np
 
-from rerank_plugins.constituency.binarised_trees import Forest
 from rerank_plugins.constituency.latent_grammar import LatentGrammar
 from rerank_plugins.constituency.latent_trees import Trees
+from rerank_plugins.constituency.treebank_grammar import Forest
 
 
 def assignments(forest: Forest, grammar: LatentGrammar, tree: int):

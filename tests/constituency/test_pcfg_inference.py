@@ -10,15 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ModelError
-from rerank_plugins.constituency import cell_memory
-from rerank_plugins.constituency.closure import closed
-from rerank_plugins.constituency.compiled_rules import compile_rules
-from rerank_plugins.constituency.expectations import expected_counts, finite_mass
-from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import Chart, inside
+from rerank_plugins.constituency import inside as inside_chart
+from rerank_plugins.constituency.compiled_rules import closed, compile_rules
+from rerank_plugins.constituency.grammar import Grammar, expected_counts, finite_mass
+from rerank_plugins.constituency.inside import Chart
 from rerank_plugins.constituency.prefix import PrefixChart
 from tests.constituency.naive_pcfg import WORDS, derivations, language, lexicon_from, random_grammar
-from tests.constituency.pcfg_sentences import inside_all, prefix_probabilities
+from tests.constituency.pcfg_sentences import inside, inside_all, prefix_probabilities
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)
@@ -147,8 +145,8 @@ def test_how_many_cells_are_shared():
 @pytest.mark.parametrize("most", [4, 64])
 def test_a_full_memory_of_cells_changes_nothing(most, monkeypatch):
     """It is emptied in the middle of the sentences, and some cells of a sentence find no room in it."""
-    monkeypatch.setattr(cell_memory, "FEWEST", most)
-    monkeypatch.setattr(cell_memory, "BYTES", 0)
+    monkeypatch.setattr(inside_chart, "FEWEST", most)
+    monkeypatch.setattr(inside_chart, "BYTES", 0)
     two = replace(explosive(0.3), lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
     rare = replace(two, binary_logp=np.log([1e-30]), unary_logp=np.log([1.0, 1 - 1e-30]))
     sentences = [["a"] * i + ["b"] + ["a"] * (30 - i) for i in (0, 29, 15, 3, 15, 0, 7)]

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.constituency.blocks import compile_blocks
-from rerank_plugins.constituency.coarse_grammar import project
 from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import Chart, inside
-from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_pass, spans, workspace
-from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_buffers, outside_pass
+from rerank_plugins.constituency.parsing import ChartParser, Decoding, project
 from rerank_plugins.constituency.pruned_chart import PrunedChart, items_of
 from tests.constituency import naive_pcfg
 from tests.constituency.naive_pcfg import (
@@ -28,6 +27,7 @@ from tests.constituency.naive_pcfg import (
     relabelled,
     rules_of,
 )
+from tests.constituency.pcfg_sentences import inside, spans
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)
@@ -82,7 +82,7 @@ def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
     assert len(chart.rules.pair_left) == 2
     counts = np.zeros((3, grammar.size))
     values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, workspace(chart.rules, 2))
+    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, outside_buffers(chart.rules, 2))
     wanted = [[0, 0, 0, 0, 0, 0, 0, 1]] * 2 + [[1, 0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]]
     np.testing.assert_allclose(counts, wanted, atol=1e-12)
     np.testing.assert_array_equal(expected_nodes(chart), counts)
@@ -130,7 +130,7 @@ def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
 
 def test_the_projection_of_a_split_grammar():
     """It sums to one, expects each base as often as the split grammar does, and is the grammar itself if none is split."""
-    from rerank_plugins.constituency.expectations import expected_counts
+    from rerank_plugins.constituency.grammar import expected_counts
 
     for seed in range(10):
         grammar = random_grammar(seed, symbols=4, states=2, finite=True)

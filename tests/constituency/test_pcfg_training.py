@@ -7,19 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.constituency import distinct_subtrees, latent_kernels, latent_trees
+from rerank_plugins.constituency import latent_kernels, latent_trees
 from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
-from rerank_plugins.constituency.binarised_trees import Forest, plant
-from rerank_plugins.constituency.distinct_subtrees import subtrees
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
-from rerank_plugins.constituency.latent_trees import Trees
-from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
+from rerank_plugins.constituency.latent_trees import Trees, subtrees
+from rerank_plugins.constituency.lexicon import Smoothing, smoothed, with_tagged_words
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge, widened
-from rerank_plugins.constituency.tagged_words import with_tagged_words
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
-from rerank_plugins.constituency.treebank_grammar import productions, treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.treebank_cleaning import clean
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
@@ -199,7 +196,7 @@ def test_sums_of_expected_counts_have_one_order(bank: list[Tree], monkeypatch: p
 def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = random_grammar(forest, 7)
     whole = Trees(forest, grammar.productions).expected(grammar)
-    monkeypatch.setattr(distinct_subtrees, "NODES", 12)  # two trees are a part
+    monkeypatch.setattr(latent_trees, "NODES", 12)  # two trees are a part
     trees = Trees(forest, grammar.productions)
     found = []
     for cores in (1, 3):

@@ -17,7 +17,7 @@ import rerank_plugins
 from rerank_plugins import FormatError
 from rerank_plugins.core.constituency_tree import Tree, read_trees, write_tree
 from rerank_plugins.core.dependency_tree import tree_fault
-from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.head_rules import english_heads, read_head_rules
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
 from rerank_plugins.kit.trees.treebank_cleaning import (
@@ -30,7 +30,6 @@ from rerank_plugins.kit.trees.treebank_cleaning import (
     rooted,
     strip_functions,
 )
-from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
 from tests.core import naive_trees
 from tests.core.dependency_conversion import to_dependencies
 from tests.random_trees import trees
@@ -39,9 +38,9 @@ from tests.treelet.naive_tree_transformations import lexicalise
 CRAFT = ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz")
 GUM = ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb")
 EVERY_WAY = [
-    Binarisation(direction, horizontal, vertical, tags)
+    Binarisation(direction, horizontal, vertical)
     for direction in ("right", "left", "head")
-    for horizontal, vertical, tags in ((0, 1, False), (1, 2, True), (2, 3, False), (None, 1, False))
+    for horizontal, vertical in ((0, 1), (1, 2), (2, 3), (None, 1))
 ]
 
 
@@ -301,7 +300,6 @@ def test_binarised_trees():
         assert str(Binarisation(direction, horizontal).apply(tree)) == expected
     nested = one("(ROOT (S (NP (NN a)) (VP (VB b) (NP (NN c)))))")
     assert str(Binarisation(vertical=2).apply(nested)) == "(ROOT (S^ROOT (NP^S (NN a)) (VP^S (VB b) (NP^VP (NN c)))))"
-    assert "(NN^NP^VP c)" in str(Binarisation(vertical=3, tags=True).apply(nested))
     with pytest.raises(ValueError, match="binarised already"):
         Binarisation().apply(Binarisation().apply(tree))
     with pytest.raises(ValueError, match="annotated already"):

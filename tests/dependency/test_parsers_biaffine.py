@@ -19,7 +19,7 @@ from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_piece
 from rerank_plugins.dependency.biaffine.training import Batch, Dropout, Schedule, loss_and_gradient, train
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
-from rerank_plugins.kit.trees.attachment import Attachment
+from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
 from tests.dependency import naive_parsing

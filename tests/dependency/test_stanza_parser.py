@@ -12,8 +12,7 @@ import pytest
 
 from rerank_plugins import ModelError, Parse
 from rerank_plugins.dependency.stanza_parser import LONGEST, StanzaParser
-from rerank_plugins.kit.trees.attachment import Attachment
-from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.testing import check_parser
 from tests.dependency.micro_parsers import phrases
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from tests.command_line import BLEU, done
 

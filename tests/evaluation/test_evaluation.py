@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.evaluation import Evaluation, evaluate, most_changed, oracle, system_statistics
-from rerank_adapters.evaluation.segments import length_buckets
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.evaluation.result import length_buckets
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests.evaluation import naive_evaluation as naive
 

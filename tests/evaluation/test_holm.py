@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rerank_adapters.evaluation.holm import holm
+from rerank_adapters.evaluation.significance import holm
 
 
 def closed_test(p_values):

@@ -30,16 +30,15 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.acceptability.pairs.fitting import fit_weights, held_out_preferences
-from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.acceptability.pairs.scoring import pair_table
-from rerank_adapters.applications.acceptability.sentence_features import matching_columns
-from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
+from rerank_adapters.applications.acceptability.features import matching_columns
+from rerank_adapters.applications.acceptability.measures import best_threshold
+from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
+from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_options, plugin_table
-from rerank_adapters.evaluation.proportions import wilson_interval
-from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
+from rerank_adapters.evaluation.significance import wilson_interval
+from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.core.arrays import FloatArray
@@ -184,7 +183,7 @@ def main(
 
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
         say(f"scoring {path}")
-        pairs = read_pairs(path)
+        pairs = read_minimal_pairs(path)
         if kind == "negatives":
             return pairs, model_scores(named, pairs, steps, jobs)
         return pairs, feature_scores(named, pairs, steps, unigram, jobs)

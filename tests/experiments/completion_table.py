@@ -23,16 +23,16 @@ from typing import Literal
 import click
 import numpy as np
 
-from rerank_adapters.applications.completion.answering import combined_answers, completion_config, completion_data
+from rerank_adapters.applications.completion.complete import combined_answers, completion_config, completion_data
 from rerank_adapters.applications.completion.questions_file import read_questions
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.config import Config
-from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -40,13 +40,13 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.model import Settings, train_on
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents
+from rerank_plugins.kit.backoff.events import TextEvents
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.text_scoring import score_text
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.random_indexing.model_file import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)

@@ -31,7 +31,7 @@ from rerank_adapters.decoding import BeamScorer
 from rerank_plugins import LanguageModel
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.batched_steps import advance_all, finish_all
+from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from tests.decoding.generated_ctc import labels_of, noisy_log_probs
 from tests.decoding.naive_ctc import Hypothesis, greedy, rescored, search

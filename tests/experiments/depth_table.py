@@ -15,9 +15,8 @@ from typing import Literal
 
 import click
 
-from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
-from rerank_plugins.kit.trees.unaries import join_unaries
 from tests.experiments.experiment import FOLDER, counted, experiment, file_of
 from tests.experiments.texts import CRAFT_TRAIN, GUM_TRAIN, cleaned_trees
 from tests.hhmm.right_corner import store_depth

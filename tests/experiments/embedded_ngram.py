@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.vocabulary.word_numbers import UNK
 from rerank_plugins.ngram.compact_file import read_compact
 from rerank_plugins.ngram.language_model import EMBEDDED

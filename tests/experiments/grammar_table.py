@@ -22,8 +22,7 @@ from typing import Literal
 
 import click
 
-from rerank_plugins.constituency.embedded_grammar import EMBEDDED
-from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.constituency.parsing import Decoding
 from rerank_plugins.core.constituency_tree import Tree

@@ -18,11 +18,10 @@ import click
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray
-from rerank_plugins.kit.backoff.packed_levels import pack
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.table_arrays import packed_arrays, table_arrays
-from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.backoff.scoring import score_text
+from rerank_plugins.kit.backoff.stores import pack
+from rerank_plugins.kit.backoff.tables import BackoffTables, packed_arrays, table_arrays
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.ngram.model import NgramModel
 from tests.experiments.experiment import FILE, Listed, experiment, say

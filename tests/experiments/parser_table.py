@@ -21,7 +21,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.attachment import Attachment
+from rerank_plugins.kit.trees.parseval import Attachment
 from tests.bench.arc_eager import ArcEager
 from tests.experiments.experiment import FOLDER, experiment, file_of, say
 

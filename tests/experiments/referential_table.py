@@ -38,7 +38,7 @@ from example_nbest.referential.students.recogniser import LARGE, Arc, Recogniser
 from example_nbest.referential.students.search import Automaton, ReferentialAutomaton, TrigramAutomaton, search
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.metrics.accuracy import Accuracy
-from rerank_adapters.metrics.wer import WER
+from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table

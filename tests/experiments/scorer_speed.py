@@ -21,8 +21,8 @@ from rerank_adapters.decoding import BeamScorer
 from rerank_plugins import RerankError
 from rerank_plugins.core.interfaces import IncrementalLM
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.batched_steps import advance_all
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.language_models import advance_all
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment
 

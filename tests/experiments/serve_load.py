@@ -33,7 +33,7 @@ from rerank_adapters.chain.extraction import feature_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.config import read_config
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table

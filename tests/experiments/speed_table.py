@@ -20,7 +20,7 @@ import numpy as np
 from rerank_adapters.chain.tuning import prepare, start_vector
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.metrics.bleu import Bleu

@@ -32,14 +32,13 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from rerank_plugins.constituency.binarised_trees import Forest
-from rerank_plugins.constituency.embedded_grammar import read_or_embedded
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import Tagged, tagged_words, with_unknown
+from rerank_plugins.constituency.model_file import read_or_embedded
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
-from rerank_plugins.constituency.tagged_words import Tagged, tagged_words, with_unknown
+from rerank_plugins.constituency.trainer import read_tagged
 from rerank_plugins.constituency.training import KEPT
-from rerank_plugins.constituency.treebank_grammar import grammar_of_counts, productions
-from rerank_plugins.constituency.treebanks import read_tagged
+from rerank_plugins.constituency.treebank_grammar import Forest, grammar_of_counts, productions
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.parseval import Parseval
@@ -47,14 +46,11 @@ from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.svs import headword_concepts
 from rerank_plugins.svs.clustering import Clustering, cluster
-from rerank_plugins.svs.estimation import categories, clustered_lexicon, model_of
-from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.model_file import EMBEDDED, read_model
+from rerank_plugins.svs.model import EMBEDDED, SvsModel, read_model
 from rerank_plugins.svs.observed_trees import Observed, observe
 from rerank_plugins.svs.parsing import SvsParser
-from rerank_plugins.svs.states import StateForest, state_forest
-from rerank_plugins.svs.subcategorisation import named
-from rerank_plugins.svs.training import SvsSettings
+from rerank_plugins.svs.states import StateForest, named, state_forest
+from rerank_plugins.svs.training import SvsSettings, categories, clustered_lexicon, model_of
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.experiments.closed_trees import with_words
 from tests.experiments.experiment import FOLDER, Listed, counted, experiment, file_of, say, weighted_files

@@ -31,8 +31,8 @@ from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, cross_validate
 from rerank_adapters.config import DataSet, read_config
 from rerank_adapters.evaluation import Comparison, Evaluation
-from rerank_adapters.evaluation.holm import holm
 from rerank_adapters.evaluation.result import MetricResult
+from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table

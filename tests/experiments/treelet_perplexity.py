@@ -34,7 +34,7 @@ from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.ngram.training import NgramSettings

@@ -22,11 +22,10 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.families import DECODER, families
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.provenance import job_of_table
-from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning.held_out import tuned_folds
+from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
+from rerank_adapters.chain.tuning.cross_validation import tuned_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, standard_error
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.reading import read_nbest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
+from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.hyporadise import HyporadiseFormat
 from rerank_adapters.formats.merging import check_same_features

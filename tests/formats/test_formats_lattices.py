@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
-from rerank_adapters.formats.lattices.kaldi_lattice import KaldiLatticeFormat
-from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales, best_sequences
+from rerank_adapters.formats.htk import HtkSlfFormat
+from rerank_adapters.formats.kaldi import KaldiLatticeFormat
+from rerank_adapters.formats.lattices import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored

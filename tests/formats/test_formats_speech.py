@@ -10,19 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.htk import HtkMlfFormat
+from rerank_adapters.formats.julius import JuliusFormat
+from rerank_adapters.formats.kaldi import KaldiFormat
 from rerank_adapters.formats.line_lists import stem
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.speech.alternatives import AlternativesFormat
-from rerank_adapters.formats.speech.espnet import EspnetFormat
-from rerank_adapters.formats.speech.htk_mlf import HtkMlfFormat
-from rerank_adapters.formats.speech.icefall import IcefallFormat
-from rerank_adapters.formats.speech.julius import JuliusFormat
-from rerank_adapters.formats.speech.kaldi import KaldiFormat
-from rerank_adapters.formats.speech.nemo import NemoFormat
-from rerank_adapters.formats.speech.pyctcdecode import PyctcdecodeFormat
-from rerank_adapters.formats.speech.srilm import BYTELOG, SrilmFormat
-from rerank_adapters.formats.speech.wenet import WenetFormat
-from rerank_adapters.formats.speech.whisper import WhisperFormat
+from rerank_adapters.formats.speech_json import AlternativesFormat, PyctcdecodeFormat, WhisperFormat
+from rerank_adapters.formats.speech_toolkits import EspnetFormat, IcefallFormat, NemoFormat, WenetFormat
+from rerank_adapters.formats.srilm import BYTELOG, SrilmFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.formats.decoder_features import DenseRule, align, decoder_table
-from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
+from rerank_adapters.formats.delimited import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList

@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.plain import PlainFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.translation.ctranslate2 import Ctranslate2Format
-from rerank_adapters.formats.translation.plain import PlainFormat
-from rerank_adapters.formats.translation.sockeye import SockeyeFormat
-from rerank_adapters.formats.translation.transformers import TransformersFormat
+from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 

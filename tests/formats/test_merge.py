@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.merging import check_same_features, merge_all, merge_sorted, merged
 from rerank_adapters.formats.reading import merge_files, read_nbest
 from rerank_plugins.core.errors import FormatError

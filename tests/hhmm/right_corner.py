@@ -29,7 +29,7 @@ def right_corner(tree: Tree) -> Tree:
 
     >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> tree, = read_trees(["(S (NP (DT the) (NN dog)) (VP (VBZ eats) (NP (NN meat))))"])
-    >>> from rerank_plugins.kit.trees.unaries import join_unaries
+    >>> from rerank_plugins.kit.trees.binarisation import join_unaries
     >>> print(right_corner(join_unaries(tree)))  # doctest: +NORMALIZE_WHITESPACE
     (S (S/NP+NN (S/VP (NP (NP/NN (DT the)) (NN dog))) (VBZ eats)) (NP+NN meat))
     """

@@ -14,7 +14,7 @@ from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.hhmm.derivation import best_tree
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.hhmm.model import EXCESS, HhmmModel
-from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.testing import check_incremental_lm
 from tests.hhmm.hhmm_stores import store_sequence
 from tests.hhmm.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees

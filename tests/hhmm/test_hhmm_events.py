@@ -9,11 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.constituency.binarised_trees import plant
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings
-from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.hhmm.derivation import best_tree
 from rerank_plugins.hhmm.event_counts import (
@@ -28,7 +27,7 @@ from rerank_plugins.hhmm.event_counts import (
 )
 from rerank_plugins.hhmm.interpolation import context_of, opening_of
 from rerank_plugins.hhmm.model import EXCESS, HhmmModel
-from rerank_plugins.kit.unparsed import UNFINISHED
+from rerank_plugins.kit.language_models import UNFINISHED
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.testing import check_incremental_lm
 from tests.hhmm.hhmm_stores import store_sequence

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.backoff.estimation import cutoffs, estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents, TupleEvents
-from rerank_plugins.kit.backoff.layout import NONE, EventLayout
-from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, sort_buckets
-from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_step
+from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, TupleEvents, bucket_bounds, sort_buckets
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_step, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.text_scoring import score_text
 from rerank_plugins.kit.workspace import Collection, Workspace
 from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
 
@@ -266,4 +263,3 @@ def test_discounts_of_the_formula_and_of_little_data():
     for counts in ([0, 5, 0, 1, 1], [0, 9, 5, 0, 1], [0, 10, 1, 300, 1]):
         made, enough = KneserNey().discounts_of(np.array(counts))
         assert (made.tolist(), enough) == ([0.5, 1.0, 1.5], False)
-    assert KneserNey((0.7, 0.8, 0.9)).discounts_of(np.zeros(5, int))[0].tolist() == [0.7, 0.8, 0.9]

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rerank_plugins.core.checksums import add_checksums, checked
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.files.byte_planes import from_planes, to_planes
-from rerank_plugins.kit.files.model_file import compress_model, read_model, write_model
+from rerank_plugins.core.intact_files import add_checksums, checked
+from rerank_plugins.kit.files.model_file import compress_model, from_planes, read_model, to_planes, write_model
 
 RECORD = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<u2")])
 NESTED = np.dtype([("pair", "<i4", (2,)), ("weight", "<f8")])

@@ -5,16 +5,14 @@ import pytest
 from hypothesis import given, settings
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.bit_fields import copy_bits, integers_for, write_bits
-from rerank_plugins.kit.backoff.codebooks import codebook, nearest
-from rerank_plugins.kit.backoff.estimation import estimate, estimate_packed
-from rerank_plugins.kit.backoff.event_sources import TextEvents
-from rerank_plugins.kit.backoff.packed_levels import pack
-from rerank_plugins.kit.backoff.scoring import matched_lengths
+from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
+from rerank_plugins.kit.backoff.events import TextEvents
+from rerank_plugins.kit.backoff.packed_scoring import unpack
+from rerank_plugins.kit.backoff.packed_tables import copy_bits, integers_for, write_bits
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.table_arrays import PACKED, table_arrays
-from rerank_plugins.kit.backoff.text_scoring import score_text
-from rerank_plugins.kit.backoff.unpacked_records import unpack
+from rerank_plugins.kit.backoff.stores import PackedStore, codebook, nearest, pack
+from rerank_plugins.kit.backoff.tables import PACKED, table_arrays
 from rerank_plugins.kit.files.model_file import write_model
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.model import KIND, NgramModel
@@ -46,11 +44,16 @@ def test_packing_loses_nothing(stupid, sentences, others, order, cut):
             assert left.tobytes() == right.tobytes()
 
 
+def estimated_packed(source, workspace, **options):
+    store = PackedStore(source.order, None, workspace)
+    return estimate_into(store, source, KneserNey(), text=True, workspace=workspace, never=[1], **options).tables
+
+
 @given(TEXTS, ORDERS, CUTS)
 @settings(max_examples=15)
 def test_orders_packed_one_by_one_are_those_packed_together(sentences, order, cut):
     source = TextEvents(tokens_of(sentences), SIZE, order)
-    one_by_one = estimate_packed(source, KneserNey(), prune=cut[:order], never=[1]).tables
+    one_by_one = estimated_packed(source, Workspace(), prune=cut[:order])
     together = pack(of_text(sentences, order, None, cut).tables)
     for name in PACKED:
         assert getattr(one_by_one, name).tobytes() == getattr(together, name).tobytes(), name
@@ -58,13 +61,13 @@ def test_orders_packed_one_by_one_are_those_packed_together(sentences, order, cu
 
 def test_a_large_model_is_packed_from_files(tmp_path, monkeypatch):
     monkeypatch.setattr("rerank_plugins.kit.workspace.ASIDE", 1 << 12)
-    monkeypatch.setattr("rerank_plugins.kit.backoff.packed_levels.STRETCH", 1 << 12)
+    monkeypatch.setattr("rerank_plugins.kit.backoff.stores.STRETCH", 1 << 12)
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 30_000) + 1, 5_000).astype(np.int32)
     tokens[-1] = 2
     tables = estimate(TextEvents(tokens, 5_001, 4), never=[1], text=True).tables
     workspace = Workspace(1 << 16, tmp_path)
-    packed = estimate_packed(TextEvents(tokens, 5_001, 4), KneserNey(), never=[1], workspace=workspace).tables
+    packed = estimated_packed(TextEvents(tokens, 5_001, 4), workspace)
     same(unpack(packed), tables)
     assert list(tmp_path.iterdir()) == []
     bytes_of = [sum(array.nbytes for array in arrays) for arrays in (

@@ -8,9 +8,9 @@ import pytest
 
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TupleEvents
-from rerank_plugins.kit.backoff.shards.folder import shards_folder
-from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+from rerank_plugins.kit.backoff.events import TupleEvents
+from rerank_plugins.kit.backoff.shards.files import shards_folder
+from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.shards import train_shards

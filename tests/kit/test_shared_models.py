@@ -2,7 +2,7 @@
 
 from weakref import WeakValueDictionary
 
-from rerank_plugins.constituency import embedded_grammar as pcfg
+from rerank_plugins.constituency import model_file as pcfg
 from rerank_plugins.constituency.parsing import ChartParser
 from rerank_plugins.dependency.parsers import EMBEDDED, BiaffineParser
 from rerank_plugins.hhmm.left_progeny import left_progeny_of

@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_plugins.core.errors import FormatError, RerankError
 from rerank_plugins.kit.files import text as text_files

@@ -7,13 +7,12 @@ import pytest
 
 from rerank_adapters.chain.extraction import ValueCache, extract_features
 from rerank_adapters.config import Config
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
-from rerank_plugins.lists.column import ColumnFeature
-from rerank_plugins.lists.number_columns import read_columns
+from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank
 
 A = "1 ||| b a ||| LM= 1 ||| 1\n1 ||| b b ||| LM= 1 ||| 2\n0 ||| a a ||| LM= 1 ||| 3\n"
@@ -123,7 +122,7 @@ def test_scores_of_pairs(tmp_path):
         ("c", "r", "zwei", 0.3),
         ("c", "r", "drei", 0.6),
     )
-    assert read_pairs(path)["r"]["c"] == pytest.approx(0.3)
+    assert read_scored_pairs(path)["r"]["c"] == pytest.approx(0.3)
     metric = ColumnMetric(path, 100)
     rows = metric.statistics([["a b", "c"], ["a b"]], [["r"], [" r", "s"]])
     np.testing.assert_allclose(rows, [[50, 1], [30, 1], [37.5, 1]])
@@ -134,9 +133,9 @@ def test_scores_of_pairs(tmp_path):
     ):
         metric.statistics([["c", "d"]], [["r"]])
     with pytest.raises(FormatError, match=r"pairs\.tsv:1: found 2 tab-separated columns"):
-        read_pairs(pairs(tmp_path, ("a", 1)))
+        read_scored_pairs(pairs(tmp_path, ("a", 1)))
     with pytest.raises(FormatError, match=r"pairs\.tsv:1: the score is 'x', expected a number"):
-        read_pairs(pairs(tmp_path, ("a", "b", "x")))
+        read_scored_pairs(pairs(tmp_path, ("a", "b", "x")))
 
 
 CONFIG = """

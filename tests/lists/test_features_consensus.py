@@ -124,7 +124,7 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.chain.extraction import extract_features
     from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.dialects import MosesFormat
+    from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rerank_adapters.metrics import plugin
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
+from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.metrics.ter import TER
-from rerank_adapters.metrics.wer import CER, WER
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Metric
 from tests.metrics import naive_metrics as naive
@@ -100,7 +100,7 @@ def test_threads_change_nothing(metric: Metric, monkeypatch: pytest.MonkeyPatch)
     ]
     refs = [[" ".join(rng.choice(list("abcdef"), 9)) for _ in range(rng.integers(1, 4))] for _ in range(40)]
     one = metric.statistics(lists, refs)
-    monkeypatch.setattr("rerank_adapters.metrics.ngrams.LEAST_LOOKUPS", 1)
+    monkeypatch.setattr("rerank_adapters.metrics.layout.LEAST_LOOKUPS", 1)
     monkeypatch.setattr("rerank_adapters.metrics.ter.LEAST_CELLS", 1)
     monkeypatch.setattr("rerank_plugins.core.threads.cores", lambda: 3)
     np.testing.assert_array_equal(metric.statistics(lists, refs), one)

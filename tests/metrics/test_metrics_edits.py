@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
+from rerank_adapters.metrics.edit_rate import CER, WER
 from rerank_adapters.metrics.ter import TER
-from rerank_adapters.metrics.wer import CER, WER
 from tests.metrics import naive_metrics as naive
 from tests.metrics.metric_texts import hypotheses_and_references, texts
 

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
-from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer
-from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.metrics.sacrebleu_conventions import WORD_BY_WORD, bleu_tokenizer, full_signature
 from rerank_adapters.metrics.ter import TER
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.metrics_and_tuners import Metric

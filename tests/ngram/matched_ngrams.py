@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from rerank_plugins.kit.backoff.scoring import matched_lengths
-from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.ngram.language_model import KenlmBinary
 

@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.core import checksums
+from rerank_plugins.core import intact_files
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_hash import hash_table
@@ -461,16 +461,16 @@ def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_pa
     path = tmp_path / "lm"
     path.write_bytes(model.read_bytes())
     os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
-    monkeypatch.setattr(checksums, "_checked", set())
+    monkeypatch.setattr(intact_files, "_checked", set())
     NgramModel.load(path)
-    known = checksums.checked_files()
+    known = intact_files.checked_files()
     assert [identity[0] for identity in known] == [str(path)]
-    monkeypatch.setattr(checksums, "_checked", set())
-    monkeypatch.setattr(checksums, "checked", lambda whole: pytest.fail("the file is checked again"))
-    checksums.trust(known)
+    monkeypatch.setattr(intact_files, "_checked", set())
+    monkeypatch.setattr(intact_files, "checked", lambda whole: pytest.fail("the file is checked again"))
+    intact_files.trust(known)
     same(NgramModel.load(path), NgramModel.load(path))
     monkeypatch.undo()
-    checksums.trust(known)
+    intact_files.trust(known)
     check_damage_is_seen(path, NgramModel.load, ModelError, flips=2)
 
 

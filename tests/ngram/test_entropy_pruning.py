@@ -5,11 +5,10 @@ import pytest
 
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.event_sources import TextEvents
-from rerank_plugins.kit.backoff.packed_levels import pack
-from rerank_plugins.kit.backoff.scoring import LN10
-from rerank_plugins.kit.backoff.text_scoring import score_text
-from rerank_plugins.kit.backoff.unpacked_records import unpack
+from rerank_plugins.kit.backoff.events import TextEvents
+from rerank_plugins.kit.backoff.packed_scoring import unpack
+from rerank_plugins.kit.backoff.scoring import LN10, score_text
+from rerank_plugins.kit.backoff.stores import pack
 from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import same

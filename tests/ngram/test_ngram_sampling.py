@@ -17,7 +17,7 @@ def trained(order=3, **settings):
 
 
 def ln_p(ngrams, sentences):
-    from rerank_plugins.kit.backoff.text_scoring import score_text
+    from rerank_plugins.kit.backoff.scoring import score_text
 
     return [score_text(ngrams.tables, ngrams.vocabulary.encode([words]))[0].sum() for words in sentences]
 
@@ -50,7 +50,7 @@ def test_unseen_words_of_a_context_are_drawn():
     ngrams = trained(3)
     drawn = NgramSampler(ngrams, unknown=True).sample(20_000, np.random.default_rng(0))
     first = sum(each[0] == "d" for each in drawn) / len(drawn)
-    from rerank_plugins.kit.backoff.text_scoring import score_text
+    from rerank_plugins.kit.backoff.scoring import score_text
 
     start = np.exp(score_text(ngrams.tables, ngrams.vocabulary.encode([("d",), ()]))[0])
     wanted = start[0] / (1 - start[2])  # given that the sentence is not empty

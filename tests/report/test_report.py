@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rerank_adapters.chain.tuning import CrossValidation
-from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow
-from rerank_adapters.chain.tuning.tables import cross_validation_table
+from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow, cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
-from rerank_adapters.evaluation.contributions import Contribution, Contributions
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.html import headline, html_page
 from rerank_adapters.report.output import drawn as drawn_report
-from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
+from rerank_adapters.report.run_facts import Contribution, Contributions, ListLengths, RunFacts, WeightShare
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
 from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
 from rerank_adapters.report.terminal import fitted, print_changes, print_evaluation, print_table

@@ -234,7 +234,7 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     "model", ["dependency-lm --smoothing kneser-ney", "treelet-lm", "treelet-lm --variant headlex"]
 )
 def test_a_cluster_estimates_models_of_trees(treebank_path, tmp_path, stand_in, monkeypatch, model):
-    monkeypatch.setattr("rerank_plugins.kit.backoff.shards.tuples.WORTH", 0)
+    monkeypatch.setattr("rerank_plugins.kit.backoff.shards.rounds.WORTH", 0)
     (tmp_path / "bank.ptb").write_text(BANK)
     bank = treebank_path if model.startswith("dep") else tmp_path / "bank.ptb"
     for name, *more in (("local",), ("cluster", "--scheduler", ADDRESS)):

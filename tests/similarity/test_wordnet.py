@@ -1,18 +1,16 @@
 """WordNet: its files, base forms, measures by hand and beside their twin, aligned sentences."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.similarity.measures import wordnet_measures as family
+from rerank_plugins.similarity.measures import data_measures
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.wordnet.database import PARTS, Database, read_database, wordnet_folder
-from rerank_plugins.similarity.wordnet.hierarchy_measures import similarities
-from rerank_plugins.similarity.wordnet.model import MEASURES, WordNet
-from rerank_plugins.similarity.wordnet.morphology import lemmas
-from rerank_plugins.similarity.wordnet.taxonomy import build_taxonomy
+from rerank_plugins.similarity.wordnet import MEASURES, WordNet, build_taxonomy, similarities, wordnet_folder
 from tests.similarity import naive_wordnet as naive
 from tests.similarity.small_wordnet import SYNSETS, write_wordnet
 
@@ -26,6 +24,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wordnet(folder):
+    pytest.importorskip("nltk")
     return WordNet(folder, FREQUENCIES)
 
 
@@ -33,31 +32,32 @@ def between(wordnet, a, b):
     return dict(zip(MEASURES, wordnet.similarities([a], [b])[:, 0, 0].tolist(), strict=True))
 
 
-def test_the_files(folder):
-    database = read_database(folder)
-    assert len(database.part) == sum(map(len, SYNSETS.values()))
-    assert np.bincount(database.part).tolist() == [17, 6, 2, 1]
+def test_the_files(wordnet):
+    assert repr(wordnet) == f"WordNet of {sum(map(len, SYNSETS.values()))} synsets"
+    assert np.bincount([part for part, _ in wordnet.synsets]).tolist() == [17, 6, 2, 1]
     nouns = list(SYNSETS["noun"])
-    assert database.senses[0]["bank"] == (nouns.index("bank1"), nouns.index("bank2"))
-    assert database.senses[0]["oslo"] == (nouns.index("oslo"),)
-    assert "oslo" not in database.senses[1]
-    dog = nouns.index("dog")
-    above = database.hypernyms[database.starts[dog] : database.starts[dog + 1]]
-    assert [nouns[i] for i in above] == ["canine", "pet"]
-    assert database.exceptions[1] == {"ran": ("run",), "thought": ("think",)}
+    assert wordnet.senses("bank").tolist() == [nouns.index("bank1"), nouns.index("bank2")]
+    assert wordnet.senses("oslo").tolist() == [nouns.index("oslo")]
 
 
 @pytest.mark.parametrize(
-    ("word", "part", "wanted"),
+    ("word", "wanted"),
     [
-        ("dogs", "noun", ("dog",)), ("puppies", "noun", ("puppy",)), ("banks", "noun", ("bank",)),
-        ("berries", "noun", ("berry",)), ("ran", "verb", ("run",)), ("sprinted", "verb", ("sprint",)),
-        ("moving", "verb", ("move",)), ("moves", "verb", ("move",)), ("bigger", "adj", ()), ("larger", "adj", ("large",)),
-        ("smallest", "adj", ("small",)), ("fast", "adv", ("fast",)), ("dogss", "noun", ()), ("s", "noun", ()),
+        ("dogs", "dog"), ("puppies", "puppy"), ("banks", "bank"), ("berries", "berry"), ("ran", "run"),
+        ("sprinted", "sprint"), ("moving", "move"), ("moves", "move"), ("bigger", ""), ("larger", "large"),
+        ("smallest", "small"), ("fast", "quickly"), ("dogss", ""), ("s", ""), ("thought", "think"),
     ],
 )  # fmt: skip
-def test_base_forms(word, part, wanted, folder):
-    assert lemmas(word, PARTS.index(part), read_database(folder)) == wanted
+def test_base_forms(word, wanted, wordnet):
+    assert wordnet.senses(word).tolist() == wordnet.senses(wanted).tolist()
+    assert bool(len(wordnet.senses(word))) == bool(wanted)
+
+
+def test_without_nltk(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    monkeypatch.setitem(sys.modules, "nltk.data", None)
+    with pytest.raises(ConfigError, match=r"read by NLTK: pip install 'rerank-plugins\[wordnet\]'"):
+        WordNet(folder, FREQUENCIES)
 
 
 def test_measures_by_hand(wordnet):
@@ -78,7 +78,7 @@ def test_measures_by_hand(wordnet):
     highest = -np.log(least / whole)  # of wolf, among others
     assert found["resnik"] == pytest.approx(ic["pet"] / highest)
     assert between(wordnet, "puppy", "wolf")["resnik"] == pytest.approx(-np.log((4 * least + 0.2) / whole) / highest)
-    assert between(wordnet, "wolf", "wolves")["resnik"] == 0  # no rule makes wolf of wolves
+    assert between(wordnet, "wolf", "wolves")["resnik"] == 1  # by the ending -ves
     assert between(wordnet, "bank", "city")["resnik"] == pytest.approx(-np.log((13 * least + 0.4) / whole) / highest)
 
 
@@ -106,20 +106,10 @@ def test_measures_agree_with_their_twin(data):
     ]
     names = [f"w{i}" for i in range(size)]
     counts = data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))
-    lemma = {name: (i,) for i, name in enumerate(names)}
-    database = Database(
-        np.zeros(size, np.int64),
-        np.cumsum([0, *map(len, above)], dtype=np.int64),
-        np.array([h for each in above for h in each], np.int64),
-        (lemma, {}, {}, {}),
-        ({}, {}, {}, {}),
-    )
-    t = build_taxonomy(database, dict(zip(names, map(float, counts), strict=True)))
+    t = build_taxonomy([0] * size, above, np.array(counts, float) + min(counts))
     own = np.arange(size)
     starts = np.arange(size + 1)
-    found = similarities(
-        starts, own, starts, own, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information, t.highest
-    )
+    found = similarities(starts, own, starts, own, *t)
     hypernyms = {name: [names[h] for h in above[i]] for i, name in enumerate(names)}
     masses = {name: counts[i] + min(counts) for i, name in enumerate(names)}
     for i, a in enumerate(names):
@@ -132,16 +122,16 @@ def test_sentences_are_aligned_by_their_words(wordnet):
     lexicon = Lexicon()
     pairs = [("the dog ran", "the cat moved"), ("the dog ran", "the dog ran"), ("", "the cat"), ("zzz", "yyy")]
     texts = [(lexicon.text(a.split()), lexicon.text(b.split())) for a, b in pairs]
-    values = family.columns(texts, wordnet, lexicon)
-    assert values.shape == (4, len(family.NAMES))
-    np.testing.assert_allclose(np.delete(values[1], family.NAMES.index("greedy_lemmas")), 1)
+    values = data_measures.wordnet_columns(texts, wordnet, lexicon)
+    assert values.shape == (4, len(data_measures.WORDNET))
+    np.testing.assert_allclose(np.delete(values[1], data_measures.WORDNET.index("greedy_lemmas")), 1)
     assert not values[2:].any()
     n = 8
     idf = {word: np.log((n + 1) / (count + 1)) for word, count in (("the", 5), ("dog", 3), ("ran", 3), ("moved", 1))}
     idf["cat"] = np.log((n + 1) / 3)
     one = (idf["the"] + idf["dog"] / 3 + idf["ran"] / 2) / (idf["the"] + idf["dog"] + idf["ran"])
     other = (idf["the"] + idf["cat"] / 3 + idf["moved"] / 2) / (idf["the"] + idf["cat"] + idf["moved"])
-    named = dict(zip(family.NAMES, values[0], strict=True))
+    named = dict(zip(data_measures.WORDNET, values[0], strict=True))
     assert named["path"] == pytest.approx(2 * one * other / (one + other))
     counted = (1 + 1 / 3 + 1 / 2) / 3
     assert named["augmented"] == pytest.approx(counted)
@@ -179,10 +169,10 @@ def test_where_the_files_are(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("data.noun", "05 n 01 entity", "05 n xx entity", r"data.noun:3: not a line of a WordNet data file"),
-        ("data.noun", "@ 00000081", "@ 00000082", r"data.noun:4: hypernym 00000082 is not in data.noun"),
-        ("index.noun", "dog n 2", "dog n 3", r"index.noun:\d+: not a line of a WordNet index"),
-        ("index.verb", " 00000", " 90000", r"index.verb:3: synset 90000\d+ is not in data.verb"),
+        ("data.noun", "05 n 01 entity", "05 n xx entity", r"NLTK can read \(WordNetError: .*invalid literal"),
+        ("data.noun", "@ 00000081", "@ 00000082", "No WordNet synset found for pos=n at offset=82"),
+        ("index.noun", "dog n 2", "dog n 3", r"WordNetError: file index.noun, line \d+"),
+        ("index.verb", " 00000", " 90000", r"ValueError: \d+ is not in list"),
     ],
 )
 def test_damaged_files(file, old, new, message, tmp_path):
@@ -191,5 +181,5 @@ def test_damaged_files(file, old, new, message, tmp_path):
     assert old in text
     (tmp_path / file).write_text(text.replace(old, new, 1))
     with pytest.raises(FormatError, match=message) as caught:
-        read_database(tmp_path)
+        WordNet(tmp_path, FREQUENCIES)
     assert "\n" not in str(caught.value)

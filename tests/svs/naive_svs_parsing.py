@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
-from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.model import HeadTable, SvsModel, VectorLexicon
 from tests.constituency.naive_pcfg import lexicon_from
 
 WORDS = ("a", "b", "c")

@@ -9,8 +9,17 @@ from rerank_plugins.constituency.annotation import annotate
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
-from rerank_plugins.svs.states import StateTree, binarised, coarser_symbol, marked, without_rare_parts
-from rerank_plugins.svs.symbol_names import TAG, category_and_relation, gathered, symbol
+from rerank_plugins.svs.states import (
+    TAG,
+    StateTree,
+    binarised,
+    category_and_relation,
+    coarser_symbol,
+    gathered,
+    marked,
+    symbol,
+    without_rare_parts,
+)
 
 
 def state_trees(trees, annotations, rare, weights=None):

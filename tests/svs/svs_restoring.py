@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rerank_plugins.constituency.annotation import plain
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.kit.trees.binarisation import LINK
 from rerank_plugins.svs.model import SvsModel
 
 

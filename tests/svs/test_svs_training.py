@@ -10,23 +10,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.constituency.binarised_trees import plant
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.svs import concept_kernels
+from rerank_plugins.svs import clustering
 from rerank_plugins.svs import headword_concepts as lexicalised
 from rerank_plugins.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
 from rerank_plugins.svs.clusters import clusters
-from rerank_plugins.svs.model import compose
-from rerank_plugins.svs.model_file import EMBEDDED, read_model, write_model
+from rerank_plugins.svs.model import EMBEDDED, compose, read_model, write_model
 from rerank_plugins.svs.observed_trees import head_leaves, observe
 from rerank_plugins.svs.parsing import SvsParser
-from rerank_plugins.svs.states import state_forest
-from rerank_plugins.svs.subcategorisation import frame, named, transitive
-from rerank_plugins.svs.symbol_names import category_and_relation, coarser, gathered
+from rerank_plugins.svs.states import category_and_relation, coarser, frame, gathered, named, state_forest, transitive
 from rerank_plugins.svs.training import SvsSettings, train_svs
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
@@ -166,7 +162,7 @@ def test_sums_of_expected_counts_have_one_order(bank, monkeypatch):
     observed = observed_of(bank)
     parameters = initial_parameters(observed, Clustering(9), np.random.default_rng(1))
     counts = expected(observed, parameters)
-    monkeypatch.setattr(concept_kernels, "expect", concept_kernels.expect.py_func)
+    monkeypatch.setattr(clustering, "expect", clustering.expect.py_func)
     again = expected(observed, parameters)
     assert [values.tobytes() for values in again[1:]] == [values.tobytes() for values in counts[1:]]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction.fingerprint import of_lists
-from rerank_adapters.formats.dialects import MarianFormat, MosesFormat, TravatarFormat
+from rerank_adapters.chain.extraction.known_values import of_lists
+from rerank_adapters.formats.delimited import MarianFormat, MosesFormat, TravatarFormat
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.translation.decoder_alignment import DecoderAlignmentFeature

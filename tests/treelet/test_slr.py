@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.minimal_pairs import Pair
+from rerank_adapters.formats.pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
-from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+from rerank_plugins.constituency.grammar import ln_unigrams
 from rerank_plugins.constituency.language_model import LONGEST, PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees

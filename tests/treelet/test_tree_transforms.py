@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.brackets_and_quotes import BRACKETS
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.parseval import Parseval, brackets
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
 from rerank_plugins.treelet.annotations import TEMPORAL, number_class
 from tests.core import naive_trees
 from tests.core.test_constituency import GUM, STEP, cleaned, one, treebank

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins.core.constituency_tree import read_trees
-from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.trees.treebank_cleaning import clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.treelet import transformations as transforming

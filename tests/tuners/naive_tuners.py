@@ -7,9 +7,8 @@ import math
 
 import numpy as np
 
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.metrics_and_tuners import Metric
-from rerank_plugins.core.sparse_block import SparseBlock
 
 
 class Counts(Metric):

@@ -8,14 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.family_contributions import from_json
+from rerank_adapters.chain.contributions import from_json
 from rerank_adapters.chain.tuning import held_out_score, prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted, _drawn
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuners.tree_contributions import shapley_values, tree_lead
-from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
+from rerank_adapters.tuners.trees import Trees, joined, shapley_values, standardised_in_lists, tree_lead
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError
 from rerank_plugins.core.metrics_and_tuners import Scorer, TuningResult

@@ -12,16 +12,12 @@ from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
 from rerank_adapters.tuners.expected_risk import Posterior
-from rerank_adapters.tuners.feature_rows import FeatureRows
-from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.lbfgs import minimise
-from rerank_adapters.tuners.mbr import Mbr, middle_of_longest_run
-from rerank_adapters.tuners.mbr_decision import expected_scores, expected_utilities
+from rerank_adapters.tuners.mbr import Mbr, expected_scores, expected_utilities, middle_of_longest_run
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuners.one_best import centred, one_best
-from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.pro import PairSampler, Pro
-from rerank_adapters.tuners.problem import Problem
+from rerank_adapters.tuners.problem import Prior, Problem
+from rerank_adapters.tuners.within_lists import FeatureRows, centred, gains_of, metric_slope, one_best, spread
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
 from tests.tuners import naive_tuners as naive

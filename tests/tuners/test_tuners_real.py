@@ -7,15 +7,15 @@ import pytest
 
 from rerank_adapters.chain.tuning import held_out_score, prepare, start_vector, tune
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.dialects import MosesFormat
+from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.pro import Pro
+from rerank_adapters.tuners.within_lists import one_best
 
 pytestmark = pytest.mark.slow
 FEW = Mert(restarts=5)  # a quarter of the usual number, and of the time

@@ -8,13 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.weights import Weights, read_weights, write_weights
-from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
-from rerank_adapters.weights.moses_ini import moses_weight_section, read_moses_ini, write_moses_ini
+from rerank_adapters.weights.moses import (
+    moses_weight_section,
+    read_moses_ini,
+    write_moses_dense,
+    write_moses_ini,
+    write_moses_sparse,
+)
 from rerank_adapters.weights.values import grouped
 from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.metrics_and_tuners import TuningResult
-from rerank_plugins.core.sparse_block import SparseBlock
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 DENSE = {"LM0": 0.1, "TM_0": 1 / 3, "TM_1": -2.5e-9, "W": -1.0, "Z_0": 4.0}

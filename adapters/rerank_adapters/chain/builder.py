@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
+from rerank_plugins import ConfigError, LanguageModel, Metric, Parser, PluginError, RerankError, SentenceModel
 from rerank_plugins.core.identity import plain_hash
-from rerank_plugins.core.interfaces import LanguageModel, Parser, SentenceModel
-from rerank_plugins.core.metrics_and_tuners import Metric
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
-from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.parser_of_model import recorded_parser
-from rerank_plugins.kit.model_abilities import with_words
+from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
+from rerank_plugins.kit.language_models import with_words
 
 INJECTED: dict[type, str] = {
     Parser: "parser",

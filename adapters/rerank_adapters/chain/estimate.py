@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from rerank_adapters.chain.extraction.chunk import extract_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.job import Job
+from rerank_adapters.runtime.kernel_cache import compilations
 from rerank_plugins import FeatureExtractor, NBestList
 from rerank_plugins.core.paths import cache_folder, without_cache
 from rerank_plugins.core.threads import cores
-from rerank_plugins.kit.kernel_compilation import told
 
 BUDGET = 0.3  # CPU seconds after which no further list of the sample is extracted
 LISTS = 5  # lists of a sample
@@ -109,7 +109,7 @@ def _cost(plan: Plan, label: str, nbests: Sequence[NBestList]) -> FeatureCost:
     compiled: list[str] = []
     loading = seconds = 0.0
     measured = 0
-    with told(compiled.append):
+    with compilations(compiled.append):
         shortest = min(nbests, key=_length)
         loading += _seconds(plan, shortest.select(range(min(2, len(shortest)))))
         for nbest in _sample(nbests, whole=plan.extractors[label].scope == "list"):

@@ -2,7 +2,7 @@
 
     score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
 
-for a weighted sum; t_f is what boosted trees add by the feature (tuners/tree_contributions.py), 0 without them. Under
+for a weighted sum; t_f is what boosted trees add by the feature, 0 without them. Under
 MBR the choice goes by expected utilities, of which this sum is the model score alone.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,9 @@ from rerank_adapters.chain.extraction.chunk import as_read
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Job, through
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.tuners.tree_contributions import tree_lead
-from rerank_adapters.tuners.trees import Trees
+from rerank_adapters.tuners.trees import Trees, tree_lead
 from rerank_adapters.weights import Weights
-from rerank_plugins import ConfigError, FloatArray, NBestList, Parse, Parser, Rescored
-from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, Parse, Parser, Rescored
 
 NAMES = {
     "best": "new 1-best",
@@ -184,10 +182,6 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
     return tuple(rows)
 
 
-def _sentences(pipeline: TextPipeline, texts: tuple[str, str]) -> list[list[str]]:
-    return [text.split() for text in pipeline.apply(texts)]
-
-
 def _add(
     rows: list[WordScores], label: str, sentences: Sequence[Sequence[str]], scores: list[FloatArray] | None
 ) -> None:
@@ -221,7 +215,8 @@ def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[P
                 else:
                     known.append(label)
     return tuple(
-        Parses(", ".join(labels), *parser.parse(_sentences(pipeline, texts))) for labels, pipeline, parser in parsers
+        Parses(", ".join(labels), *parser.parse([text.split() for text in pipeline.apply(texts)]))
+        for labels, pipeline, parser in parsers
     )
 
 
@@ -270,3 +265,41 @@ def explain(
         word_scores(job, nbest.select([first, second])),
         parses_of(job, texts_of, parsers),
     )
+
+
+def explanation_record(explanation: Explanation) -> dict[str, Any]:
+    """The explanation in plain values for JSON: trees in brackets, dependencies as lists."""
+    return {
+        "segment": explanation.segment_id,
+        "source": explanation.source,
+        "references": list(explanation.references),
+        "decision": explanation.decision,
+        "a": vars(explanation.first),
+        "b": vars(explanation.second),
+        "contributions": [row._asdict() for row in explanation.contributions],
+        "words": [
+            {"models": list(row.labels), "a": _pairs(row.first), "b": _pairs(row.second)} for row in explanation.words
+        ],
+        "parses": [
+            {"features": parses.label, "a": _parse(parses.first), "b": _parse(parses.second)}
+            for parses in explanation.parses
+        ],
+    }
+
+
+def _pairs(scores: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    return [{"word": word, "score": score} for word, score in scores]
+
+
+def _parse(parse: Parse) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    if parse.dependencies is not None:
+        tree = parse.dependencies
+        record["dependencies"] = [
+            {"word": word, "head": head + 1, "relation": relation}
+            for word, head, relation in zip(tree.words, tree.heads, tree.relations, strict=True)
+        ]
+    if parse.tree is not None:
+        record["constituents"] = str(parse.tree)
+        record["ln_p"] = parse.constituents[0].log_probability
+    return record

@@ -2,22 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.explanation import explain
-from rerank_adapters.chain.explanation_record import explanation_record
-from rerank_adapters.chain.families import columns_of
-from rerank_adapters.chain.job import Data, Job
-from rerank_adapters.chain.list_lengths import list_lengths
+from rerank_adapters.chain.explanation import explain, explanation_record
+from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.job import Data, Job, through
+from rerank_adapters.chain.tune import columns_of
+from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
-from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.report.run_facts import ListLengths, RunFacts
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
+from rerank_plugins.core.arrays import LongArray
+
+LENGTHS = (1, 2, 5)  # times powers of ten
+
+
+def list_lengths(job: Job, data: Data, orders: Sequence[Sequence[int]]) -> ListLengths:
+    """Scores by the job's first metric for n = 1, 2, 5, 10, … up to the longest list.
+
+    `orders` (segments) have the positions of each list from best to worst, or are empty where the choice depends on
+    the whole list. From a cut list, that hypothesis is chosen which comes first in the order.
+    """
+    measure = job.measures[0]
+    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    sizes = np.array([len(nbest) for nbest in data.nbests])
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    lengths = lengths_up_to(int(sizes.max()))
+    best, reranked = [], []
+    for length in lengths:
+        kept = np.minimum(sizes, length)
+        rows = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, kept, strict=True)])
+        offsets: LongArray = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+        best.append(oracle(statistics[rows], offsets, measure.metric).score)
+        if len(orders):
+            chosen = [
+                start + next(position for position in order if position < length)
+                for start, order in zip(starts.tolist(), orders, strict=True)
+            ]
+            reranked.append(float(measure.metric.score(statistics[chosen].sum(0))))
+    return ListLengths(lengths, tuple(best), tuple(reranked))
+
+
+def lengths_up_to(longest: int) -> tuple[int, ...]:
+    """1, 2, 5, 10, … below `longest`, and `longest`.
+
+    >>> lengths_up_to(30)
+    (1, 2, 5, 10, 20, 30)
+    """
+    marks = (factor * 10**power for power in range(len(str(longest))) for factor in LENGTHS)
+    return (*(mark for mark in marks if mark < longest), longest)
 
 
 def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
@@ -42,7 +83,11 @@ def with_lists(
     `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
     """
     table = columns_of(job, weights, table)
-    kept = [label for label in job.labels if set(_columns(job, label)) <= set(table.all_names)]
+    kept = [
+        label
+        for label, extractor in job.extractors.items()
+        if set(column_names(label, extractor)) <= set(table.all_names)
+    ]
     if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
         job = job.with_only(kept)
     orders = []
@@ -51,12 +96,6 @@ def with_lists(
     with StatusLine("scoring lists of each length"):
         lists = list_lengths(job, data, orders)
     return replace(facts, lists=lists, explanations=_explanations(facts.system, job, weights, data, table, evaluation))
-
-
-def _columns(job: Job, label: str) -> list[str]:
-    from rerank_adapters.chain.extraction.plan import column_names
-
-    return column_names(label, job.extractors[label])
 
 
 def _explanations(

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.extraction.plan import Plan, column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
-from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
@@ -33,7 +32,7 @@ from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.model_file import model_kind
-from rerank_plugins.kit.model_abilities import with_words
+from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 logger = logging.getLogger(__name__)
@@ -147,6 +146,11 @@ class Job:
     def extractors(self) -> dict[str, FeatureExtractor]:
         """The extractors by label, in the config's order."""
         return {label: self.extractor(label) for label in self._features}
+
+    @property
+    def plan(self) -> Plan:
+        """What extracts the features: the extractors and their text pipelines."""
+        return Plan(self.extractors, self.pipelines("text"), self.pipelines("source_text"))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Completes a job by its lists: the name of a format that was guessed, and ranks for lists without scores.
+"""Completes a job by its lists, and reads the tuning set that a command names.
 
 A weighted sum of features knows the order of the recogniser only by features. Lists that have neither features nor
 totals get `reciprocal-rank`, so that the order counts; a job that names a feature of the order itself stays as it is.
@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
-from rerank_adapters.chain.job import Job
-from rerank_plugins import NBestList
+from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_plugins import FeatureTable, NBestList
 
 RANK = "reciprocal-rank"
 OF_THE_ORDER = (RANK, "rank", "decoder-score")  # features that carry the decoder's order into the sum
@@ -55,3 +61,30 @@ def needs_ranks(job: Job, nbests: Sequence[NBestList]) -> bool:
 def with_ranks(job: Job) -> Job:
     """The job with the feature of the ranks after its own features."""
     return job.with_config({"feature": [*job.config.feature, {"use": RANK}]})
+
+
+def read_tuning_set(
+    job: Job,
+    nbest: Sequence[str],
+    references: Sequence[Path],
+    form: ReferenceForm,
+    source: Path | None,
+    values: FeatureTable | None,
+) -> tuple[Job, Data]:
+    """Read lists and references; return them with the job that these lists ask for (`for_lists`).
+
+    `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
+    """
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
+    ids = [segment.segment_id for segment in nbests]
+    return job, Data("tune", nbests, read_references(references, form).for_segments(ids))
+
+
+def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path | None) -> FeatureTable:
+    """The job's features of the lists: the columns of `values`, which `table` holds, or extracted where it is None."""
+    job = job.for_set("tune")
+    if table and values:
+        return chosen_columns(job, data.nbests, values, table)
+    return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job)))

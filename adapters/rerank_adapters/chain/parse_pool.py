@@ -8,15 +8,16 @@ is that of this machine alone, so this process looks parses up and keeps them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
 from rerank_adapters.runtime.workers import Workers, in_order
 from rerank_adapters.text import HIGH, vocabulary_warnings
-from rerank_plugins import Parse, Parser
+from rerank_plugins import Parse
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
 BATCH = 1_000  # sentences of one task
@@ -80,21 +81,15 @@ def _here(parser: CachedParser, batches: Iterable[list[Words]], jobs: int) -> It
         for number, batch in enumerate(batches):
             yield batch, parsing(batch) if number == 0 or jobs == 1 else workers.submit(batch)
 
-    parsing = _Parsing(parser)
+    parsing = partial(_parsed, parser)
     with Workers(parsing, jobs, "the parser", fork=True) as workers:
         yield from in_order(shared(workers), workers.most)
 
 
-@dataclass(frozen=True)
-class _Parsing:
-    """The task for each batch, in this process or in a worker: to parse it."""
-
-    parser: CachedParser
-
-    def __call__(self, batch: list[Words]) -> Parsed:
-        before = self.parser.parsed
-        parses = self.parser.parse(batch)
-        return parses, self.parser.parsed - before
+def _parsed(parser: CachedParser, batch: list[Words]) -> Parsed:
+    before = parser.parsed
+    parses = parser.parse(batch)
+    return parses, parser.parsed - before
 
 
 def _on_cluster(parser: CachedParser, batches: Iterable[list[Words]]) -> Iterator[tuple[list[Words], Parsed]]:
@@ -108,19 +103,10 @@ def _on_cluster(parser: CachedParser, batches: Iterable[list[Words]]) -> Iterato
             new = [words for words in dict.fromkeys(batch) if words not in known]
             yield (batch, known), workers.submit(new) if new else []
 
-    with cluster_workers(_Uncached(parser.parser), "the parser") as workers:
+    uncached: Callable[[list[Words]], list[Parse]] = parser.parser.parse
+    with cluster_workers(uncached, "the parser") as workers:
         for (batch, known), parses in in_order(shared(workers), workers.most):
             new = [words for words in dict.fromkeys(batch) if words not in known]
             parser.keep(new, parses)
             known.update(zip(new, parses, strict=True))
             yield batch, ([known[words] for words in batch], len(new))
-
-
-@dataclass(frozen=True)
-class _Uncached:
-    """The task for the sentences of a batch whose parses are not known, in a worker of a cluster."""
-
-    parser: Parser
-
-    def __call__(self, batch: list[Words]) -> list[Parse]:
-        return self.parser.parse(batch)

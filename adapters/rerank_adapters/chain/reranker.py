@@ -99,7 +99,7 @@ class Reranker:
     @cached_property
     def plan(self) -> Plan:
         """The extractors of the weights' features, with their text pipelines."""
-        return Plan(self.job.extractors, self.job.pipelines("text"), self.job.pipelines("source_text"))
+        return self.job.plan
 
     def rerank(
         self,

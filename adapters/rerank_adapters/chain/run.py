@@ -12,32 +12,38 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from rerank_adapters.chain import step_inputs, weight_intervals
+from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.evaluate import compare
-from rerank_adapters.chain.extract import dense_rule, feature_table
+from rerank_adapters.chain.contributions import as_json, family_contributions, from_json
+from rerank_adapters.chain.evaluate import compare, style_mismatch
+from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
-from rerank_adapters.chain.families import columns_of, families
-from rerank_adapters.chain.family_contributions import as_json, family_contributions, from_json
 from rerank_adapters.chain.job import Data, Job, lists_size
 from rerank_adapters.chain.lists import wanted_by, with_wanted
-from rerank_adapters.chain.mismatch import style_mismatch
-from rerank_adapters.chain.preflight import rehearse
-from rerank_adapters.chain.steps import RECORD, Say, Step, Steps
-from rerank_adapters.chain.table_columns import chosen_columns
-from rerank_adapters.chain.tune import learn
+from rerank_adapters.chain.steps import (
+    RECORD,
+    Say,
+    Step,
+    Steps,
+    inputs_of_contributions,
+    inputs_of_features,
+    inputs_of_lists,
+    inputs_of_report,
+    inputs_of_reranking,
+    inputs_of_weight_shares,
+    inputs_of_weights,
+)
+from rerank_adapters.chain.tune import columns_of, families, learn, rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.evaluation.contributions import Contributions
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.outputs import form_for, output_lines
 from rerank_adapters.report.html import html_page
-from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.report.run_facts import Contributions, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
-from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins import ConfigError, FeatureTable, NBestList, open_atomic
 
 TUNE = "tune"  # the name of the tuning set in lines and files
 RERANKED = "reranked"  # the system with all features of the config
@@ -124,7 +130,7 @@ class _Run:
             raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
         job.check_options()
         running = cls(job, work, name, {TUNE: config.tune, **{test.name: test for test in config.test}})
-        inputs = step_inputs.inputs_of_lists(job, config.tune)
+        inputs = inputs_of_lists(job, config.tune)
         wanted = record.recall("lists", inputs)
         if wanted is None:
             wanted = wanted_by(job, running._lists(TUNE).nbests)
@@ -144,7 +150,7 @@ class _Run:
     def steps(self, name: str) -> list[Step]:
         """The steps of a data set in their order: those of the tuning, or those of a test set."""
         data, table = self.sets[name], self._table(name)
-        inputs = partial(step_inputs.inputs_of_features, self.job.for_set(name), data, self.work)
+        inputs = partial(inputs_of_features, self.job.for_set(name), data, self.work)
         features = Step(name, "features", inputs, [table], partial(self._extract, name))
         return [features, *(self._tuning(data, table) if name == TUNE else self._reranking(name, data, table))]
 
@@ -154,13 +160,13 @@ class _Run:
         for label, system in self.systems.items():
             files = [self._weights(label)]
             files += [trees_file(file) for file in files if system.tuner.learns_scorer]
-            inputs = partial(step_inputs.inputs_of_weights, system, data, work, table)
+            inputs = partial(inputs_of_weights, system, data, work, table)
             what = "weights" if label == RERANKED else f"weights {label}"
             yield Step(TUNE, what, inputs, files, partial(self._learn, label, system), [table])
-        inputs = partial(step_inputs.inputs_of_contributions, job, data, work, table, tuned)
+        inputs = partial(inputs_of_contributions, job, data, work, table, tuned)
         yield Step(TUNE, "contributions", inputs, [work / CONTRIBUTIONS], self._measure, [table, tuned])
         samples = weight_intervals.samples_of(job)
-        inputs = partial(step_inputs.inputs_of_weight_shares, job, data, work, table, tuned, samples)
+        inputs = partial(inputs_of_weight_shares, job, data, work, table, tuned, samples)
         yield Step(TUNE, "weight intervals", inputs, [work / INTERVALS], self._resample, [table, tuned])
 
     def _reranking(self, name: str, data: DataSet, table: Path) -> Iterator[Step]:
@@ -168,12 +174,12 @@ class _Run:
         for label, system in self.systems.items():
             weights, files = self._weights(label), [self._best(name)[label]]
             files += [self.work / f"{name}.nbest.gz"] if label == RERANKED else []
-            inputs = partial(step_inputs.inputs_of_reranking, system, data, weights, table)
+            inputs = partial(inputs_of_reranking, system, data, weights, table)
             what = "reranked lists" if label == RERANKED else f"1-bests {label}"
             yield Step(name, what, inputs, files, partial(self._rerank, name, label, files), [weights, table])
         if data.references:
             best, tuned, shown = self._best(name), self._weights(RERANKED), [self.work / file for file in FACTS]
-            inputs = partial(step_inputs.inputs_of_report, self.name, self.job, data, best, tuned, table, shown)
+            inputs = partial(inputs_of_report, self.name, self.job, data, best, tuned, table, shown)
             needs = [*best.values(), tuned, *shown]
             yield Step(name, "report", inputs, self.reports(name), partial(self._report, name), needs)
 

@@ -1,8 +1,12 @@
-"""Tunes the weights of a job, and records in them how they were made."""
+"""Tunes the weights of a job, and records in them how they were made.
+
+Features belong to families: the decoder's, and each feature of the config with all its columns. Tuning is tried on one
+list before the extraction (`rehearse`), and tuners are cross-validated beside baselines that need no tuning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -12,15 +16,88 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.chain.extraction import feature_names
-from rerank_adapters.chain.families import families, selection_of
+from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
-from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
-from rerank_adapters.chain.tuning.selection import Selection
-from rerank_adapters.metrics.signatures import full_signature
-from rerank_adapters.runtime.progress import StatusLine, TuningProgress
+from rerank_adapters.chain.tuning import (
+    CrossValidation,
+    cross_validate,
+    held_out_score,
+    prepare,
+    record,
+    start_vector,
+    take_features,
+    tune,
+)
+from rerank_adapters.chain.tuning.selection import Selecting, Selection, select_families
+from rerank_adapters.metrics.sacrebleu_conventions import full_signature
+from rerank_adapters.runtime.progress import CountingBar, StatusLine, TuningProgress
+from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult
+
+DECODER = "decoder"
+
+
+def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
+    """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
+    extracted = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
+    names = {name for columns in extracted.values() for name in columns}
+    decoder = [name for name in table.all_names if name not in names]
+    return {**({DECODER: decoder} if decoder else {}), **extracted}
+
+
+def fast_tuner(tuner: Tuner) -> Tuner:
+    """The tuner that measures families in place of this one: itself where it can be quick, otherwise MIRA."""
+    return tuner.quick() or Mira()
+
+
+def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
+    """The families that a selection keeps beside the decoder's, by the settings of the job."""
+    settings = job.config.tuning
+    with CountingBar("tuned folds") as bar:
+        return select_families(
+            data,
+            families(job, data.table),
+            fast_tuner(job.tuner),
+            start,
+            always=[DECODER],
+            folds=settings.select_folds,
+            seed=job.config.seed,
+            margin=settings.select_margin,
+            threads=job.config.jobs,
+            progress=bar.add,
+        )
+
+
+def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
+    """The tuner itself, or, where the job selects families, one that does so before it tunes."""
+    settings = job.config.tuning
+    if not settings.select:
+        return tuner
+    return Selecting(
+        tuner,
+        fast_tuner(tuner),
+        families(job, table),
+        always=[DECODER],
+        folds=settings.select_folds,
+        margin=settings.select_margin,
+        threads=job.config.jobs,
+    )
+
+
+def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
+    """The table without the features of the job that a selection has left out, for which there are no weights."""
+    extracted = {name for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
+    return without_columns(table, [name for name in extracted if name not in weights.dense])
+
+
+def without_columns(table: FeatureTable, names: list[str]) -> FeatureTable:
+    """The table without these dense features."""
+    kept = [i for i, name in enumerate(table.names) if name not in set(names)]
+    if len(kept) == len(table.names):
+        return table
+    return replace(table, names=tuple(table.names[i] for i in kept), values=np.asarray(table.values[:, kept]))
 
 
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
@@ -104,8 +181,6 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
             job.tuner,
             start,
             seed=job.config.seed,
-            heldout=settings.heldout,
-            average_restarts=settings.average_restarts,
             report=progress.show,
         )
     measure = job.measures[0]
@@ -135,3 +210,47 @@ def _summary(
     spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
     line = f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
     return (*result.notes, line)
+
+
+def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
+    """Do all that tuning does before the tuner runs, on the first list alone, with zeros for features still to extract.
+
+    `decoder` is the table of the decoder's features. Raises ConfigError for wrong options of the metric and the tuner,
+    for unknown names of fixed or bounded features, for wrong start weights, and for data without references.
+    """
+    if not all(data.references):
+        raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
+    job.tuner  # noqa: B018  its options are checked
+    table, rows = decoder.take_segments([0])
+    names = feature_names(job.extractors)
+    values = np.hstack([table.values, np.zeros((len(rows), len(names)))])
+    table = replace(table, names=table.names + names, values=values)
+    first = Data(data.name, data.nbests[:1], data.references[:1])
+    tuning_data(job, first, table)
+    if job.config.tuning.start == "decoder":  # estimated from the totals of all lists
+        start_weights(job, data, decoder)
+    else:
+        start_weights(job, first, table)
+
+
+def compare_tuners(
+    job: Job,
+    tuners: Mapping[str, Tuner],
+    data: Data,
+    table: FeatureTable,
+    folds: int,
+    seeds: Sequence[int],
+    progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
+) -> CrossValidation:
+    """The held-out scores of the tuners and of the baselines (see `baseline_weights`).
+
+    `progress` is called with the tuner's name, the seed and the fold before each run. Raises ConfigError where lists
+    and table do not belong together, and for fewer than two folds or more folds than segments.
+    """
+    check_same_lists(data.nbests, table)
+    problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    tuners = {name: selecting(job, tuner, table) for name, tuner in tuners.items()}
+    return cross_validate(
+        problem, tuners, start, folds, seeds, baselines=baseline_weights(job, data, table), progress=progress
+    )

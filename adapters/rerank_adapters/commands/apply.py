@@ -96,9 +96,8 @@ def command(
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.chain.apply import apply_weights, once, table_pairs
-    from rerank_adapters.chain.extract import stream_tables
+    from rerank_adapters.chain.extract import chosen_columns, stream_tables
     from rerank_adapters.chain.provenance import recorded_job
-    from rerank_adapters.chain.table_columns import chosen_columns
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest

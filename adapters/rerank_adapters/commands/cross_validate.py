@@ -71,12 +71,12 @@ def command(
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
-    from rerank_adapters.chain.cross_validate import compare_tuners
+    from rerank_adapters.chain.evaluate import style_mismatch
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.mismatch import style_mismatch
+    from rerank_adapters.chain.lists import features_of, read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
-    from rerank_adapters.chain.tuning.tables import cross_validation_table
-    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
+    from rerank_adapters.chain.tune import compare_tuners
+    from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
     from rerank_adapters.config import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table

@@ -106,13 +106,10 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.chain.alignments import write_alignments
-    from rerank_adapters.chain.evaluate import compare, with_first_best
+    from rerank_adapters.chain.evaluate import compare, style_mismatch, with_first_best, write_alignments
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.mismatch import style_mismatch
-    from rerank_adapters.formats.groups import read_groups
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_references, settled
+    from rerank_adapters.formats.references import read_groups, read_references, settled
     from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
     from rerank_adapters.runtime.progress import StatusLine

@@ -68,12 +68,10 @@ def command(
     rerank init dev test
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
-    from rerank_adapters.chain.first_config.assignment import assign, lines_of, sets_of
+    from rerank_adapters.chain.first_config.assignment import assign, assign_scores, columns_of, lines_of, sets_of
     from rerank_adapters.chain.first_config.draft import Draft
-    from rerank_adapters.chain.first_config.languages import language_of
     from rerank_adapters.chain.first_config.recognition import recognise
-    from rerank_adapters.chain.first_config.score_columns import assign_scores, columns_of
-    from rerank_adapters.chain.first_config.texts import look_of, whole_words
+    from rerank_adapters.chain.first_config.texts import language_of, look_of, whole_words
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic

@@ -35,7 +35,7 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
             raise PluginError(f"{missing}{registry.left_out()}")
     if markdown:
-        from rerank_adapters.report.plugin_reference import plugin_page
+        from rerank_adapters.report.text import plugin_page
 
         kinds = dict.fromkeys(entry.kind for entry in entries)
         click.echo(plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), nl=False)

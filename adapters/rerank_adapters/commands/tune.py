@@ -70,15 +70,13 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
-    from rerank_adapters.chain.extract import dense_rule, extract_with, parts_of
+    from rerank_adapters.chain.evaluate import style_mismatch
+    from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, parts_of
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.mismatch import style_mismatch
-    from rerank_adapters.chain.preflight import rehearse
+    from rerank_adapters.chain.lists import read_tuning_set
     from rerank_adapters.chain.provenance import job_of_table
-    from rerank_adapters.chain.table_columns import chosen_columns
-    from rerank_adapters.chain.tune import learn
-    from rerank_adapters.chain.tuning.tables import selection_table
-    from rerank_adapters.chain.tuning_set import read_tuning_set
+    from rerank_adapters.chain.tune import learn, rehearse
+    from rerank_adapters.chain.tuning.selection import selection_table
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights

@@ -32,8 +32,12 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     rerank weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
     from rerank_adapters.weights import read_weights, write_weights
-    from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
-    from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
+    from rerank_adapters.weights.moses import (
+        moses_weight_section,
+        write_moses_dense,
+        write_moses_ini,
+        write_moses_sparse,
+    )
     from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()

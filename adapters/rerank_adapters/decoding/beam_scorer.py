@@ -16,11 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import IncrementalLM
-from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.batched_steps import advance_all, finish_all
+from rerank_plugins import ConfigError, FloatArray, IncrementalLM, PickledFields
+from rerank_plugins.kit.language_models import advance_all, finish_all
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,8 +2,7 @@
 
 from rerank_adapters.evaluation.comparison import evaluate, reference_lengths, system_statistics
 from rerank_adapters.evaluation.oracle import Oracle, oracle
-from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
-from rerank_adapters.evaluation.segments import Change, most_changed
+from rerank_adapters.evaluation.result import Change, Comparison, Evaluation, MetricResult, SystemScore, most_changed
 from rerank_adapters.evaluation.significance import Interval
 
 __all__ = [

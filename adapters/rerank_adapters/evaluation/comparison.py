@@ -24,8 +24,9 @@ from rerank_adapters.evaluation.result import (
     PairedComparison,
     Segment,
     SystemScore,
+    by_name,
+    length_buckets,
 )
-from rerank_adapters.evaluation.segments import by_name, length_buckets
 from rerank_adapters.evaluation.significance import (
     Interval,
     bootstrap_p_value,
@@ -35,11 +36,9 @@ from rerank_adapters.evaluation.significance import (
     swapped_totals,
 )
 from rerank_adapters.metrics.alignment import Aligning
-from rerank_adapters.metrics.signatures import full_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError, RerankError
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_adapters.metrics.sacrebleu_conventions import full_signature
+from rerank_plugins import ConfigError, FloatArray, Metric, RerankError, __version__
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import suggestion
 
 EQUAL = 1e-9  # sentence scores that differ by less are a tie
@@ -55,7 +54,6 @@ def evaluate(
     bootstrap: int = 1000,
     randomisation: int = 10000,
     nbests: Sequence[Sequence[str]] | None = None,
-    nbest_statistics: Mapping[str, FloatArray] | None = None,
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
     lengths: LongArray | None = None,
@@ -69,8 +67,7 @@ def evaluate(
     `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
     `references`  one or more per segment
     `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
-    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) holds
-                  their statistics by metric name where they have been counted already
+    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle
     `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
     `groups`      (segments) the group of each segment, such as its speaker: scores are given by group, and with
                   `resample_groups` both tests resample whole groups, whose segments may depend on each other
@@ -116,9 +113,9 @@ def evaluate(
         )
         best_and_worst = None
         if nbests is not None:
-            counted = (nbest_statistics or {}).get(name)
-            counted = metric.statistics(nbests, references) if counted is None else counted
-            best_and_worst = _oracle_scores(metric, counted, offsets)
+            counted = metric.statistics(nbests, references)
+            highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
+            best_and_worst = OracleScores(highest.score, lowest.score, highest.kind)
         signature = _signature(metric, references, bootstrap, randomisation, seed, text)
         errors: tuple[ErrorCounts, ...] = ()
         if isinstance(metric, Aligning):
@@ -252,12 +249,6 @@ def _randomisation_p(
         return None
     differences = metric.score(baseline + swapped) - metric.score(system - swapped)
     return randomisation_p_value(differences, observed)
-
-
-def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: LongArray) -> OracleScores:
-    highest = oracle(statistics, offsets, metric)
-    lowest = oracle(statistics, offsets, metric, best=False)
-    return OracleScores(highest.score, lowest.score, highest.kind)
 
 
 def _signature(

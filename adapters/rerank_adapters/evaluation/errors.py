@@ -1,12 +1,80 @@
-"""Counts errors by kind: correct, substituted, deleted and inserted words, and utterances with any error."""
+"""Counts errors by kind: correct, substituted, deleted and inserted words, and utterances with any error.
+
+Two systems are compared by the matched-pairs test of word errors on sentence segments (MAPSSWE; Gillick & Cox 1989), as
+NIST's sc_stats has it, on stretches of speech between words that both recognise: a stretch ends where
+both have `GOOD` words in a row right. Errors in different stretches are taken to be independent. With d the
+difference between the systems' errors in a stretch, the statistic Z = mean(d) / (sd(d) / √n) is about normal where n is
+large. Where all differences are equal, and not 0, their spread is no measure of chance, and there is no p-value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import erfc, sqrt
 
-from rerank_adapters.evaluation.matched_pairs import MatchedPairs, matched_pairs
+import numpy as np
+
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Aligning, Alignment
+
+FEW = 30  # stretches below which the distribution of Z is far from normal
+GOOD = 2  # correct words of both systems between two stretches (sc_stats' min_num_good)
+
+
+@dataclass(frozen=True)
+class MatchedPairs:
+    """The number of stretches with errors, the mean difference of errors (first less second), Z and its two-sided p.
+
+    Z and p are None where the differences have no spread, as a single one has none.
+    """
+
+    segments: int
+    mean: float
+    z: float | None
+    p: float | None
+
+
+def matched_pairs(pairs: Iterable[tuple[Alignment, Alignment]]) -> MatchedPairs:
+    """Compare two systems by their alignments with the same references. Z is 0 and p is 1 where no stretch differs."""
+    differences = [a - b for first, second in pairs for a, b in _stretches(first, second)]
+    n = len(differences)
+    if not any(differences):
+        return MatchedPairs(n, 0.0, 0.0, 1.0)
+    values = np.array(differences, np.float64)
+    mean, deviation = float(values.mean()), float(values.std(ddof=1)) if n > 1 else 0.0
+    if deviation == 0:
+        return MatchedPairs(n, mean, None, None)
+    z = mean / (deviation / sqrt(n))
+    return MatchedPairs(n, mean, z, erfc(abs(z) / sqrt(2)))
+
+
+def _stretches(first: Alignment, second: Alignment) -> list[tuple[int, int]]:
+    """The errors of both systems in each stretch of an utterance that has any."""
+    stretches: list[tuple[int, int]] = []
+    run, errors = GOOD, (0, 0)
+    words = zip(_errors_by_word(first), _errors_by_word(second), strict=True)
+    for (inserted, wrong), (other_inserted, other_wrong) in words:
+        if not (inserted or wrong or other_inserted or other_wrong):
+            run += 1
+            continue
+        if run >= GOOD and any(errors):  # words that both systems have right lie between this error and the last one
+            stretches.append(errors)
+            errors = (0, 0)
+        errors = errors[0] + inserted + wrong, errors[1] + other_inserted + other_wrong
+        run = 0 if wrong or other_wrong else 1  # after insertions alone the word itself is right
+    return [*stretches, errors] if any(errors) else stretches
+
+
+def _errors_by_word(alignment: Alignment) -> list[tuple[int, int]]:
+    """For each word of the reference, the insertions before it, and 1 if it is wrong; for the end, its insertions."""
+    words, inserted = [], 0
+    for operation in alignment.operations:
+        if operation == INSERTION:
+            inserted += 1
+        else:
+            words.append((inserted, int(operation != CORRECT)))
+            inserted = 0
+    return [*words, (inserted, 0)]
 
 
 @dataclass(frozen=True)

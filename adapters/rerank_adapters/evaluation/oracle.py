@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric
+from rerank_plugins.core.arrays import LongArray
 
 GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
 PASSES = 100

@@ -17,11 +17,8 @@ import numpy as np
 
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.merging import check_same_features
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock
+from rerank_plugins.core.arrays import LongArray
 
 
 @dataclass(frozen=True)

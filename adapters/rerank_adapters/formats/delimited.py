@@ -1,27 +1,36 @@
 """Reads and writes n-best lists whose columns are separated by `|||`, for all decoders that use this form.
 
-A dialect (dialects.py) says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
+A dialect says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
 A column of links between words (`0-0 1-2`) becomes `Hypothesis.links`. All other columns, too, are kept as they are,
 since each hypothesis remembers its line. A run of lines with the same id is one list. Time is linear in the lines;
 memory is linear in one list.
+
+    Moses     id ||| text ||| LM0= -9 TM0= -1 -2 wt_a~b= 1 ||| total [||| segmentation] [||| alignment]
+    cdec      id ||| text ||| LanguageModel=-9 Glue=1 ||| total
+    Joshua    id ||| text ||| tm_pt_0=-1 lm_0=-9 ||| total [||| alignment]      (old: values without labels)
+    Travatar  id ||| text ||| total ||| egf=-1 lm=-9 [||| alignment]
+    Marian    id ||| text [||| alignment] [||| WordScores= ...] ||| F0= -9 F1= -2 ||| total
+
+In Moses's lists a label with an underscore names a sparse feature (mert/Data.cpp); all other features are dense and
+stand on every line. Missing groups and `nan`, which Moses's own tools accept, are errors here. cdec, Joshua and
+Travatar leave features whose value is 0 out of a line, so all their names are read as sparse, an absent one is 0, and
+`DenseRule` says which become columns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import isfinite
 from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
-from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_adapters.formats.line_lists import value, with_end
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_plugins.kit.files.text import shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)
@@ -86,7 +95,7 @@ class DelimitedFormat(NBestFormat):
                     segment, start, hypotheses = new, number, []
                 current = fields[0]
             if score_at is not None:
-                score = _score(fields[score_at], path, number)
+                score = value(fields[score_at], "the total score", path, number)
             features, sparse = parser.parse(fields[features_at], number)
             links = _links(fields, (0, 1, features_at, score_at)) if width > least else None
             hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line, links))
@@ -158,22 +167,10 @@ def _links(fields: Sequence[str], read: Sequence[int | None]) -> str | None:
     return None
 
 
-def _score(text: str, path: str, line: int) -> float:
-    try:
-        return finite(text)
-    except ValueError as error:
-        raise FormatError(f"the total score {error}", path=path, line=line) from None
-
-
 def _parted(field: str) -> tuple[str, str]:
     """A column without the white space at its end, and that white space."""
     body = field.rstrip()
     return body, field[len(body) :]
-
-
-def with_end(line: str, end: str) -> str:
-    """The line, with a line end added where it lacks one, as the last line of a file may."""
-    return line if line.endswith("\n") else line + end
 
 
 def one_by_one(rescored: Rescored) -> list[list[float]]:
@@ -188,6 +185,20 @@ def one_by_one(rescored: Rescored) -> list[list[float]]:
     return rows
 
 
+def reordered(nbest: NBestList, rescored: Rescored) -> NBestList:
+    """The list in its new order, with the new totals and, after its own features, the new ones.
+
+    Raises ConfigError as `check_new_names` and `one_by_one` do.
+    """
+    check_new_names(nbest, rescored.names)
+    scored = (
+        hypothesis._replace(features=(*hypothesis.features, *values), score=float(score))
+        for hypothesis, values, score in zip(nbest, one_by_one(rescored), rescored.scores, strict=True)
+    )
+    names = (*nbest.feature_names, *rescored.names)
+    return replace(nbest, hypotheses=tuple(scored), feature_names=names).select(rescored.order)
+
+
 def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
     """Raise ConfigError for a name that the list already has, that occurs twice, or that a line cannot hold."""
     known = set(nbest.feature_names).union(*(h.sparse for h in nbest))
@@ -200,3 +211,48 @@ def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
             raise ConfigError(f"{name!r} cannot name a feature in an n-best list (white space, '=', '|||', final ':')")
         if name.startswith(UNLABELLED + "_"):
             raise ConfigError(f"{name!r} cannot name a new feature: values without labels have such names")
+
+
+@dataclass(frozen=True)
+class MosesFormat(DelimitedFormat):
+    """Moses n-best lists: dense groups `X= a b`, sparse features `name_x= v`, total, alignments."""
+
+    underscore_is_sparse: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class CdecFormat(DelimitedFormat):
+    """cdec k-best lists: `name=value`, where features that are 0 are left out."""
+
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class JoshuaFormat(DelimitedFormat):
+    """Joshua n-best lists: `name=value`, or values without labels (old versions), named feature_0, feature_1 ..."""
+
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class TravatarFormat(DelimitedFormat):
+    """Travatar n-best lists: the total precedes the features, which are `name=value`; zeros are left out."""
+
+    layout: ClassVar[str] = "id ||| text ||| score ||| features [||| ...]"
+    columns_at_least: ClassVar[int] = 4
+    features_column: ClassVar[int] = 3
+    score_column: ClassVar[int] = 2
+    separator: ClassVar[str] = "="
+    absent_is_zero: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class MarianFormat(DelimitedFormat):
+    """Marian n-best lists: model scores F0, F1 ... and the normalised total; alignment and word scores before them."""
+
+    layout: ClassVar[str] = "id ||| text [||| ...] ||| features ||| score"
+    columns_at_least: ClassVar[int] = 4
+    features_column: ClassVar[int] = -2
+    score_column: ClassVar[int] = -1

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum, log
 
-from rerank_adapters.formats.decoder_features import DenseRule
-from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
+from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_adapters.formats.line_lists import value, with_end
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
+from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.kit.files.text import finite, shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")
@@ -55,11 +54,6 @@ class _Segment:
 @dataclass(frozen=True)
 class FairseqFormat(NBestFormat):
     """fairseq generate output: the scores of H- lines, the sums of P- lines; log lines are kept."""
-
-    @property
-    def dense_rule(self) -> DenseRule:
-        """The rule for sparse features, of which this format has none."""
-        return DenseRule()
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per run of tagged lines with the same id. Raises FormatError with the path and the line."""
@@ -106,21 +100,19 @@ class FairseqFormat(NBestFormat):
         Raises ConfigError for a new feature whose name the list already has, or whose name no line can hold.
         """
         raws = [h.raw or _compose(nbest, h, source=i == 0) for i, h in enumerate(nbest)]
+        with_raws = replace(nbest, hypotheses=tuple(h._replace(raw=raw) for h, raw in zip(nbest, raws, strict=True)))
         if rescored is None:
             for raw in raws[:-1]:
                 yield from _split(with_end(raw, "\n"))
             yield from _split("".join(raws[-1:]))
             return
-        check_new_names(nbest, rescored.names)
-        new = one_by_one(rescored)
-        parts = [_parts(raw) for raw in raws]
-        for before, _, _ in parts:
-            yield from before
-        for i in rescored.order:
-            names = (*nbest.feature_names, *rescored.names)
-            features = spell(names, (*nbest[i].features, *new[i]), "= ")
-            total = shortest(rescored.scores[i])
-            _, lines, _ = parts[i]
+        written = reordered(with_raws, rescored)
+        for raw in raws:
+            yield from _parts(raw)[0]
+        for hypothesis in written:
+            features = spell(written.feature_names, hypothesis.features, "= ")
+            total = shortest(hypothesis.score or 0.0)
+            _, lines, _ = _parts(hypothesis.raw)
             end = "\r\n" if lines[0].endswith("\r\n") else "\n"
             for line in lines:
                 if line[:2] in ("H-", "D-"):
@@ -129,18 +121,15 @@ class FairseqFormat(NBestFormat):
                 if line[:2] != "F-":
                     yield with_end(line, end)
             yield f"F-{nbest.segment_id}\t{features}{end}"
-        for _, _, after in parts:
-            yield from after
+        for raw in raws:
+            yield from _parts(raw)[2]
 
 
 def _scored(rest: str, path: str, line: int) -> tuple[float, str]:
     score, tab, text = rest.partition("\t")
     if not tab:
         raise FormatError("expected H-id, score and text, separated by tabs", path=path, line=line)
-    try:
-        return finite(score), text
-    except ValueError as error:
-        raise FormatError(f"the score {error}", path=path, line=line) from None
+    return value(score, "the score", path, line), text
 
 
 def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:

@@ -6,7 +6,7 @@
     -19.4 -3.5                                  no labels: named feature_0, feature_1
 
 A label with one value names a feature `X`; one with several values names features `X_0`, `X_1` and so on. The dialect
-(dialects.py) decides which labels are sparse features. All lines of a file must have the same dense features.
+(delimited.py) decides which labels are sparse features. All lines of a file must have the same dense features.
 
 The fast path takes a line whose dense labels are at the positions they had on the line before, followed by sparse
 labels that are known: its values are picked by position. Every other line takes the careful path, which also reports
@@ -20,9 +20,9 @@ from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.numbers import finite, shortest
+from rerank_plugins.kit.files.text import finite, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has

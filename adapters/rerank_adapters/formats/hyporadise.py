@@ -19,13 +19,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from rerank_adapters.formats.decoder_features import DenseRule
-from rerank_adapters.formats.delimited import check_new_names, one_by_one
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
+from rerank_adapters.formats.delimited import reordered
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.nbest import NO_SPARSE
 
 KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 
@@ -35,11 +32,6 @@ class HyporadiseFormat(NBestFormat):
     """HyPoradise JSON lines: a recogniser's hypotheses, best first, with scores and features where a line has them."""
 
     id_key: str = option("segment", doc="key that holds the segment's id; a line without it has its number as id")
-
-    @property
-    def dense_rule(self) -> DenseRule:
-        """The rule for sparse features, of which this format has none."""
-        return DenseRule()
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per line. Raises FormatError with the path and the line."""
@@ -59,15 +51,8 @@ class HyporadiseFormat(NBestFormat):
         if rescored is None:
             yield raw if record.get(key) == nbest.texts else _line(self._described(nbest, record, key), raw)
             return
-        check_new_names(nbest, rescored.names)
-        new = one_by_one(rescored)
-        described = self._described(nbest, record, key)
-        described[key] = [nbest[i].text for i in rescored.order]
-        described["scores"] = [float(rescored.scores[i]) for i in rescored.order]
-        rows = [(*nbest[i].features, *new[i]) for i in rescored.order]
-        names = (*nbest.feature_names, *rescored.names)
-        described["features"] = {name: [row[c] for row in rows] for c, name in enumerate(names)}
-        yield _line(described, raw)
+        described = self._described(reordered(nbest, rescored), record, key)
+        yield _line({**described, "features": described.get("features", {})}, raw)
 
     def _described(self, nbest: NBestList, record: dict[str, Any], key: str) -> dict[str, Any]:
         """The object of a list: `record` with the id, the texts, the scores and the features of the list."""

@@ -14,18 +14,16 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.delimited import check_new_names, one_by_one
+from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.line_lists import files_in, stem
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.core.nbest import NO_SPARSE
 
 ADDED = "rerank"  # the key of what reranking adds to a record
 
@@ -94,7 +92,8 @@ class JsonFormat(NBestFormat):
                     default = name if len(parts) == 1 else f"{name}-{part}"
                 position += 1
                 nbest = _nbest(parsed, default, path, number)
-                nbest = _with_raw(nbest, raw if len(parts) == 1 else _line(self._tagged(parsed.record, nbest)))
+                own = raw if len(parts) == 1 else _line(self._tagged(parsed.record, nbest))
+                nbest = replace(nbest, hypotheses=(nbest[0]._replace(raw=own), *nbest[1:]))
                 names = nbest.feature_names if names is None else names
                 if nbest.feature_names != names:
                     has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
@@ -109,14 +108,8 @@ class JsonFormat(NBestFormat):
         if rescored is None:
             yield raw if record is not None else _line(self._tagged(self.compose(nbest.texts), nbest))
             return
-        check_new_names(nbest, rescored.names)
-        new = one_by_one(rescored)
-        order = list(rescored.order)
-        rows = [(*nbest[row].features, *new[row]) for row in order]
-        names = (*nbest.feature_names, *rescored.names)
-        scores = [float(rescored.scores[row]) for row in order]
         base = self.compose(nbest.texts) if record is None else record
-        yield _line(self._tagged(self.arranged(base, order), nbest, names, rows, scores), raw)
+        yield _line(self._tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The record with its hypotheses in another order."""
@@ -151,23 +144,13 @@ class JsonFormat(NBestFormat):
                     parsed.columns = {name: _numbers(column, name, len(parsed.texts)) for name, column in features}
             yield parsed
 
-    def _tagged(
-        self,
-        record: Any,
-        nbest: NBestList,
-        names: Sequence[str] | None = None,
-        rows: Sequence[Sequence[float]] | None = None,
-        scores: Sequence[float | None] | None = None,
-    ) -> dict[str, Any]:
+    def _tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
         """The record with the id, the totals and the features of a list, in the order of the record."""
-        names = nbest.feature_names if names is None else names
-        rows = [hypothesis.features for hypothesis in nbest] if rows is None else rows
-        scores = [hypothesis.score for hypothesis in nbest] if scores is None else scores
         added: dict[str, Any] = {"segment": nbest.segment_id}
-        if all(score is not None for score in scores):
-            added["scores"] = list(scores)
-        if names:
-            added["features"] = {name: [row[column] for row in rows] for column, name in enumerate(names)}
+        if all(hypothesis.score is not None for hypothesis in nbest):
+            added["scores"] = [hypothesis.score for hypothesis in nbest]
+        if nbest.feature_names:
+            added["features"] = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
         return {**(record if isinstance(record, dict) else {self.items: record}), ADDED: added}
 
 
@@ -249,11 +232,6 @@ def _nbest(parsed: JsonList, default: str, path: str, number: int) -> NBestList:
         Hypothesis(text, row, score, NO_SPARSE, "") for text, row, score in zip(parsed.texts, rows, scores, strict=True)
     )
     return NBestList(parsed.id or default, hypotheses, tuple(parsed.columns), line=number)
-
-
-def _with_raw(nbest: NBestList, raw: str) -> NBestList:
-    first = nbest[0]._replace(raw=raw)
-    return NBestList(nbest.segment_id, (first, *nbest[1:]), nbest.feature_names, line=nbest.line)
 
 
 def _line(record: Any, raw: str = "") -> str:

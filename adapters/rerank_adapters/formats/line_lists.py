@@ -12,12 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_adapters.formats.delimited import with_end
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import NBestFormat, Rescored
-from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.kit.files.numbers import finite
-from rerank_plugins.kit.files.text import STANDARD
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
+from rerank_plugins.kit.files.text import STANDARD, finite
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")
@@ -40,6 +36,11 @@ class OrderFormat(NBestFormat):
         else:
             order = range(len(nbest)) if rescored is None else rescored.order
             yield from self.compose(nbest, [nbest[row] for row in order])
+
+
+def with_end(line: str, end: str) -> str:
+    """The line, with a line end added where it lacks one, as the last line of a file may."""
+    return line if line.endswith("\n") else line + end
 
 
 def unchanged(nbest: NBestList) -> Iterator[str]:
@@ -121,14 +122,14 @@ def read_values(lines: Iterable[str], path: str, negative: bool = False) -> dict
     return values
 
 
-def grouped(runs: Iterable[tuple[str, Hypothesis, int]], names: tuple[str, ...] = ()) -> Iterator[NBestList]:
+def grouped(runs: Iterable[tuple[str, Hypothesis, int]]) -> Iterator[NBestList]:
     """One list per run of (id, hypothesis, line number) with the same id."""
     current: str | None = None
     hypotheses: list[Hypothesis] = []
     start = 0
     for id_, hypothesis, number in chain(runs, [("", Hypothesis(""), 0)]):
         if hypotheses and (id_ != current or not number):
-            yield NBestList(current or "", tuple(hypotheses), names, line=start)
+            yield NBestList(current or "", tuple(hypotheses), line=start)
             hypotheses = []
         if number:
             start = start if hypotheses else number

@@ -13,8 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins import FormatError, Hypothesis, NBestList
 
 
 def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:

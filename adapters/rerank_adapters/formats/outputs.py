@@ -18,8 +18,7 @@ from typing import Literal, NamedTuple
 
 from rerank_adapters.formats.line_lists import value
 from rerank_adapters.formats.merging import is_number
-from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.kit.files.text import open_text
+from rerank_plugins import ConfigError, FormatError, open_text
 
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 OUTPUT_FORMS: tuple[OutputForm, ...] = ("lines", "kaldi", "trn", "ctm")

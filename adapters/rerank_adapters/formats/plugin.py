@@ -1,32 +1,24 @@
 """The file formats of n-best lists, reference files, compression and merging."""
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
+from rerank_plugins import hookimpl
+from rerank_plugins.core.hookspecs import Register
 
 
 @hookimpl
 def register_nbest_formats(register: Register) -> None:
     """Register the formats of the decoders and recognisers that are supported."""
-    from rerank_adapters.formats.automatic import AutoFormat
-    from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
+    from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
     from rerank_adapters.formats.fairseq import FairseqFormat
+    from rerank_adapters.formats.guessing import AutoFormat
+    from rerank_adapters.formats.htk import HtkMlfFormat, HtkSlfFormat
     from rerank_adapters.formats.hyporadise import HyporadiseFormat
-    from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
-    from rerank_adapters.formats.lattices.kaldi_lattice import KaldiLatticeFormat
-    from rerank_adapters.formats.speech.alternatives import AlternativesFormat
-    from rerank_adapters.formats.speech.espnet import EspnetFormat
-    from rerank_adapters.formats.speech.htk_mlf import HtkMlfFormat
-    from rerank_adapters.formats.speech.icefall import IcefallFormat
-    from rerank_adapters.formats.speech.julius import JuliusFormat
-    from rerank_adapters.formats.speech.kaldi import KaldiFormat
-    from rerank_adapters.formats.speech.nemo import NemoFormat
-    from rerank_adapters.formats.speech.pyctcdecode import PyctcdecodeFormat
-    from rerank_adapters.formats.speech.srilm import SrilmFormat
-    from rerank_adapters.formats.speech.wenet import WenetFormat
-    from rerank_adapters.formats.speech.whisper import WhisperFormat
-    from rerank_adapters.formats.translation.ctranslate2 import Ctranslate2Format
-    from rerank_adapters.formats.translation.plain import PlainFormat
-    from rerank_adapters.formats.translation.sockeye import SockeyeFormat
-    from rerank_adapters.formats.translation.transformers import TransformersFormat
+    from rerank_adapters.formats.julius import JuliusFormat
+    from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
+    from rerank_adapters.formats.plain import PlainFormat
+    from rerank_adapters.formats.speech_json import AlternativesFormat, PyctcdecodeFormat, WhisperFormat
+    from rerank_adapters.formats.speech_toolkits import EspnetFormat, IcefallFormat, NemoFormat, WenetFormat
+    from rerank_adapters.formats.srilm import SrilmFormat
+    from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
 
     register("auto", AutoFormat)
     register("moses", MosesFormat)

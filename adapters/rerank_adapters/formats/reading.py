@@ -8,10 +8,8 @@ from pathlib import Path
 
 from rerank_adapters.formats.merging import in_order, merge_all, merge_sorted, same_order
 from rerank_adapters.formats.references import line_of, read_lines
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.metrics_and_tuners import NBestFormat
-from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.kit.files.text import STANDARD, display_name, open_text
+from rerank_plugins import FormatError, NBestFormat, NBestList, open_text
+from rerank_plugins.kit.files.text import STANDARD, display_name
 
 
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:

@@ -6,12 +6,12 @@ A file has one of these forms:
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by number or by id, as the segments
-    icefall, stm, ctm   see transcripts.py
+    icefall, stm, ctm   see reference_forms.py
 
 `auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
 names *.trn, *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with
 ids in which the file has the id of every segment. Files without lists have ids where they share them, and lines that
-may have ids are no text without being called `lines`: see utterance_ids.py.
+may have ids are no text without being called `lines`: see reference_forms.py.
 """
 
 from __future__ import annotations
@@ -24,10 +24,44 @@ from pathlib import Path
 from typing import Literal
 
 from rerank_adapters.formats.merging import is_number
-from rerank_adapters.formats.transcripts import AGGREGATED, json_texts, shown_form
-from rerank_adapters.formats.utterance_ids import ID_FORMS, WITH_IDS, TextFile, doubtful, shared_forms
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_adapters.formats.reference_forms import (
+    AGGREGATED,
+    ID_FORMS,
+    WITH_IDS,
+    TextFile,
+    doubtful,
+    json_texts,
+    shared_forms,
+    shown_form,
+)
+from rerank_plugins import FormatError, open_text
+from rerank_plugins.kit.files.text import display_name
+
+
+def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
+    """The group of each segment.
+
+    Raises FormatError, with the line, for a line that has not two columns and for an id that has a group already, and
+    for a segment without a group.
+    """
+    groups: dict[str, str] = {}
+    name = display_name(path)
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            columns = line.split()
+            if not columns:
+                continue
+            if len(columns) != 2:
+                raise FormatError(f"found {len(columns)} columns, expected an id and its group", path=name, line=number)
+            if columns[0] in groups:
+                raise FormatError(f"the id {columns[0]!r} has a group already", path=name, line=number)
+            groups[columns[0]] = columns[1]
+    wanted = list(ids)
+    missing = next((id_ for id_ in wanted if id_ not in groups), None)
+    if missing is not None:
+        raise FormatError(f"no group for segment id {missing!r} among the {len(groups)} ids of the file", path=name)
+    return [groups[id_] for id_ in wanted]
+
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rerank_plugins import ConfigError
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.text import MAGIC, PIECE, STANDARD, decoded_lines, open_text
+from rerank_plugins import ConfigError, FormatError, open_text
+from rerank_plugins.kit.files.text import MAGIC, PIECE, STANDARD, decoded_lines
 
 SIZE = 1 << 24  # bytes of a piece
 MOST = 4096  # pieces of a text, about; those of a larger text have more bytes

@@ -12,11 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric, check_texts
+from rerank_adapters.metrics.sacrebleu_conventions import join_signature
+from rerank_plugins import FloatArray, Metric, __version__, check_texts, option
 
 
 @dataclass

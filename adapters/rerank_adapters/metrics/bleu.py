@@ -15,14 +15,25 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_adapters.metrics.encoding import Sequences, encode_words, split_words
-from rerank_adapters.metrics.layout import Layout, lay_out
-from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
-from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer, sacrebleu_version, tokenizer_signature
-from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_adapters.metrics.layout import (
+    Layout,
+    Sequences,
+    encode_words,
+    lay_out,
+    ngram_matches,
+    ngram_overlap,
+    ngram_totals,
+    split_words,
+)
+from rerank_adapters.metrics.sacrebleu_conventions import (
+    WORD_BY_WORD,
+    bleu_tokenizer,
+    join_signature,
+    sacrebleu_version,
+    tokenizer_signature,
+)
+from rerank_plugins import FloatArray, Metric, option
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.elementary_functions import exp, log
 
 ORDER = 4

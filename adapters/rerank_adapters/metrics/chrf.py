@@ -17,14 +17,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_adapters.metrics.encoding import Sequences, encode_characters, encode_words, split_words
-from rerank_adapters.metrics.layout import lay_out
-from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
-from rerank_adapters.metrics.preprocessing import sacrebleu_version
-from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_adapters.metrics.layout import (
+    Sequences,
+    encode_characters,
+    encode_words,
+    lay_out,
+    ngram_matches,
+    ngram_overlap,
+    ngram_totals,
+    split_words,
+)
+from rerank_adapters.metrics.sacrebleu_conventions import join_signature, sacrebleu_version
+from rerank_plugins import FloatArray, Metric, option
+from rerank_plugins.core.arrays import LongArray
 
 EPSILON = 1e-16
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

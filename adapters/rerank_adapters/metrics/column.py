@@ -16,15 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.formats.scored_pairs import Pairs, plain_text, read_pairs
-from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Metric, check_texts
+from rerank_adapters.formats.pairs import ScoredPairs, plain_text, read_scored_pairs
+from rerank_adapters.metrics.sacrebleu_conventions import join_signature
+from rerank_plugins import ConfigError, FloatArray, Metric, PickledFields, __version__, check_texts, option
 from rerank_plugins.core.paths import content_hash
-from rerank_plugins.core.pickling import PickledFields
 
 
 @dataclass
@@ -37,14 +32,14 @@ class ColumnMetric(PickledFields, Metric):
     scale: float = option(1.0, doc="multiply the scores by this: 100 for percentages, -1 where lower scores are better")
 
     @cached_property
-    def _scores(self) -> Pairs:
+    def _scores(self) -> ScoredPairs:
         """The scores by reference and hypothesis; read on first use, in each process."""
-        return read_pairs(self.file)
+        return read_scored_pairs(self.file)
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
         """(rows, 2): the scaled score of the hypothesis, and 1.
 
-        Raises as `check_texts` does, FormatError as `read_pairs` does, and ConfigError for a pair without a score.
+        Raises as `check_texts` does, FormatError as `read_scored_pairs` does, ConfigError for a pair without a score.
         """
         check_texts(hypotheses, references)
         scores: list[float] = []

@@ -1,15 +1,110 @@
-"""Lays out the texts of n-best lists and their references, with each distinct hypothesis of a segment once."""
+"""Lays out the texts of n-best lists and their references as flat arrays, and counts clipped n-gram matches in them.
+
+Each distinct hypothesis of a segment is laid out once. Words are integers by their numbers, characters by their code
+points.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, count
+from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.metrics_and_tuners import check_texts
+from rerank_plugins import check_texts
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import over_ranges
+
+TokenArray = IntArray
+
+
+class Sequences(NamedTuple):
+    """Ragged rows of integers: sequence i is `tokens[starts[i]:starts[i + 1]]`; tokens are ≥ 0."""
+
+    tokens: TokenArray
+    starts: LongArray
+
+    @property
+    def lengths(self) -> LongArray:
+        """(sequences): the number of tokens of each sequence."""
+        return np.diff(self.starts)
+
+
+def encode_words(texts: Sequence[str]) -> tuple[Sequences, list[str]]:
+    """White-space words, numbered in the order of their appearance, and the list of words by number."""
+    lists = [text.split() for text in texts]
+    starts = _starts([len(words) for words in lists])
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    words = chain.from_iterable(lists)
+    tokens = np.fromiter(map(number.__getitem__, words), np.int32, int(starts[-1]))
+    return Sequences(tokens, starts), list(number)
+
+
+def encode_characters(texts: Sequence[str]) -> Sequences:
+    """The code points of the texts, including lone surrogates."""
+    starts = _starts([len(text) for text in texts])
+    tokens = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
+    # The copy is writable, as encoded words are, so that kernels are compiled for one type only.
+    return Sequences(tokens.copy(), starts)
+
+
+def split_words(sequences: Sequences, pieces: Sequence[Sequence[str]]) -> Sequences:
+    """Replace each token by its pieces (none, one or more); the tokens of the result number the distinct pieces."""
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    first = _starts([len(parts) for parts in pieces])
+    flat = np.fromiter(map(number.__getitem__, chain.from_iterable(pieces)), np.int32, int(first[-1]))
+    counts = np.diff(first)[sequences.tokens]
+    ends = _starts(counts)
+    within = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+    tokens = flat[np.repeat(first[sequences.tokens], counts) + within]
+    return Sequences(tokens, ends[sequences.starts])
+
+
+def _starts(lengths: Sequence[int] | LongArray) -> LongArray:
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
+
+
+def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses: int) -> LongArray:
+    """(hypotheses, order): the matches of length 1 … order, each n-gram clipped at its highest count in one reference.
+
+    A row of `jobs` is (first hypothesis, end, first reference, end) as numbers of sequences. The hypotheses are the
+    first sequences; each is in at most one job, and one that is in none has no matches.
+    """
+    from rerank_adapters.metrics.ngram_kernels import match_ngrams
+
+    tokens, starts = sequences
+    matches = np.zeros((hypotheses, order), np.int64)
+    costs = order * (starts[jobs[:, 1]] - starts[jobs[:, 0]] + starts[jobs[:, 3]] - starts[jobs[:, 2]])
+
+    def work(start: int, end: int) -> None:
+        match_ngrams(tokens, starts, jobs[start:end], order, matches)
+
+    over_ranges(work, costs, LEAST_LOOKUPS)
+    return matches
+
+
+def ngram_overlap(sequences: Sequences, order: int) -> IntArray:
+    """(texts, texts, order): the matches of each text with each text as its only reference; symmetric."""
+    from rerank_adapters.metrics.ngram_kernels import overlap_ngrams
+
+    texts = len(sequences.starts) - 1
+    matches = np.zeros((texts, texts, order), np.int32)
+    overlap_ngrams(sequences.tokens, sequences.starts, order, matches)
+    return matches
+
+
+def ngram_totals(lengths: LongArray, order: int) -> LongArray:
+    """(…, order): the numbers of n-grams of length 1 … order in texts of these lengths."""
+    totals: LongArray = np.maximum(lengths[..., None] - np.arange(order), 0)
+    return totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
+from rerank_plugins import hookimpl
+from rerank_plugins.core.hookspecs import Register
 
 
 @hookimpl
@@ -10,8 +11,8 @@ def register_metrics(register: Register) -> None:
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
     from rerank_adapters.metrics.column import ColumnMetric
+    from rerank_adapters.metrics.edit_rate import CER, WER
     from rerank_adapters.metrics.ter import TER
-    from rerank_adapters.metrics.wer import CER, WER
 
     register("bleu", Bleu)
     register("chrf", ChrF)

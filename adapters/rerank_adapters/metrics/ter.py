@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.metrics.edit_rate import EditRate
-from rerank_adapters.metrics.encoding import Sequences, encode_words
-from rerank_adapters.metrics.layout import Layout
-from rerank_adapters.metrics.preprocessing import sacrebleu_version, tercom_tokenizer
-from rerank_adapters.metrics.signatures import join_signature
+from rerank_adapters.metrics.layout import Layout, Sequences, encode_words
+from rerank_adapters.metrics.sacrebleu_conventions import join_signature, sacrebleu_version, tercom_tokenizer
+from rerank_plugins import option
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.threads import over_ranges
 
 LEAST_CELLS = 1e5  # cells of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread

@@ -7,18 +7,174 @@ JavaScript the page still shows all of this; the details of single segments, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
-from rerank_adapters.report.errors import error_table, group_table
-from rerank_adapters.report.html_facts import facts_parts
-from rerank_adapters.report.html_segments import segments_part
 from rerank_adapters.report.page import figure, packed, page, table_part
 from rerank_adapters.report.run_facts import RunFacts
-from rerank_adapters.report.svg import Row, grouped_bars, interval_rows
-from rerank_adapters.report.tables import Table, bucket_table, gain_table, score_table, segment_table
+from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
+from rerank_adapters.report.tables import (
+    bucket_table,
+    contribution_table,
+    error_table,
+    gain_table,
+    group_table,
+    noise,
+    score_table,
+    segment_table,
+)
+from rerank_adapters.report.words import word_differences
+
+TAGS = {"kept": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
+ORDERS = {
+    "changed": "that changed most",
+    "better": "that gained most",
+    "worse": "that lost most",
+    "place": "in their order",
+}
+KEYS = "<kbd>j</kbd> <kbd>k</kbd> or arrows: next, previous · <kbd>Enter</kbd>: details · <kbd>/</kbd>: search"
+
+
+def segments_part(evaluation: Evaluation, facts: RunFacts) -> str:
+    """The heading, the tools and the table of all segments."""
+    first = evaluation.metrics[0]
+    others = [system for system in evaluation.systems if system != evaluation.baseline]
+    main = facts.system if facts.system in others else others[-1] if others else evaluation.baseline
+    before = first.of(evaluation.baseline).sentence_scores
+    gains = [first.gain(new - old) for new, old in zip(first.of(main).sentence_scores, before, strict=True)]
+    new, old = (evaluation.systems.index(name) for name in (main, evaluation.baseline))
+    same = [segment.outputs[old] == segment.outputs[new] for segment in evaluation.segments]
+    order = sorted(range(len(gains)), key=lambda place: (-abs(gains[place]), same[place]))
+    headings = ["segment", "text", *evaluation.systems, *(f"{name} − {evaluation.baseline}" for name in others)]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in headings)
+    options = "".join(f'<option value="{key}">{label}</option>' for key, label in ORDERS.items())
+    rows = "\n".join(_segment(evaluation, first, place, gains[place], facts) for place in order)
+    return (
+        '<h2 id="all">Segments</h2><p class="tools"><input id="search" type="search" aria-label="search segments" '
+        f'placeholder="search segments"> <label>first those <select id="order">{options}</select></label> '
+        f'<span id="shown" role="status"></span></p><p class="notes">Scores are sentence {escape(first.name)}; deleted '
+        f'and inserted words are against {escape(evaluation.baseline)}. <span class="keys">{KEYS}</span></p>\n'
+        f'<table id="segments"><thead><tr>{head}</tr></thead>\n{rows}\n</table>'
+    )
+
+
+def _segment(evaluation: Evaluation, metric: MetricResult, place: int, gain: float, facts: RunFacts) -> str:
+    segment = evaluation.segments[place]
+    old = evaluation.systems.index(evaluation.baseline)
+    lines = [] if segment.source is None else [_line("source", escape(segment.source))]
+    lines += [_line("reference", escape(reference)) for reference in segment.references]
+    for i, system in enumerate(evaluation.systems):
+        output = segment.outputs[i]
+        lines.append(_line(system, escape(output) if i == old else _differing(segment.outputs[old], output)))
+    scores = [metric.of(system).sentence_scores[place] for system in evaluation.systems]
+    cells = [
+        f'<td data-label="{escape(name)}">{score:.2f}</td>'
+        for name, score in zip(evaluation.systems, scores, strict=True)
+    ]
+    cells += [
+        _change(metric, scores[i] - scores[old], f"{name} − {evaluation.baseline}")
+        for i, name in enumerate(evaluation.systems)
+        if i != old
+    ]
+    number = f'<td data-label="segment">{escape(segment.segment_id)}</td>'
+    data = f'data-place="{place}" data-gain="{gain:.4g}"'
+    row = f"<tr>{number}<td>{''.join(lines)}</td>{''.join(cells)}</tr>"
+    return f'<tbody tabindex="-1" {data}>{row}{_details(segment.segment_id, 2 + len(cells), facts)}</tbody>'
+
+
+def _details(segment: str, columns: int, facts: RunFacts) -> str:
+    """A row across all columns, which trees need; none where nothing is known."""
+    if segment not in facts.explanations:
+        return ""
+    details = f'<details class="why" data-segment="{escape(segment)}"><summary>Why</summary></details>'
+    return f'<tr><td colspan="{columns}">{details}</td></tr>'
+
+
+def _line(label: str, text: str) -> str:
+    return f"<div><b>{escape(label)}</b> {text}</div>"
+
+
+def _differing(before: str, after: str) -> str:
+    return " ".join(TAGS[piece.kind].format(escape(piece.text)) for piece in word_differences(before, after))
+
+
+def _change(metric: MetricResult, change: float, label: str) -> str:
+    kind = "same" if abs(change) < 0.005 else "better" if metric.gain(change) > 0 else "worse"
+    return f'<td class="{kind}" data-label="{escape(label)}">{change:+.2f}</td>'
+
+
+WEIGHTS = 20  # features that are drawn; the largest parts come first
+
+
+def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
+    """The parts for all that is known; none of an evaluation without a run."""
+    drawings = [*_contributions(facts, metric), *_weights(facts), *_list_lengths(facts, metric), *_curve(facts, metric)]
+    if drawings:
+        yield '<h2>How it came about</h2><div class="flow">'
+        yield from drawings
+        yield "</div>"
+    if facts.contributions is not None:
+        table = table_part(contribution_table(facts.contributions, metric), heading=False)
+        yield f"<details><summary>Contribution of each family, as a table</summary>{table}</details>"
+
+
+def _contributions(facts: RunFacts, metric: str) -> Iterator[str]:
+    if facts.contributions is not None:
+        rows = [
+            Row(
+                row.family,
+                row.loss,
+                Interval(row.loss - row.half_width, row.loss + row.half_width),
+                f"{row.loss:+.2f}",
+                ("good" if row.loss > 0 else "bad") if row.certain else "s5",
+            )
+            for row in sorted(facts.contributions.rows, key=lambda row: -row.loss)
+        ]
+        folds = facts.contributions.folds
+        caption = (
+            f"How much worse choices on {folds} held-out folds of the tuning lists are without each family, or without"
+            f" several that stand in for each other. Lines are 95 % intervals. {noise(facts.contributions)}"
+        )
+        yield figure(interval_rows(rows, f"{metric} lost without it"), caption, "Contribution of each family")
+
+
+def _weights(facts: RunFacts) -> Iterator[str]:
+    shown = sorted(facts.weights, key=lambda weight: -abs(weight.share))[:WEIGHTS]
+    if shown:
+        rows = [Row(weight.feature, weight.share, weight.interval, f"{weight.weight:.4g}") for weight in shown]
+        caption = "Right of each name is its raw weight; the dot is weight × deviation within lists."
+        if facts.samples:
+            caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."
+        if len(shown) < len(facts.weights):
+            caption += f" The {len(facts.weights) - len(shown)} other features have smaller parts."
+        yield figure(interval_rows(rows, "deviations of the whole score"), caption, "Feature weights")
+
+
+def _list_lengths(facts: RunFacts, metric: str) -> Iterator[str]:
+    lists = facts.lists
+    if lists is not None and len(lists.lengths) > 1:
+        series = {"oracle": list(zip(lists.lengths, lists.oracle, strict=True))}
+        if lists.reranked:
+            series["reranked"] = list(zip(lists.lengths, lists.reranked, strict=True))
+        caption = "The best choice from the first n hypotheses of each list, and the choice by the tuned weights."
+        drawn = lines(series, "first n hypotheses (log scale)", metric, logarithmic=True)
+        yield figure(drawn, caption, "Score against n")
+
+
+def _curve(facts: RunFacts, metric: str) -> Iterator[str]:
+    runs = [scores for scores in facts.curve if len(scores) > 1]
+    if runs:
+        names = [f"restart {number}" for number in range(1, len(runs) + 1)] if len(runs) > 1 else ["tuning"]
+        series = {
+            name: [(float(i), score) for i, score in enumerate(scores, 1)]
+            for name, scores in zip(names, runs, strict=True)
+        }
+        score = "" if facts.tuning_score is None else f" It ends with {numbers.score(facts.tuning_score)}."
+        yield figure(lines(series, "iteration", metric), f"{metric} on the tuning set.{score}", "Tuning curve")
+
 
 BASELINES = {"1-best": "the decoder's 1-best"}  # names of baselines in a sentence
 
@@ -52,15 +208,13 @@ def _p(p_values: list[float]) -> str:
     return f", p {'< ' + written[1:] if written.startswith('<') else '= ' + written}"
 
 
-def html_page(
-    evaluation: Evaluation, title: str = "Evaluation", tables: Sequence[Table] = (), facts: RunFacts | None = None
-) -> str:
-    """The whole page as text; write it as UTF-8. Other `tables` of the same job, and its `facts`, follow the scores."""
+def html_page(evaluation: Evaluation, title: str = "Evaluation", facts: RunFacts | None = None) -> str:
+    """The whole page as text; write it as UTF-8. The `facts` of the job follow the scores."""
     facts = facts or RunFacts()
-    return page(title, _body(evaluation, title, tables, facts), "page.js")
+    return page(title, _body(evaluation, title, facts), "page.js")
 
 
-def _body(evaluation: Evaluation, title: str, tables: Sequence[Table], facts: RunFacts) -> Iterable[str]:
+def _body(evaluation: Evaluation, title: str, facts: RunFacts) -> Iterable[str]:
     metrics = evaluation.metrics
     yield f'<header><p class="kicker">{escape(title)}</p>'
     yield f"<h1>{escape(headline(evaluation, facts.system))}</h1>{_particulars(evaluation, facts)}</header>"
@@ -72,7 +226,6 @@ def _body(evaluation: Evaluation, title: str, tables: Sequence[Table], facts: Ru
         yield f'<h2>Differences to {escape(evaluation.baseline)}</h2><div class="plots">'
         yield from drawings
         yield "</div>"
-    yield from map(table_part, tables)
     yield from facts_parts(facts, metrics[0].name)
     for metric in metrics:
         if metric.errors:
@@ -112,7 +265,13 @@ def _differences(evaluation: Evaluation) -> Iterable[str]:
                 scores.comparison.difference,
                 scores.comparison.interval,
                 numbers.difference(scores.comparison),
-                _kind(metric, scores.comparison.difference) if scores.comparison.stars else "s0",
+                (
+                    "s0"
+                    if not scores.comparison.stars
+                    else "good"
+                    if metric.gain(scores.comparison.difference) > 0
+                    else "bad"
+                ),
             )
             for scores in metric.systems
             if scores.comparison is not None
@@ -121,10 +280,6 @@ def _differences(evaluation: Evaluation) -> Iterable[str]:
             better = "right" if metric.higher_is_better else "left"
             caption = f"Lines are 95 % intervals; better is to the {better}." if evaluation.bootstrap else ""
             yield figure(interval_rows(rows, f"difference in {metric.name}"), caption, metric.name)
-
-
-def _kind(metric: MetricResult, difference: float) -> str:
-    return "good" if metric.gain(difference) > 0 else "bad"
 
 
 def _lengths(evaluation: Evaluation) -> Iterable[str]:

@@ -1,26 +1,24 @@
-"""Writes reports of an evaluation to a file or stdout, in any of their forms."""
+"""Writes reports of an evaluation, and records of plain values, to a file or stdout in any of their forms."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.report import html, text
-from rerank_adapters.report.terminal import print_evaluation
-from rerank_plugins.kit.files.text import open_atomic
+from rerank_adapters.report.tables import Table
+from rerank_adapters.report.terminal import print_evaluation, print_table
+from rerank_adapters.report.text import markdown_table
+from rerank_plugins import open_atomic
 
-WRITERS = {
-    "tsv": text.tsv,
-    "json": text.json,
-    "markdown": text.markdown,
-    "latex": text.latex,
-    "html": html.html_page,
-}
+WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": html.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
 
 
@@ -65,3 +63,43 @@ def drawn(print_report: Callable[[Console], None]) -> str:
     with console.capture() as captured:
         print_report(console)
     return captured.get()
+
+
+Record = Mapping[str, Any]
+STYLES = ("table", "tsv", "json", "markdown")
+
+
+def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path = "-") -> None:
+    """Write a report in one of STYLES; `-` is stdout. TSV and JSON hold the records, the other styles the tables."""
+    if style == "table" and str(path) == "-":
+        for table in tables:
+            print_table(table, report_console())
+        return
+    with open_atomic(path) as out:
+        if style == "tsv":
+            out.write(records_tsv(records))
+        elif style == "json":
+            out.write(json.dumps(list(records), ensure_ascii=False, indent=1) + "\n")
+        elif style == "markdown":
+            out.write("\n".join(map(markdown_table, tables)))
+        else:
+            out.write("".join(drawn(partial(print_table, table)) for table in tables))
+
+
+def records_tsv(records: Sequence[Record]) -> str:
+    """A header and a line per record; the columns are the keys of all records, in order of first occurrence.
+
+    >>> records_tsv([{"a": 0.5, "b": None}, {"a": 1, "c": "x"}]).split()
+    ['a', 'b', 'c', '0.5', '1', 'x']
+    """
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    lines = ["\t".join(columns)]
+    lines += ["\t".join(_cell(record.get(column)) for column in columns) for record in records]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.9g}" if isinstance(value, float) else str(value)
+    return " ".join(text.split()) if "\t" in text or "\n" in text else text

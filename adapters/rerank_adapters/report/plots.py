@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 
 
 def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> None:

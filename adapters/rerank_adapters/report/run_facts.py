@@ -6,8 +6,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rerank_adapters.evaluation.contributions import Contributions
 from rerank_adapters.evaluation.significance import Interval
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one family of features contributes, or several that are left out together.
+
+    `columns`   the number of their features
+    `spread`    the standard deviation within lists of their weighted sum, divided by that of the whole score; families
+                that agree or cancel each other make these ratios sum to less or more than 1
+    `held_out`  the corpus score of choices on held-out folds, where all other families were tuned on the other folds
+    `loss`      by how much that is worse than with all families; negative where the choices are better without it
+    `error`     the standard error of the loss over segments
+    """
+
+    family: str
+    columns: int
+    spread: float
+    held_out: float
+    loss: float
+    error: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95 % interval of the loss, in normal approximation."""
+        return 1.96 * self.error
+
+    @property
+    def certain(self) -> bool:
+        """Whether the interval excludes zero."""
+        return abs(self.loss) > self.half_width
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """The contributions of all families, and the held-out score with all of them, over so many folds of segments.
+
+    `linear` is false where the tuned weights are only a part of the model, of which the spreads are proportions.
+    """
+
+    rows: tuple[Contribution, ...]
+    held_out: float
+    folds: int
+    segments: int
+    linear: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,7 +89,7 @@ class RunFacts:
     `system`        the name of the system with all features in the evaluation
     `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
     `curve`         the score on the tuning set after each iteration, by restart
-    `explanations`  by segment, a record of why the new 1-best beats the decoder's (chain/explanation_record.py)
+    `explanations`  by segment, a record of why the new 1-best beats the decoder's (chain/explanation.py)
     """
 
     job: str = ""

@@ -18,12 +18,18 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rerank_adapters.evaluation.result import Evaluation, MetricResult
-from rerank_adapters.evaluation.segments import Change, most_changed
+from rerank_adapters.evaluation.result import Change, Evaluation, MetricResult, most_changed
 from rerank_adapters.report import numbers
-from rerank_adapters.report.errors import error_table, group_table
 from rerank_adapters.report.plain_characters import plain
-from rerank_adapters.report.tables import Table, bucket_table, gain_table, score_table, segment_table
+from rerank_adapters.report.tables import (
+    Table,
+    bucket_table,
+    error_table,
+    gain_table,
+    group_table,
+    score_table,
+    segment_table,
+)
 from rerank_adapters.report.words import marked, word_differences
 
 MARGIN, GAP = 1, 3  # characters of a drawn table beside those of the cells: at its end, and for each column

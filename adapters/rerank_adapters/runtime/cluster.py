@@ -148,7 +148,7 @@ class ClusterWorkers(Generic[Item, Result]):
         if self._client is None:
             payload = pickle.dumps((__version__, Path.cwd(), Load.of(self._work, self._name)))
             client = _client(self._scheduler)
-            self._payload = client.submit(_same, payload, key=f"rerank-{_digest(payload).hex()}")
+            self._payload = client.submit(bytes, payload, key=f"rerank-{_digest(payload).hex()}")
             self._client = client
         return self._client
 
@@ -222,10 +222,6 @@ def _digest(payload: bytes) -> bytes:
 
 _one_at_a_time = threading.Lock()
 _works: dict[bytes, Callable[[Any], Any]] = {}
-
-
-def _same(payload: bytes) -> bytes:
-    return payload
 
 
 def _perform(payload: bytes, item: bytes) -> bytes:

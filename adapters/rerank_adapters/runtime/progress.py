@@ -16,8 +16,8 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rerank_adapters.runtime.kernel_cache import compilations
 from rerank_plugins.core.trainer import counted as counted
-from rerank_plugins.kit.kernel_compilation import told
 
 if TYPE_CHECKING:
     from rerank_plugins import TuningStep
@@ -170,19 +170,16 @@ class ExtractionProgress(CountingBar):
     def __init__(self, total: int | None = None) -> None:
         super().__init__(HYPOTHESES, total)
         self.seconds: Counter[str] = Counter()
-        self._told = ExitStack()
+        self._listening = ExitStack()
 
-    def __enter__(self) -> Self:
-        self._told.enter_context(told(self._compiling))
-        return super().__enter__()
+    def _opened(self) -> Any:
+        first_run = "compiling kernels, in the first run only ({})"
+        self._listening.enter_context(compilations(lambda kernel: self._name(first_run.format(kernel))))
+        return super()._opened()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._told.close()
         super().__exit__(kind, error, at)
-
-    def _compiling(self, kernel: str) -> None:
-        """Show that kernels are being compiled."""
-        self._name(f"compiling kernels, in the first run only ({kernel})")
+        self._listening.close()
 
     def _name(self, what: str) -> None:
         with self._lock:

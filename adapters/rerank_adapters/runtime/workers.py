@@ -34,7 +34,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 from rerank_adapters.runtime.forking import ENDING, may_fork, ready_to_fork, settle
 from rerank_plugins import PluginError, RerankError
-from rerank_plugins.core.checksums import Identity, checked_files, trust
+from rerank_plugins.core.intact_files import Identity, checked_files, trust
 from rerank_plugins.core.loader import FILE_MODULE, import_file
 
 PATIENCE = 5.0  # seconds within which a worker without work must end

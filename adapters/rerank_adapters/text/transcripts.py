@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 
 Step = Callable[[str], str]
 FILLERS = "ah,eh,er,erm,hm,hmm,mhm,mm,mmm,uh,uhm,um"

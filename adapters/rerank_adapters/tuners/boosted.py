@@ -1,10 +1,10 @@
 """Gradient-boosted regression trees on the features of a hypothesis, relative to its list (Friedman 2001).
 
-Each hypothesis has a target: the gain of the metric (gains.py), standardised within its list. The score of a hypothesis
-is a weighted sum plus trees. The weighted sum is MIRA's, or of the fixed features alone (`base = "none"`), and the
-trees are fitted by least squares to what it leaves of the target, on hypotheses drawn from each list. They see features
-that are standardised within the list (trees.py). Scikit-learn's histogram-based boosting fits them (Ke et al. 2017);
-it is needed for tuning only.
+Each hypothesis has a target: the gain of the metric (within_lists.py), standardised in its list. The score of a
+hypothesis is a weighted sum plus trees. The weighted sum is MIRA's, or of the fixed features alone (`base = "none"`),
+and the trees are fitted by least squares to what it leaves of the target, on hypotheses drawn from each list. They see
+features that are standardised within the list (trees.py). Scikit-learn's histogram-based boosting fits them (Ke et al.
+2017); it is needed for tuning only.
 
 Trees use dense features; the weights of sparse features are MIRA's. Bounds and signs hold for the weights, not for the
 trees. The time is O(trees * sampled rows * features).
@@ -19,15 +19,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
-from rerank_adapters.tuners.gains import gains_of, metric_slope
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_adapters.tuners.within_lists import centred, dot, gains_of, metric_slope, one_best
+from rerank_plugins import FloatArray, PluginError, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import LongArray
 
 
 @dataclass

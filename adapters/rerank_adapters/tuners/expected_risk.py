@@ -29,15 +29,11 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
-from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
-from rerank_adapters.tuners.one_best import one_best
-from rerank_adapters.tuners.prior import Prior
-from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
+from rerank_adapters.tuners.problem import Prior, Problem
+from rerank_adapters.tuners.within_lists import dot, gains_of, metric_slope, one_best, spread
+from rerank_plugins import FloatArray, option
 from rerank_plugins.kit.elementary_functions import exp, log
 
 WIDTH = 0.01  # of the differences, in multiples of 1 / segments; it can be small because expected statistics are smooth

@@ -13,11 +13,9 @@ from itertools import product
 
 import numpy as np
 
-from rerank_adapters.tuners.one_best import one_best
-from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_adapters.tuners.within_lists import one_best
+from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.registry import suggestion
 
 CELLS = 1 << 21  # scores of a block of points: 16 MB of float64

@@ -1,13 +1,13 @@
-"""The common part of all tuners that improve weights iteratively: restarts, selection on held-out lists, averaging.
+"""The common part of all tuners that improve weights iteratively: restarts, the best iterate, averaging.
 
 An algorithm implements `search(problem)`, which does its preparation once and returns a function that yields the
 weights after each iteration of one restart. The first restart begins at the start weights. Restarts run in threads,
 since kernels release the interpreter lock, each with a random generator of its own, so that the result does not depend
-on timing. The iterate that scores best on the judging lists wins; these are the held-out ones or the whole tuning set.
+on timing. The iterate that scores best on the judging lists, the whole tuning set, wins.
 
 With bags, all this is done on bootstrap samples of the lists (Breiman 1996), and the weights are averaged: their mean
-depends less on single lists than weights tuned once. The judging lists are the whole tuning set: those that a sample
-lacks, about e⁻¹ of them, are too few to judge by, and cost 0.3 BLEU on 480 lists. Bags run in threads, too.
+depends less on single lists than weights tuned once. The lists that a sample lacks, about e⁻¹ of them, are too few to
+judge by, and cost 0.3 BLEU on 480 lists. Bags run in threads, too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_adapters.tuners.within_lists import one_best
+from rerank_plugins import FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
 
 # (start, rng, restart number) -> the weights after each iteration, all standardised
 Search = Callable[[FloatArray, np.random.Generator, int], Iterator[FloatArray]]
@@ -39,7 +37,6 @@ class IterativeTuner(Tuner):
 
     restarts: int = option(1, doc="number of searches; all but the first have other starts or other random choices")
     average_restarts: bool = option(False, doc="average the weights of the restarts instead of taking the best")
-    heldout: float = option(0.0, doc="proportion of lists held out to select the iterate (0: select on the whole set)")
     bags: int = option(0, doc="tune on this many bootstrap samples of the lists and average the weights (0: do not)")
     prior: float = option(0.0, doc="strength of the pull towards the start weights, such as the decoder's")
 
@@ -49,12 +46,8 @@ class IterativeTuner(Tuner):
         """Check the options. Raises ValueError for a value out of range."""
         if self.restarts < 1:
             raise ValueError(f"restarts is {self.restarts}; wanted 1 or more")
-        if not 0 <= self.heldout < 1:
-            raise ValueError(f"heldout is {self.heldout}; wanted a proportion of at least 0 and below 1")
         if self.bags < 0 or self.prior < 0:
             raise ValueError(f"bags is {self.bags}, prior {self.prior}; wanted 0 or more")
-        if self.bags and self.heldout:
-            raise ValueError("bags judge by the whole set: heldout must be 0")
 
     @abstractmethod
     def search(self, problem: Problem) -> Search:
@@ -69,11 +62,7 @@ class IterativeTuner(Tuner):
         return []
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Report = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: Report = lambda step: None
     ) -> TuningResult:
         """Tune the weights, starting from `start`; the result depends only on the arguments and the state of `rng`."""
         data, notes = self._constrained(data)
@@ -87,16 +76,11 @@ class IterativeTuner(Tuner):
         if self.bags:
             trail = self._bagged(problem, initial, rng, report)
             chosen = trail.average()
-            training = judge = problem
         else:
-            training, judge = self._split(problem, rng)
-            trail = Trail(training, judge, report, self.penalty(problem, initial))
-            for restart, iterates in enumerate(self._runs(training, initial, rng)):
+            trail = Trail(problem, problem, report, self.penalty(problem, initial))
+            for restart, iterates in enumerate(self._runs(problem, initial, rng)):
                 trail.follow(restart, chain([initial], iterates) if restart == 0 else iterates)
             chosen = trail.average() if self.average_restarts else trail.best()
-        if judge is not training:
-            score = judge.corpus_score(chosen)
-            notes.append(f"the weights were selected on {judge.segments} held-out lists, where they score {score:.4f}")
         ends = np.array([problem.unfolded(weights) for weights in trail.ends])
         weights = problem.unfolded(chosen)
         return TuningResult(
@@ -116,14 +100,6 @@ class IterativeTuner(Tuner):
         fixed = data.fixed.copy()
         fixed[dense:] = True
         return replace(data, fixed=fixed), [f"{sparse} sparse features keep their start weights"]
-
-    def _split(self, problem: Problem, rng: np.random.Generator) -> tuple[Problem, Problem]:
-        """The lists to train on and those to judge iterates by; where none are held out, both are the whole set."""
-        aside = round(self.heldout * problem.segments)
-        if aside == 0 or aside == problem.segments:
-            return problem, problem
-        shuffled = rng.permutation(problem.segments)
-        return problem.take(np.sort(shuffled[aside:])), problem.take(np.sort(shuffled[:aside]))
 
     def _runs(self, problem: Problem, start: FloatArray, rng: np.random.Generator) -> Iterator[Iterable[FloatArray]]:
         """Yield the iterates of each restart, in order; those of a single restart are computed as they are consumed."""

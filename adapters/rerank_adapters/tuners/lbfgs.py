@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
-from rerank_plugins.core.arrays import FloatArray
+from rerank_adapters.tuners.within_lists import dot
+from rerank_plugins import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Pairs = deque[tuple[FloatArray, FloatArray]]

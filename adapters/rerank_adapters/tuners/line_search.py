@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.metrics_and_tuners import Metric
+from rerank_plugins import FloatArray, Metric
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.kernels import part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.

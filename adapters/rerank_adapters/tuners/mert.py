@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.prior import Prior
-from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
+from rerank_adapters.tuners.problem import Prior, Problem
+from rerank_adapters.tuners.within_lists import dot
+from rerank_plugins import FloatArray, option
 
 if TYPE_CHECKING:
     from rerank_adapters.tuners.line_search import Line

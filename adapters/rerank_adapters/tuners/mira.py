@@ -28,13 +28,10 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
-from rerank_adapters.tuners.one_best import one_best
-from rerank_adapters.tuners.prior import Prior
-from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import option
+from rerank_adapters.tuners.problem import Prior, Problem
+from rerank_adapters.tuners.within_lists import gains_of, metric_slope, one_best, spread
+from rerank_plugins import FloatArray, option
 
 BLOCK = 50  # lists visited with the same slope of the metric
 PULL = 5  # lists visited between two steps towards the prior; a divisor of BLOCK

@@ -25,14 +25,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.tuners.feature_rows import dot
-from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
-from rerank_adapters.tuners.prior import Prior
-from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import option
+from rerank_adapters.tuners.problem import Prior, Problem
+from rerank_adapters.tuners.within_lists import dot, spread
+from rerank_plugins import FloatArray, option
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.elementary_functions import exp
 
 DRAWN_AT_ONCE = 50_000  # keeps the arrays in the processor's cache

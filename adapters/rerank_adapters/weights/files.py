@@ -22,19 +22,73 @@ of the same name with the suffix .trees:
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from rerank_adapters.tuners.trees import Trees
-from rerank_adapters.weights.moses_files import read_moses_weights
-from rerank_adapters.weights.moses_ini import read_moses_ini
-from rerank_adapters.weights.toml_files import TomlFile, plain_values, read_toml, write_toml
+from rerank_adapters.weights.moses import read_moses_ini, read_moses_weights
 from rerank_adapters.weights.values import Weights, grouped
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.text import display_name
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """The name of a TOML file, as error messages show it, its text and its content."""
+
+    name: str
+    text: str
+    document: Mapping[str, Any]
+
+    def error(self, message: str, key: str | None = None) -> FormatError:
+        """The error to raise, with the line of the key, which tomllib does not give."""
+        line = None
+        if key is not None:
+            pattern = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[\]=.]""")
+            line = next((i for i, line in enumerate(self.text.split("\n"), 1) if pattern.match(line)), None)
+        return FormatError(message, path=self.name, line=line)
+
+
+def read_toml(path: str | Path) -> TomlFile:
+    """Read a file, compressed or not; `-` is stdin. Raises FormatError, with the line, where it is not valid TOML."""
+    name = display_name(path)
+    with open_text(path) as lines:
+        text = "".join(lines)
+    try:
+        return TomlFile(name, text, read_toml_table(text))
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        raise FormatError(f"not valid TOML: {error}", path=name, line=int(at[1]) if at else None) from None
+
+
+def write_toml(document: Mapping[str, Any], path: str | Path) -> None:
+    """Write a document to a file; `-` is stdout."""
+    with open_atomic(path) as stream:
+        stream.write(tomli_w.dumps(document))
+
+
+def plain_values(value: Any) -> Any:
+    """The value in TOML's types: without None, with sequences as arrays, numpy values as Python's and paths as text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_values(item) for key, item in value.items() if item is not None}
+    if isinstance(value, str | bool | int | float):
+        return value
+    if hasattr(value, "tolist"):
+        return plain_values(value.tolist())
+    if isinstance(value, Sequence):
+        return [plain_values(item) for item in value if item is not None]
+    return str(value)
+
 
 KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
 
@@ -109,7 +163,7 @@ def _write_trees(trees: Trees, path: str | Path) -> dict[str, str]:
         raise ConfigError("boosted trees are a file beside the weights: they cannot go to stdout")
     file = trees_file(Path(path))
     trees.write(file)
-    return {"file": file.name, "sha256": _sha256(file)}
+    return {"file": file.name, "sha256": content_hash(file)}
 
 
 def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | None:
@@ -119,14 +173,9 @@ def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | 
     if not isinstance(name, str) or Path(name).name != name:
         raise file.error(f"file is {name!r}, expected the name of a file beside these weights", "file")
     trees = Trees.read(folder / name)
-    if _sha256(folder / name) != table.get("sha256"):
+    if content_hash(folder / name) != table.get("sha256"):
         raise file.error(f"{name} holds the trees of other weights: its SHA-256 is another one", "sha256")
     return trees
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _table(key: str, file: TomlFile) -> dict[str, Any]:

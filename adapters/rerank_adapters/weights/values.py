@@ -10,10 +10,7 @@ import numpy as np
 
 from rerank_adapters.formats.feature_field import label_groups, names_differ
 from rerank_adapters.tuners.trees import Trees
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError, PluginError
-from rerank_plugins.core.feature_table import FeatureTable
-from rerank_plugins.core.metrics_and_tuners import TuningResult
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, PluginError, TuningResult
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Reads and writes a trained parser: a NumPy archive (npz) of the network's weights, pieces, tags and relations.
 
 Weights are stored in half precision and word vectors in bytes, which takes a third of the space and gives the same
-parses in practice. The archive's comment holds the checksums of the whole file (core/checksums.py); files of version 1
-have none.
+parses in practice. The archive's comment holds the checksums of the whole file (core/intact_files.py); files of
+version 1 have none.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.unfinished_files import unfinished
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
 

@@ -1,11 +1,9 @@
 """Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
-Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
-twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and
-numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each) and 12 bytes for each n-gram of
-the trie, of which large orders then wait in files for their turn; for the order at hand, 16 bytes for each n-gram and
-each context. The tables take 12 bytes for each n-gram and 16 for each context more, unless they are packed: then each
-order is written to a file once it is complete. What exceeds the memory of the workspace lies in files too.
+The time is that of sorting all n-grams twice and of a few random reads for each. Memory: the rows of the events (8 or
+16 bytes each) and 12 bytes for each n-gram of the trie, of which large orders wait in files for their turn; for the
+order at hand, 16 bytes for each n-gram and each context; for the tables 12 and 16 more, unless they are packed. What
+exceeds the memory of the workspace lies in files too.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numba import njit
@@ -21,13 +19,10 @@ from numba import njit
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.context_links import link_ngrams, place_links
-from rerank_plugins.kit.backoff.event_sources import EventSource, TupleEvents
-from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.events import EventSource, stretches
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store
+from rerank_plugins.kit.backoff.stores import RecordStore, Store
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
@@ -52,23 +47,7 @@ class Estimate(Generic[Tables]):
     enough: list[bool]
 
 
-class Estimator(Protocol):
-    """The interface of `estimate` for models of tuples."""
-
-    def __call__(
-        self,
-        source: TupleEvents,
-        smoothing: Smoothing | None = None,
-        *,
-        prune: Sequence[int] = (),
-        never: Sequence[int] = (),
-        lowest: FloatArray | None = None,
-        workspace: Workspace | None = None,
-        jobs: int = 2,
-        progress: Callable[[str], None] = lambda stage: None,
-    ) -> Estimate[BackoffTables]:
-        """The model of the events."""
-        ...
+Estimator = Callable[..., Estimate[BackoffTables]]  # with the arguments of `estimate`, for models of tuples
 
 
 def cutoffs(prune: Sequence[int], order: int) -> list[int]:
@@ -90,54 +69,40 @@ def estimate(
     source: EventSource,
     smoothing: Smoothing | None = None,
     *,
+    text: bool = False,
+    workspace: Workspace | None = None,
+    **options: Any,
+) -> Estimate[BackoffTables]:
+    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given; see `estimate_into`."""
+    workspace = workspace or Workspace()
+    store = RecordStore(workspace, text)
+    return estimate_into(store, source, smoothing or KneserNey(), text=text, workspace=workspace, **options)
+
+
+def estimate_into(
+    store: Store[Tables],
+    source: EventSource,
+    smoothing: Smoothing,
+    *,
+    text: bool,
+    workspace: Workspace,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
     lowest: FloatArray | None = None,
-    text: bool = False,
-    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[BackoffTables]:
-    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given.
+) -> Estimate[Tables]:
+    """Estimate a model from `source`, whose records go to `store`.
 
+    `text`      whether contexts consist of the symbols that are predicted, as in a text
     `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
     `never`     symbols that are never predicted (`<s>`)
     `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
                 interpolated with the uniform distribution
-    `text`      whether contexts consist of the symbols that are predicted, as in a text
     `progress`  is called with the name of each stage
     The model does not depend on the order of the events, on `jobs` or on the memory.
     Raises ModelError where there are no events or too many.
     """
-    workspace = workspace or Workspace()
-    records = RecordStore(workspace, text)
-    return _estimate(source, smoothing or KneserNey(), records, prune, never, lowest, text, workspace, jobs, progress)
-
-
-def estimate_packed(
-    source: EventSource,
-    smoothing: Smoothing,
-    quantise: int | None = None,
-    *,
-    prune: Sequence[int] = (),
-    never: Sequence[int] = (),
-    workspace: Workspace | None = None,
-    jobs: int = 2,
-    progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[PackedTables]:
-    """Estimate a model of text as `estimate` does, and pack each order once it is complete.
-
-    `quantise` is the number of bits of a value, or None for exact ones.
-    """
-    workspace = workspace or Workspace()
-    store = PackedStore(source.layout.order, quantise, workspace)
-    return _estimate(source, smoothing, store, prune, never, None, True, workspace, jobs, progress)
-
-
-def _estimate(
-    source: EventSource, smoothing: Smoothing, store: Store[Tables], prune: Sequence[int], never: Sequence[int],
-    lowest: FloatArray | None, text: bool, workspace: Workspace, jobs: int, progress: Callable[[str], None],
-) -> Estimate[Tables]:  # fmt: skip
     layout = source.layout
     cut = cutoffs(prune, layout.order)
     if len(source) == 0:

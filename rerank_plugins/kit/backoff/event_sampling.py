@@ -1,11 +1,8 @@
 """Draws random events from a finished back-off model, by p(· | h).
 
-A context h has events of its own with their probabilities; the rest of the probability belongs to the symbols that were
-not seen in h, in proportion to p(· | h'). So, with the total probability of the events of h, one of these is drawn;
-otherwise a symbol is drawn from h' in the same way, and rejected until it is one that was not seen in h. The result is
-exact, and cheap: such a draw is expected to take 1 / (1 - Σ_{x in h} p(x | h')) trials, which times the probability of
-backing off is the back-off weight of h, at most 1 in an interpolated model. Each trial is a binary search in cumulative
-probabilities, which take 8 bytes an n-gram.
+With the total probability of the events of h, one of these is drawn; otherwise a symbol is drawn from h' in the same
+way, and rejected until it is one that was not seen in h. This is exact, and expected to take 1 / (1 - Σ_{x in h} p(x |
+h')) trials, each a binary search in cumulative probabilities, which take 8 bytes an n-gram.
 """
 
 from __future__ import annotations

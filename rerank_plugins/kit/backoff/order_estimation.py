@@ -1,14 +1,14 @@
-"""Groups the n-grams of one order by context, and estimates them.
+"""Groups the n-grams of one order by context, estimates them, and links each event to the context of the next one.
 
-Two numbers identify the context of an n-gram: the context of the shorter n-gram that is its parent in the trie, and its
-own farthest symbol. Sorting these pairs brings the events of a context together, still ordered by predicted symbol, and
+Sorting by the context of the shorter n-gram and the own farthest symbol brings the events of a context together, and
 numbers the contexts in suffix order. In a context h, with counts a and discounts D (D_1, D_2, D_3 for counts of 1, 2,
-and 3 or more), the estimates are
+and 3 or more), as in Chen and Goodman (1998), eq. 4.15,
 
     p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h')        γ(h) = Σ_x D / Σ_x a(h x)
 
-as in Chen and Goodman (1998), eq. 4.15. A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid
-backoff does not interpolate: the second term is left out, and γ is a constant.
+A pruned n-gram gives its whole count to γ (as in KenLM's lmplz). Stupid backoff leaves out the second term; its γ is a
+constant. In a text, the context after x in h is the longest known suffix of h x, which one pass over n-grams and
+contexts finds. Contexts of models of tuples are looked up from the empty one on, by where their extensions start.
 """
 
 from __future__ import annotations
@@ -21,13 +21,51 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, shares, sort_buckets, stretches
+from rerank_plugins.kit.backoff.events import dealt, shares, sort_buckets
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
-from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
+
+
+@filling_kernel
+def link_ngrams(
+    symbol: Any, parent: Any, shorter_node: Any, shorter_next: Any, contexts: Any, base: int, node: Any, following: Any
+) -> None:
+    """Fill in, for the n-grams of one order, `node` and `following`.
+
+    `node` is the context that the n-gram is itself (-1: none), `following` the longest context that is a suffix of it;
+    `shorter_node` and `shorter_next` are the same for the parents. `contexts` are the records of the contexts of this
+    length, which are numbered from `base` on.
+    """
+    j = 0
+    for i in range(len(symbol)):
+        above = shorter_node[parent[i]]
+        node[i] = -1
+        if above >= 0:
+            while j < len(contexts) and (
+                contexts[j]["parent"] < above or (contexts[j]["parent"] == above and contexts[j]["symbol"] < symbol[i])
+            ):
+                j += 1
+            if j < len(contexts) and contexts[j]["parent"] == above and contexts[j]["symbol"] == symbol[i]:
+                node[i] = base + j
+        following[i] = node[i] if node[i] >= 0 else shorter_next[parent[i]]
+
+
+@filling_kernel
+def place_links(events: Any, following: Any) -> None:
+    """Set `next` of each event, which held the number of its n-gram, to the context that follows the n-gram."""
+    for i in range(len(events)):
+        events[i]["next"] = following[events[i]["next"]]
+
+
+def first_children(contexts: RecordArray) -> IntArray:
+    """(C + 1) the first extension of each context by a symbol; the extensions end where those of the next begin."""
+    count = len(contexts) - 1
+    lengthened = np.bincount(contexts["parent"][1:count], minlength=count + 1)
+    return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
 
 
 @dataclass
@@ -58,17 +96,12 @@ def group_by_context(
     shift = max(0, (max(size, 1) << bits).bit_length() - BINS)
     bins = (((max(size, 1) << bits) - 1) >> shift) + 1
     raw = level.count if level.raw is None else level.raw
-    # Count the n-grams of each bin, and join bins to buckets.
-    slices = stretches(len(level), jobs)
     common = level.symbol, level.parent, shorter, bits, shift
-    histograms = np.array(in_threads(lambda a, b: count_bins(*common, a, b, bins), slices, jobs))
-    bucket, starts = bucket_bounds(histograms.sum(axis=0))
-    # Write the n-grams into their buckets; each thread has its own range in each bucket.
-    rows = workspace.empty((int(starts[-1]), 2), np.int64)
-    own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
-    cursors = starts[:-1] + np.cumsum(own, axis=0) - own
-    deal = [(a, b, cursor) for (a, b), cursor in zip(slices, cursors, strict=True)]
-    in_threads(lambda a, b, at: deal_ngrams(*common, level.count, raw, cutoff, a, b, bucket, at, rows), deal, jobs)
+    rows, starts = dealt(
+        len(level), bins, 2, workspace, jobs,
+        lambda a, b: count_bins(*common, a, b, bins),
+        lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
+    )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
     parts = shares(starts, PARTS * jobs)
 

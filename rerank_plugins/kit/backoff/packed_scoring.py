@@ -1,4 +1,4 @@
-"""Scores text and single steps by packed tables, with the same results as text_scoring.py.
+"""Scores text and single steps by packed tables, with the same results as scoring.py.
 
 After an n-gram of the highest order, a word costs one search more, for the context that follows it.
 """
@@ -10,20 +10,24 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.kit.backoff.bit_fields import prefetch_bits
-from rerank_plugins.kit.backoff.packed_records import (
+from rerank_plugins.kit.backoff.packed_tables import (
+    BASE,
+    BLOCK,
+    FIRST,
+    SYMBOL,
+    PackedTables,
     events_at,
     find_symbol,
     level_of,
     next_at,
     parent_at,
     place_of,
+    prefetch_bits,
     symbol_at,
     value_at,
 )  # fmt: skip
-from rerank_plugins.kit.backoff.packed_tables import BASE, BLOCK, FIRST, SYMBOL, PackedTables
-from rerank_plugins.kit.backoff.prefetch import prefetch
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 
 NARROW = 16  # events: a range as small as this is searched linearly
 AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
@@ -99,7 +103,7 @@ def score_packed_lanes(
     event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any, unseen: float,
     tokens: Any, parts: Any, start: int, eos: int, lanes: Any, sums: Any, scores: Any, matched: Any,
 ) -> None:  # fmt: skip
-    """Fill in the log10 score and the event of each token, as `score_lanes` of text_scoring.py does.
+    """Fill in the log10 score and the event of each token, as `score_lanes` of scoring.py does.
 
     `lanes` (n, 8) and `sums` (n) are for the state of each lane: its place in the text, its context, the length of that
     context, how many words precede the token, the stage of the search, the range of events left to search, and the
@@ -170,7 +174,7 @@ def score_packed_lanes(
                 else:
                     prefetch_bits(event_bits, place_of(event_fields, 0, symbol))
                 continue
-            # Step 6: the context of the next token, as in text_scoring.py.
+            # Step 6: the context of the next token, as in scoring.py.
             if symbol == eos:
                 context, level, length = start, start_level, 1
             else:
@@ -185,3 +189,57 @@ def score_packed_lanes(
             if here + 1 == parts[lane + 1]:
                 lanes[lane, 4] = DONE
                 going -= 1
+
+
+def unpack(tables: PackedTables) -> BackoffTables:
+    """The tables as records, which take about twice the memory."""
+    contexts = np.zeros(int(tables.context_levels[-1]) + 1, CONTEXT)
+    events = np.zeros(int(tables.event_levels[-1]), EVENT)
+    for level in range(tables.order):
+        events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
+        span = slice(*tables.context_levels[level : level + 2].tolist())
+        contexts["backoff"][span] = tables.context_values(level)
+    _fill(*packed_arrays(tables), tables.context_levels, contexts, events)  # type: ignore[call-arg]
+    contexts[-1] = (0.0, 0, len(events), 0)
+    return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
+
+
+@filling_kernel
+def _fill(
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any,  # noqa: ARG001
+    context_levels: Any, contexts: Any, events: Any,
+) -> None:  # fmt: skip
+    """Fill in all but the values."""
+    order = len(event_fields)
+    for level in range(order):
+        longer = context_levels[level + 1]
+        for context in range(context_levels[level], longer):
+            low = events_at(context_bits, context_fields, bases, level, context)
+            high = events_at(context_bits, context_fields, bases, level, context + 1)
+            contexts[context]["events"] = low
+            parent = 0
+            if level > 0:
+                parent = parent_at(context_bits, context_fields, bases, level, context)
+                contexts[context]["parent"] = parent
+            for event in range(low, high):
+                symbol = event if level == 0 else symbol_at(event_bits, event_fields, level, event)
+                events[event]["symbol"] = symbol
+                if level + 1 < order or level == 0:
+                    following = next_at(event_bits, event_fields, level, event)
+                    # The symbol of a context that is one word longer is the farthest word of this n-gram.
+                    if following >= longer:
+                        contexts[following]["symbol"] = symbol if level == 0 else contexts[context]["symbol"]
+                else:
+                    # What follows an n-gram of the highest order follows the next shorter n-gram of the model.
+                    above, shorter, below = parent, symbol, level - 1
+                    while below > 0:
+                        first = events_at(context_bits, context_fields, bases, below, above)
+                        end = events_at(context_bits, context_fields, bases, below, above + 1)
+                        shorter = find_symbol(event_bits, event_fields, below, first, end, symbol)
+                        if shorter >= 0:
+                            break
+                        above = parent_at(context_bits, context_fields, bases, below, above)
+                        below -= 1
+                        shorter = symbol
+                    following = next_at(event_bits, event_fields, below, shorter)
+                events[event]["next"] = following

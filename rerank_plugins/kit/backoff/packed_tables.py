@@ -1,23 +1,24 @@
 """The packed tables of a finished model of text: records of bits, in about half the memory of tables.py.
 
-The records of a level have the widths that it needs. Three things are not stored. The symbol of a context is that of
-the n-gram that it is. The first event of a context and its parent ascend with the number of the context, so that a
-record holds only the differences from those of the first record of its block. The context that follows an n-gram h x
-of the highest order is the one that follows h' x, where h' is h without its farthest word: no context is longer.
-
-KenLM's trie (Heafield 2011) packs words, probabilities and pointers in the same way.
+The records of a level have the widths that it needs, up to 57 bits a number, one after the other in 64-bit integers,
+lowest bits first. Not stored are the symbol of a context (that of the n-gram that it is); the first event of a context
+and its parent, but for their differences from those of the first record of the block, since both ascend; and the
+context that follows an n-gram h x of the highest order, which is the one that follows h' x. KenLM's trie (Heafield
+2011) packs in the same way.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 
 BitArray = NDArray[np.uint64]
 
@@ -42,7 +43,7 @@ class PackedTables:
     EXACT; then the widths of the symbol and of the following context, or of the parent and of the events, log2 of the
     size of a block, and the first of its blocks.
     `bases` (blocks, 2): the parent and the first event of the first context of each block.
-    `values`: the codebooks (codebooks.py).
+    `values`: the codebooks (stores.py).
     `context_levels`, `event_levels` and `unseen` are as in BackoffTables.
     """
 
@@ -83,7 +84,7 @@ class PackedTables:
         return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
 
     def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        from rerank_plugins.kit.backoff.bit_fields import copy_bits
+        from rerank_plugins.kit.backoff.packed_tables import copy_bits
 
         codes = np.empty(number, np.uint32)
         copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
@@ -95,7 +96,7 @@ class PackedTables:
 
     def following(self, symbol: int) -> int:
         """The context after this symbol in the empty context."""
-        from rerank_plugins.kit.backoff.bit_fields import copy_bits
+        from rerank_plugins.kit.backoff.packed_tables import copy_bits
 
         fields = self.event_fields[0]
         after = np.zeros(1, np.uint32)
@@ -120,3 +121,118 @@ class PackedTables:
             fits = bool((blocks < len(self.bases)).all()) and self.bases.shape[1:] == (2,)
         if not fits:
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
+
+
+def integers_for(bits: int) -> int:
+    """How many 64-bit integers hold so many bits."""
+    return -(-bits // 64) + 1
+
+
+@part
+def read_bits(bits: Any, at: int, width: int) -> Any:
+    """The number of `width` bits that begins at bit `at`."""
+    place = at >> 6
+    shift = at & 63
+    number = bits[place] >> np.uint64(shift)
+    if shift + width > 64:
+        number |= bits[place + 1] << np.uint64(64 - shift)
+    # As int64: numba makes floating-point numbers of sums of signed and unsigned ones.
+    return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+
+
+@part
+def prefetch_bits(bits: Any, at: int) -> None:
+    """Start loading the numbers at bit `at`."""
+    prefetch(bits, at >> 6)
+
+
+@filling_kernel
+def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
+    """Write a column of numbers, whose bits must be 0 so far: `width` bits each, the first at bit `at`.
+
+    The numbers, uint32 or less, are `stride` bits apart.
+    """
+    for i in range(len(numbers)):
+        place = at >> 6
+        shift = at & 63
+        number = np.uint64(numbers[i])
+        bits[place] |= number << np.uint64(shift)
+        if shift + width > 64:
+            bits[place + 1] |= number >> np.uint64(64 - shift)
+        at += stride
+
+
+@filling_kernel
+def copy_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
+    """Read a column that `write_bits` has written into `numbers`."""
+    for i in range(len(numbers)):
+        numbers[i] = read_bits(bits, at, width)
+        at += stride
+
+
+@part
+def level_of(fields: Any, number: int) -> int:
+    """The level of the event or context of this number."""
+    level = 0
+    while level + 1 < len(fields) and fields[level + 1, FIRST] <= number:
+        level += 1
+    return level
+
+
+@part
+def place_of(fields: Any, level: int, number: int) -> Any:
+    """The first bit of a record."""
+    return fields[level, BIT] + (number - fields[level, FIRST]) * fields[level, WIDTH]
+
+
+@part
+def value_at(bits: Any, fields: Any, values: Any, level: int, at: int) -> Any:
+    """The value that is stored from bit `at` on."""
+    code = read_bits(bits, at, fields[level, VALUE])
+    if fields[level, BOOK] == EXACT:
+        return np.uint32(code + fields[level, SMALLEST]).view(np.float32)
+    return values[fields[level, BOOK] + code]
+
+
+@part
+def symbol_at(bits: Any, fields: Any, level: int, event: int) -> Any:
+    """The predicted symbol of an event, not of the empty context."""
+    return read_bits(bits, place_of(fields, level, event), fields[level, SYMBOL])
+
+
+@part
+def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
+    """The first event of a context, or the end of the events of the level for one context too many."""
+    block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
+    at = place_of(fields, level, context) + fields[level, VALUE] + fields[level, PARENT]
+    return bases[block, 1] + read_bits(bits, at, fields[level, EVENTS])
+
+
+@part
+def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
+    """The parent of a context."""
+    block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
+    at = place_of(fields, level, context) + fields[level, VALUE]
+    return bases[block, 0] + read_bits(bits, at, fields[level, PARENT])
+
+
+@part
+def next_at(bits: Any, fields: Any, level: int, event: int) -> Any:
+    """The longest context after an event, not of the highest order."""
+    at = place_of(fields, level, event) + fields[level, SYMBOL] + fields[level, VALUE]
+    return read_bits(bits, at, fields[level, NEXT])
+
+
+@part
+def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol: int) -> int:
+    """The event of the symbol among the events `low` … `high` of a level above the lowest, or -1."""
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if symbol_at(bits, fields, level, middle) <= symbol:
+            low = middle
+        else:
+            high = middle
+    for event in range(low, high):
+        if symbol_at(bits, fields, level, event) == symbol:
+            return event
+    return -1

@@ -1,14 +1,11 @@
 """The two smoothing methods, which turn counts into probabilities or scores.
 
-Interpolated modified Kneser–Ney (Chen and Goodman 1998): three discounts an order from the counts of counts n_1 … n_4,
+Interpolated modified Kneser–Ney (Chen and Goodman 1998): with Y = n_1 / (n_1 + 2 n_2), of the counts of counts n_1 …
+n_4 of an order, D_j = j - (j + 1) Y n_{j+1} / n_j, j = 1, 2, 3. Orders below the highest have continuation counts.
+Data that is too small (an n_j of 0, or D_j outside [0, j]) gets the discounts 0.5, 1, 1.5 of lmplz's
+`--discount_fallback`.
 
-    Y = n_1 / (n_1 + 2 n_2)      D_j = j - (j + 1) Y n_{j+1} / n_j,  j = 1, 2, 3
-
-Orders below the highest have continuation counts. Data that is too small for the formula (an n_j of 0, or D_j outside
-[0, j]) gets the discounts 0.5, 1, 1.5 of lmplz's `--discount_fallback`.
-
-Stupid backoff (Brants et al. 2007): S(x | h) = C(h x) / C(h ·) where C(h x) > 0, else 0.4 S(x | h'). The scores do not
-sum to one. C(h ·) = Σ_x C(h x) is counted, and not replaced by C(h): in a tree a word has many children or none.
+Stupid backoff (Brants et al. 2007): S(x | h) = C(h x) / Σ_x C(h x) where C(h x) > 0, else 0.4 S(x | h').
 """
 
 from __future__ import annotations
@@ -27,17 +24,14 @@ FALLBACK = (0.5, 1.0, 1.5)
 
 @dataclass(frozen=True)
 class KneserNey:
-    """Interpolated modified Kneser–Ney smoothing; `discounts`, if given, replace those of the data in every order."""
+    """Interpolated modified Kneser–Ney smoothing."""
 
-    discounts: tuple[float, float, float] | None = None
     continuation: ClassVar[bool] = True
     backoff: ClassVar[float] = -1.0  # negative: the weights are estimated
     name: ClassVar[str] = "kneser-ney"
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
         """(3) D_1, D_2, D_3+ from (5) n_0 … n_4, and whether the data was large enough for the formula."""
-        if self.discounts is not None:
-            return np.array(self.discounts), True
         n = counts_of_counts.astype(np.float64)
         if (n[1:4] == 0).any():
             return np.array(FALLBACK), False

@@ -1,49 +1,67 @@
-"""Stores the records of a model that is being estimated: in the tables themselves, or packed an order at a time."""
+"""What an estimator writes the records of a model to: the tables themselves, or packed tables, an order at a time.
+
+A packed value is exact: the bit pattern of its 32-bit float less the smallest pattern of its level, 27 to 29 bits for
+logarithms of the usual size. Or it is quantised: the place of its nearest neighbour in a codebook of its level, the
+means of bins of equal width, so that no probability changes by more than half the width of a bin (3.5 % for 8 bits and
+log10 values from -8 to 0). Measured on 46.8 million words, 8 bits cost 0.04 % of perplexity; with bins of equal
+frequency, as in KenLM, 2.7 %. The scores of impossible and unweighted n-grams (-99 and 0) stay exact.
+"""
+
+# ruff: noqa: ARG002, D102 (the methods of stores have the signatures and docstrings of Store)
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.backoff.context_links import first_children
-from rerank_plugins.kit.backoff.packed_levels import Packer
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables, RecordArray
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff import packed_tables as packed
+from rerank_plugins.kit.backoff.order_estimation import first_children
+from rerank_plugins.kit.backoff.packed_tables import PackedTables, integers_for, write_bits
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
 from rerank_plugins.kit.workspace import Collection, Workspace
 
-Tables = TypeVar("Tables", covariant=True)
+Values = NDArray[np.float32]
+BLOCKS = (3, 4, 5, 6, 7)  # log2 of the sizes of blocks to choose from
+STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each stretch begins with an integer
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
 
-class Store(Protocol[Tables]):
+Tables = TypeVar("Tables")
+
+
+class Store(Generic[Tables]):
     """Room for the records of each order in turn; `has_last_links`: whether the highest order has links."""
 
-    has_last_links: bool
+    has_last_links = False
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     def start(self, event_levels: LongArray, most: int) -> None:
         """Begin a model with these levels of events and at most `most` contexts, the end included."""
-        ...
+        self._event_levels = event_levels
 
     def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
         """Records of EVENT with the content of these parts, the events of an order."""
-        ...
+        return joined(parts, self._workspace.empty(sum(map(len, parts)), EVENT))
 
     def contexts(self, size: int) -> RecordArray:
         """Records for the contexts of the next length."""
-        ...
+        return self._workspace.empty(size, CONTEXT)
 
     def events_done(self, events: RecordArray, first: int) -> None:
         """The events of the next order, from number `first` on, are complete."""
-        ...
 
     def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
         """The contexts of the next length, from number `first` on, are complete; their events end at `end`."""
-        ...
 
     def finish(self, context_levels: LongArray, unseen: float) -> Tables:
         """The tables."""
-        ...
+        raise NotImplementedError
 
 
 def joined(parts: Iterable[RecordArray], records: RecordArray) -> RecordArray:
@@ -55,37 +73,28 @@ def joined(parts: Iterable[RecordArray], records: RecordArray) -> RecordArray:
     return records
 
 
-class RecordStore:
-    """Records that are the tables; `text` as for `estimate`."""
+class RecordStore(Store[BackoffTables]):
+    """Records that are the tables; `text` as for `estimate`. Models of tuples get the links of contexts in the end."""
 
     has_last_links = True
 
     def __init__(self, workspace: Workspace, text: bool) -> None:
-        self._workspace, self._text, self._used = workspace, text, 0
+        super().__init__(workspace)
+        self._text, self._used = text, 0
 
     def start(self, event_levels: LongArray, most: int) -> None:
-        """Make room for all records."""
         self._event_levels = event_levels
         self._events = self._workspace.empty(int(event_levels[-1]), EVENT)
         self._contexts = self._workspace.empty(most, CONTEXT)
 
     def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
-        """They are copied into a part of the whole array."""
         return joined(parts, self._events[self._event_levels[order - 1] : self._event_levels[order]])
 
     def contexts(self, size: int) -> RecordArray:
-        """A part of the whole array."""
         self._used += size
         return self._contexts[self._used - size : self._used]
 
-    def events_done(self, events: RecordArray, first: int) -> None:
-        """They are where they should be."""
-
-    def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
-        """They are where they should be."""
-
     def finish(self, context_levels: LongArray, unseen: float) -> BackoffTables:
-        """The tables; models of tuples get the links that they are looked up by."""
         contexts = self._contexts[: self._used + 1]
         contexts[-1] = (0.0, 0, len(self._events), 0)
         if self._text:
@@ -95,39 +104,144 @@ class RecordStore:
         return BackoffTables(contexts, self._events, context_levels, self._event_levels, children, unseen)
 
 
-class PackedStore:
-    """Records that are packed, and then given up; `quantise` as for Packer."""
+def codebook(values: Values, bits: int) -> Values:
+    """(at most 2**bits) the ascending representatives of the values."""
+    special = (values <= LOG_ZERO) | (values == 0)
+    exact, usual = np.unique(values[special]), values[~special]
+    room = (1 << bits) - len(exact)
+    if not len(usual):
+        return exact
+    low, high = float(usual.min()), float(usual.max())
+    bins = np.minimum((usual - low) * (room / max(high - low, 1e-9)), room - 1).astype(np.int64)
+    sizes = np.bincount(bins, minlength=room)
+    centres = np.bincount(bins, usual, room)[sizes > 0] / sizes[sizes > 0]
+    book: Values = np.unique(np.concatenate([exact, centres]).astype(np.float32))
+    return book
 
-    has_last_links = False
+
+def nearest(values: Values, book: Values) -> NDArray[np.uint32]:
+    """(n) the place in the codebook of the representative nearest to each value."""
+    middles = (book[1:].astype(np.float64) + book[:-1]) / 2
+    places: NDArray[np.uint32] = np.searchsorted(middles, values).astype(np.uint32)
+    return places
+
+
+class PackedStore(Store[PackedTables]):
+    """Records that are packed, and then given up; `quantise` is the number of bits of a value, or None for exact ones.
+
+    Many records wait in files.
+    """
 
     def __init__(self, order: int, quantise: int | None, workspace: Workspace) -> None:
-        self._workspace = workspace
+        super().__init__(workspace)
+        self._order, self._quantise = order, quantise
         self._filing = Workspace(min(workspace.memory, FILED), workspace.folder)
-        self._packer = Packer(order, quantise, self._filing)
+        self._bits = {kind: Collection(self._filing, np.uint64) for kind in ("events", "contexts")}
+        self._fields: dict[str, list[LongArray]] = {"events": [], "contexts": []}
+        self._bases: list[IntArray] = []
+        self._books: list[NDArray[np.float32]] = []
 
-    def start(self, event_levels: LongArray, most: int) -> None:  # noqa: ARG002
-        """Note the levels."""
-        self._event_levels = event_levels
-
-    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:  # noqa: ARG002
-        """They are copied, into a file if they are many."""
+    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
         records = Collection(self._filing, EVENT)
         for part in parts:
             records.append(part)
         return records.finish()
 
-    def contexts(self, size: int) -> RecordArray:
-        """An array for this length."""
-        return self._workspace.empty(size, CONTEXT)
-
     def events_done(self, events: RecordArray, first: int) -> None:
-        """Pack them."""
-        self._packer.add_events(first, events)
+        level = len(self._fields["events"])
+        fields, codes = self._start("events", packed.EVENT_COLUMNS, first, events["log10"])
+        columns = [(codes, fields[packed.VALUE])]
+        if level > 0:
+            fields[packed.SYMBOL] = _width(events["symbol"])
+            columns.insert(0, (events["symbol"], fields[packed.SYMBOL]))
+        if level < self._order - 1:
+            fields[packed.NEXT] = _width(events["next"])
+            columns.append((events["next"], fields[packed.NEXT]))
+        self._write("events", fields, columns)
 
     def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
-        """Pack them."""
-        self._packer.add_contexts(first, contexts, end)
+        fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, first, contexts["backoff"])
+        number = len(contexts)
+        links = np.empty((number + 1, 2), np.int32)
+        links[:number, 0], links[:number, 1] = contexts["parent"], contexts["events"]
+        links[number] = links[number - 1, 0] if number else 0, end
+        # The size of the blocks with which the bases and the differences from them take the fewest bits.
+        chosen = min(BLOCKS, key=lambda size: 64 * ((number >> size) + 1) + (number + 1) * sum(_widths(links, size)))
+        fields[packed.BLOCK], fields[packed.BASE] = chosen, sum(map(len, self._bases))
+        fields[packed.PARENT], fields[packed.EVENTS] = _widths(links, chosen)
+        bases = links[:: 1 << chosen].copy()
+        for start in range(0, number + 1, STRETCH):  # STRETCH is a multiple of the size of a block
+            stretch = links[start : start + STRETCH]
+            stretch -= np.repeat(stretch[:: 1 << chosen], 1 << chosen, axis=0)[: len(stretch)]
+        self._bases.append(bases)
+        codes = np.concatenate([codes, np.zeros(1, codes.dtype)])
+        columns = [
+            (codes, fields[packed.VALUE]),
+            (links[:, 0], fields[packed.PARENT]),
+            (links[:, 1], fields[packed.EVENTS]),
+        ]
+        self._write("contexts", fields, columns)
+
+    def _start(self, kind: str, columns: int, first: int, values: NDArray[np.float32]) -> tuple[LongArray, Any]:
+        """The fields of the next level, those of its values filled in, and the codes of these values."""
+        fields = np.zeros(columns, np.int64)
+        fields[packed.FIRST] = first
+        fields[packed.BIT] = self._bits[kind].rows * 64
+        if self._quantise is None:
+            codes = values.copy().view(np.uint32)
+            fields[packed.BOOK], fields[packed.SMALLEST] = packed.EXACT, codes.min() if len(codes) else 0
+            codes -= np.uint32(fields[packed.SMALLEST])
+        else:
+            book = codebook(values, self._quantise)
+            fields[packed.BOOK] = sum(map(len, self._books))
+            self._books.append(book)
+            codes = nearest(values, book)
+        fields[packed.VALUE] = _width(codes)
+        return fields, codes
+
+    def _write(self, kind: str, fields: LongArray, columns: list[tuple[NDArray[Any], Any]]) -> None:
+        stride = fields[packed.WIDTH] = sum(width for _, width in columns)
+        size = len(columns[0][0])
+        for start in range(0, max(size, 1), STRETCH):
+            bits = np.zeros(integers_for(int(stride) * min(STRETCH, size - start)), np.uint64)
+            at = 0
+            for column, width in columns:
+                write_bits(bits, at, int(stride), int(width), column[start : start + STRETCH].astype(np.uint32))
+                at += int(width)
+            self._bits[kind].append(bits if start + STRETCH >= size else bits[:-1])
+        self._fields[kind].append(fields)
 
     def finish(self, context_levels: LongArray, unseen: float) -> PackedTables:
-        """The packed tables."""
-        return self._packer.finish(context_levels, self._event_levels, unseen)
+        bits = {kind: collection.finish() for kind, collection in self._bits.items()}
+        fields = {kind: np.array(rows, np.int64) for kind, rows in self._fields.items()}
+        bases, values = np.concatenate(self._bases), np.concatenate([*self._books, np.zeros(0, np.float32)])
+        return PackedTables(
+            bits["events"], bits["contexts"], fields["events"], fields["contexts"], bases, values,
+            context_levels, self._event_levels, unseen,
+        )  # fmt: skip
+
+
+def pack(tables: BackoffTables, quantise: int | None = None) -> PackedTables:
+    """The packed tables of a model of text that was estimated here."""
+    store = PackedStore(tables.order, quantise, Workspace())
+    store.start(tables.event_levels, 0)
+    for level in range(tables.order):
+        start, end = tables.event_levels[level : level + 2].tolist()
+        store.events_done(tables.events[start:end], start)
+        first, last = tables.context_levels[level : level + 2].tolist()
+        store.contexts_done(tables.contexts[first:last], first, end)
+    return store.finish(tables.context_levels, tables.unseen)
+
+
+def _width(numbers: NDArray[Any]) -> int:
+    return int(numbers.max()).bit_length() if len(numbers) else 0
+
+
+def _widths(links: IntArray, size: int) -> tuple[int, int]:
+    """The bits of the greatest differences within blocks of 2**size records."""
+    firsts = links[:: 1 << size]
+    lasts = links[(1 << size) - 1 :: 1 << size]
+    if len(lasts) < len(firsts):
+        lasts = np.concatenate([lasts, links[-1:]])
+    parent, events = (lasts - firsts).max(axis=0).tolist()
+    return parent.bit_length(), events.bit_length()

@@ -1,15 +1,10 @@
 """Counts all n-grams of all orders by one sort.
 
-In suffix order (layout.py) the events that share their last k symbols stand together, so one pass over the sorted rows
-finds the distinct k-grams of every order k, each right after its (k-1)-gram without the farthest symbol: a trie in
-which the nodes of an order are in suffix order and their parents ascend. Two counts of a k-gram g are used:
-
-- raw: how often g occurs;
-- continuation (Kneser and Ney 1995): in how many different contexts g occurs, N1+(• g), which is the number of its
-  children, plus the raw count of the occurrences without further context: n-grams from the start of a sentence, paths
-  from the root.
-
-The time is O(events × order) after the sort, the memory 12 to 16 bytes a node.
+One pass over rows in suffix order (events.py) finds the distinct k-grams of every order k, each right after its
+(k-1)-gram without the farthest symbol: a trie in which the nodes of an order are in suffix order and their parents
+ascend. The raw count of a k-gram is how often it occurs; its continuation count (Kneser and Ney 1995) is in how many
+different contexts, N1+(• g): its children, plus the occurrences without further context, as at the start of a
+sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.radix_sort import shares, sort_buckets
+from rerank_plugins.kit.backoff.events import shares, sort_buckets
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 

@@ -1,9 +1,9 @@
-"""A finished back-off model as two arrays of records.
+"""A finished back-off model as two arrays of records, and as arrays of a model file.
 
 Contexts are numbered level by level (0 is the empty context), each level in suffix order, so that the contexts that
 extend a context by one symbol stand together. The events of a context stand together too, sorted by symbol; the empty
-context has an event for every symbol, at the place of its number. Values are log10 in 32 bits, as in ARPA files and
-KenLM, so that imported values are exported digit for digit. All scores that leave this package are in natural logs.
+context has an event for every symbol, at its number. Values are log10 in 32 bits, as in ARPA files and KenLM, so that
+imported values are exported digit for digit; scores that leave this package are natural logs.
 """
 
 from __future__ import annotations
@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.files.declared import Contents, Stored
+from rerank_plugins.kit.files.model_file import Arrays
 
 CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("symbol", "<i4")])
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])
 LOG_ZERO = -99.0  # log10 of 0 in ARPA files
 RecordArray = NDArray[Any]
+PACKED = (
+    "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",
+)  # fmt: skip
+TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
 @dataclass(frozen=True)
@@ -69,3 +76,63 @@ class BackoffTables:
         fits = fits and contexts >= 1 and int(self.contexts[-1]["events"]) == events
         if not fits or len(self.children) not in (0, contexts + 1):
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
+
+
+def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
+    """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
+
+    A model of several tables gives each a `prefix` of its own.
+    """
+    return {prefix + name: getattr(tables, name) for name in TABLES}
+
+
+def packed_arrays(tables: PackedTables) -> Arrays:
+    """The arrays of packed tables by name, for `write_model`."""
+    return {name: getattr(tables, name) for name in PACKED}
+
+
+def text_tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables | PackedTables:
+    """The tables of the model file of a text, packed or not. Raises ModelError as `tables_from` does."""
+    if "event_bits" not in arrays:
+        return tables_from(arrays, unseen, where)
+    if missing := [name for name in PACKED if name not in arrays]:
+        raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
+    tables = PackedTables(**{name: arrays[name] for name in PACKED}, unseen=unseen)
+    tables.check(where)
+    return tables
+
+
+def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
+    """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
+    if missing := [prefix + name for name in TABLES if prefix + name not in arrays]:
+        raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
+    tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)
+    tables.check(where)
+    return tables
+
+
+class Tables(Stored):
+    """Annotates tables with so many symbols ("*": any number), whose arrays have the `prefix`.
+
+    With `keys`, the field is a mapping of them to tables, and the prefix of each is its key. `unseen` is 0 unless it is
+    a setting.
+    """
+
+    def __init__(self, symbols: str, prefix: str = "", *, keys: tuple[str, ...] = (), has_unseen: bool = False) -> None:
+        self.symbols, self.prefix, self.keys, self.has_unseen = symbols, prefix, keys, has_unseen
+
+    def write(self, value: Any, _name: str, contents: Contents) -> None:
+        """Add the arrays of the tables."""
+        for prefix, tables in [(f"{key}.", value[key]) for key in self.keys] or [(self.prefix, value)]:
+            contents.arrays.update(table_arrays(tables, prefix))
+        if self.has_unseen:
+            contents.settings["unseen"] = value.unseen
+
+    def read(self, _hint: Any, name: str, contents: Contents) -> Any:
+        """Return the tables. Raises ModelError or ValueError if their arrays are missing or do not fit."""
+        if self.keys:
+            return {key: tables_from(contents.arrays, 0.0, contents.path, f"{key}.") for key in self.keys}
+        unseen = float(contents.settings["unseen"]) if self.has_unseen else 0.0
+        tables = tables_from(contents.arrays, unseen, contents.path, self.prefix)
+        contents.agree(f"the list of 1-grams of {name}", (tables.sizes[0],), (self.symbols,))
+        return tables

@@ -1,28 +1,36 @@
-"""Puts a parser behind caches, so that each distinct sentence is parsed once for all features and runs."""
+"""Puts a parser behind caches, and finds the parser of a model of trees: that which made its trees.
+
+A model file records its parser as the table by which a config names it, `{"use": "biaffine", "model": …}`. A file
+among the options is recorded by its path, relative to the folder of the model file, and by the hash of its content.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field, is_dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from rerank_plugins import __version__
 from rerank_plugins.core.brackets_and_quotes import Words
-from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.identity import describe
+from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
+from rerank_plugins.core.identity import describe, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
 from rerank_plugins.core.paths import cache_folder, cache_limit
 from rerank_plugins.core.scored_trees import KBestTrees
-from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.parse_cache import ParseCache
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
+ADVICE = "name the parser of the hypotheses with the option 'parser'"
 
 
 def default_cache() -> ParseCache | None:
@@ -52,17 +60,23 @@ def identity(parser: Parser) -> str | None:
 class CachedParser(Parser):
     """Looks parses up in memory, then on disk, and parses only the other sentences.
 
-    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the sentences without a tree, which are
-    reported in the log.
+    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the distinct sentences that have words but no
+    tree, which are reported in the log.
     """
 
     parser: Parser
     _cache: ParseCache | None = field(default_factory=default_cache, repr=False, compare=False)
-    _known: dict[tuple[str, ...], Parse] = field(default_factory=dict, repr=False, compare=False)
-    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[str, ...], Parse] = {}
+        self.parsed = self.unparsed = self._remembered = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parser": self.parser, "_cache": self._cache, "_known": {}, "_counts": {}}
+        return {"parser": self.parser, "_cache": self._cache}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @property
     def trained_on(self) -> TrainedOn:
@@ -73,16 +87,6 @@ class CachedParser(Parser):
     def vocabulary(self) -> Words | None:
         """The words that the wrapped parser knows."""
         return self.parser.vocabulary
-
-    @property
-    def parsed(self) -> int:
-        """The number of sentences passed to the wrapped parser."""
-        return self._counts.get("parsed", 0)
-
-    @property
-    def unparsed(self) -> int:
-        """The number of distinct sentences that have words but no tree."""
-        return self._counts.get("unparsed", 0)
 
     @cached_property
     def _identity(self) -> str | None:
@@ -106,7 +110,7 @@ class CachedParser(Parser):
     def keep(self, sentences: Sequence[tuple[str, ...]], parses: Sequence[Parse]) -> None:
         """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
         pairs = list(zip(sentences, parses, strict=True))
-        self._counts["parsed"] = self.parsed + len(pairs)
+        self.parsed += len(pairs)
         if self._cache and self._identity:
             own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
             self._cache.save(self._identity, own)
@@ -114,9 +118,9 @@ class CachedParser(Parser):
 
     def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The distinct sentences whose parses are not known, after those on disk have been remembered."""
-        if self._counts.get("remembered", 0) > REMEMBERED:
+        if self._remembered > REMEMBERED:
             self._known.clear()
-            self._counts["remembered"] = 0
+            self._remembered = 0
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new and self._cache and self._identity:
             loaded = self._cache.load(self._identity, new)
@@ -126,11 +130,10 @@ class CachedParser(Parser):
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)
-        trees = sum(1 + len(parse.constituents) for _, parse in parses)
-        self._counts["remembered"] = self._counts.get("remembered", 0) + trees
+        self._remembered += sum(1 + len(parse.constituents) for _, parse in parses)  # trees
         unparsed = [words for words, parse in parses if words and parse.is_empty]
         if unparsed:
-            self._counts["unparsed"] = self.unparsed + len(unparsed)
+            self.unparsed += len(unparsed)
             text = " ".join(unparsed[0])
             text = text if len(text) <= 60 else text[:57] + "..."
             logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
@@ -141,3 +144,60 @@ def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:
     constituents = parse.constituents
     own = constituents.trees.words if isinstance(constituents, KBestTrees) else None
     return not constituents or words == (own or constituents[0].tree.words())
+
+
+def record_parser(use: str, parser: Parser, folder: Path) -> dict[str, Any]:
+    """The table of a parser registered as `use`, for a model file in `folder`; options at their defaults are left out.
+
+    It is empty for a parser that has trees for some sentences alone, and for one that is no dataclass.
+    """
+    if not parser.general or not is_dataclass(parser):
+        return {}
+    options = {f.name: (getattr(parser, f.name), f.default) for f in fields(parser) if f.init}
+    chosen = {name: value for name, (value, default) in options.items() if value != default}
+    return {"use": use} | {
+        name: {"path": os.path.relpath(value, folder), "hash": path_hash(value)} if isinstance(value, Path) else value
+        for name, value in chosen.items()
+    }
+
+
+def recorded_parser(model: Path) -> dict[str, Any]:
+    """The table of the parser of a model file's trees, with its files where they are now; empty if none is recorded.
+
+    A file is looked for where it was, seen from the model file, and beside the model file. Raises ModelError if it is
+    in neither place, or has another content there.
+    """
+    recorded = read_trained_on(model).parser
+    try:
+        return {
+            name: str(_find(model, value, recorded["use"])) if isinstance(value, Mapping) else value
+            for name, value in recorded.items()
+        }
+    except DAMAGE as error:
+        raise ModelError(f"{model}: damaged record of its parser ({type(error).__name__}: {error})") from None
+
+
+def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
+    paths = file["path"], Path(file["path"]).name
+    places = [Path(os.path.normpath(model.parent / path)) for path in dict.fromkeys(paths)]
+    present = [place for place in places if place.exists()]
+    for place in present:
+        if path_hash(place) == file["hash"]:
+            return place
+    problem = f"{present[0]} is another file now" if present else f"there is no {' and no '.join(map(str, places))}"
+    raise ModelError(f"{model}: its trees were parsed by {use!r} with a file of its own, but {problem}: {ADVICE}")
+
+
+def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) -> Parser:
+    """The parser for a model file, or for an embedded English model if that is None; `default` if `parser` is None.
+
+    Raises ModelError for a parser of another language than the model's, also if it is the default.
+    """
+    trained_on = read_trained_on(model) if model else TrainedOn("en")
+    chosen, whose = (parser, "the parser") if parser else (CachedParser(default), "the default parser")
+    if parser is None and trained_on.language == UNDETERMINED:
+        raise ModelError(f"{model}: trained on text of no known language: {ADVICE}, or train it with --language")
+    if trained_on.differs(chosen.trained_on):
+        languages = f"{trained_on.language!r}, and {whose} reads {chosen.trained_on.language!r}"
+        raise ModelError(f"{model or 'the embedded model'}: trained on {languages}: {ADVICE}")
+    return chosen

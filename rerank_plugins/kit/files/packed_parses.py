@@ -1,9 +1,8 @@
 """Packs parses into bytes for the cache: compressed JSON without the words, which the caller has.
 
-A dependency tree is stored as its heads, relations and tags, in some 7 bytes a word. The trees of a k-best list share
-most of their subtrees, so the distinct subtrees are stored, children before parents, each as its label and the numbers
-of its children (for a preterminal, -1 minus the number of its word), then the number of the root of each tree, and its
-ln p.
+A dependency tree is its heads, relations and tags, some 7 bytes a word. A k-best list is its distinct subtrees,
+children before parents, each as its label and the numbers of its children (for a tag, -1 minus the number of its
+word), then the number of the root of each tree, and its ln p.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
 """The cache of parses on disk, so that no sentence is parsed twice by any run, feature or process.
 
-It is an SQLite database in write-ahead mode, so that several processes of a machine can read and write at the same
-time. A batch is one transaction, so an interrupted run loses at most a batch. The key of a parse is its parser
-(`cached.identity`) and a hash of the sentence's tokens; its value is packed by packed_parses.py. `paths.cache_folder`
-says where the database is. Not supported: file systems shared between machines, where SQLite's locks do not hold (set
-`RERANK_CACHE` to a local folder there).
-
-With a limit, a save that makes the file exceed it removes the parses that have not been used for the longest time, and
-SQLite uses their room again. Keys are hashes, so that pages of the file are only about two thirds full: what counts is
-the bytes of keys and parses, which may take `FULL` of the limit, and take `KEPT` of that after a removal. Uses are
-noted by the hour, and again only after a day, so that reading hardly ever writes.
+It is an SQLite database in write-ahead mode; a batch is one transaction. The key of a parse is its parser
+(`cached_parser.identity`) and a hash of the sentence's tokens. File systems shared between machines, where SQLite's
+locks do not hold, are not supported. A save that makes the file exceed its limit removes the parses that have not been
+used for the longest time. Pages are only about two thirds full, as keys are hashes: what counts is the bytes of keys
+and parses, which may take `FULL` of the limit, and take `KEPT` of that after a removal. Uses are noted by the hour,
+and again only after a day, so that reading hardly ever writes.
 """
 
 from __future__ import annotations

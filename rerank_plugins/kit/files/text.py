@@ -1,9 +1,8 @@
-r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
+r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst), and numbers; `-` is stdin or stdout.
 
-The reader recognises the compression by the first bytes of the file, not by its name, and works in pieces of bounded
-size. Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence, and a file
-that is read and written again has the same bytes. The writer chooses the compression by the suffix of the name and
-renames the file to its name only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
+The reader recognises the compression by the first bytes of the file, and works in pieces of bounded size. Lines end at
+"\n" alone and keep their ends, so that a file that is read and written again has the same bytes. The writer chooses
+the compression by the suffix of the name and renames the file to its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
 from rerank_plugins.core.errors import FormatError, RerankError
-from rerank_plugins.core.unfinished_files import unfinished
-from rerank_plugins.kit.files.closed_pipes import drop_unread
+from rerank_plugins.core.intact_files import unfinished
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
@@ -33,9 +32,44 @@ SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, infla
 LONGEST_LINE = 1 << 28  # bytes
 XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
 STANDARD = "-"
-
-
 INFLATING = type(zlib.decompressobj())
+
+
+def finite(text: str) -> float:
+    """Parse a finite number. Raises ValueError with the text found and what was expected.
+
+    This is stricter than float(): nan and inf are errors, and so are `1_000` and non-ASCII digits.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"is {text.strip()!r}, expected a number") from None
+    if "_" in text or not text.isascii():
+        raise ValueError(f"is {text.strip()!r}, expected a number")
+    if not isfinite(value):
+        raise ValueError(f"is {text.strip()!r}, expected a finite number")
+    return value
+
+
+def shortest(value: float) -> str:
+    """The shortest text that reads back as exactly `value`: `-7` and `0.1`, never `-7.0`."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def drop_unread() -> None:
+    """Discard what is buffered for a reader that has gone away, so that later flushes succeed, the interpreter's too.
+
+    Where stdout or stderr still has a reader, it stays as it is.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            sink = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, stream.fileno())
+            os.close(sink)
+            stream.flush()
 
 
 class _Decompressor(Protocol):

@@ -7,42 +7,73 @@ children generated so far (h is the order of horizontal markovisation; None: all
     left    P -> @P|Cn Cn,  …                      its mirror image
     head    P -> L2 @,  @ -> L1 @,  @ -> @ R2,  @P:H|R1 -> H R1   generated from the head outwards, right side first
 
-Vertical markovisation of order v is applied first. It adds the v - 1 nearest ancestors to the label of every phrase:
-VP^S. Both have exact inverses.
+Vertical markovisation of order v comes first: it adds the v - 1 nearest ancestors to the label of every phrase, VP^S.
+Unary chains can be joined into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two
+children.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.head_rules import english_heads
 
+LINK = "+"
+JOINED = "joined"  # the name in a grammar's settings for training on such trees
 INTERMEDIATE = "@"  # the first character of intermediate symbols
 PARENT = "^"
+
+
+def join_unaries(tree: Tree) -> Tree:
+    """The tree in which every phrase with a single child is merged with it; the child may be a preterminal.
+
+    Raises ValueError for a label that contains +, since the inverse would split it.
+
+    >>> str(join_unaries(Tree("S", (Tree("VP", (Tree("VB", ("go",)),)),))))
+    '(S+VP+VB go)'
+    """
+
+    def tag(node: Tree) -> Tree:
+        if LINK in node.label:
+            raise ValueError(f"label {node.label!r} has {LINK} in it")
+        return node
+
+    def phrase(node: Tree, children: list[Tree]) -> Tree:
+        tag(node)
+        if len(children) == 1:
+            return Tree(node.label + LINK + children[0].label, children[0].children)
+        return Tree(node.label, tuple(children))
+
+    return tree.fold(tag, phrase)
+
+
+def split_unaries(tree: Tree) -> Tree:
+    """The inverse of `join_unaries`."""
+
+    def split(node: Tree, children: tuple[Tree | str, ...]) -> Tree:
+        *above, lowest = node.label.split(LINK)
+        tree = Tree(lowest, children)
+        for label in reversed(above):
+            tree = Tree(label, (tree,))
+        return tree
+
+    return tree.fold(lambda tag: split(tag, tag.children), lambda node, children: split(node, tuple(children)))
 
 
 @dataclass(frozen=True)
 class Binarisation:
     """A way to binarise; `undo(apply(tree)) == tree` for every tree whose labels contain neither @ nor ^.
 
-    `direction`   how a phrase of more than two children is split
-    `horizontal`  how many children an intermediate symbol names (None: all)
-    `vertical`    how many categories a label names, that of the phrase included (1: no annotation)
-    `tags`        whether preterminals are annotated too
-    `rules`       the head rules for `direction="head"` (default: English)
-
     >>> tree = Tree("NP", tuple(Tree(tag, (tag.lower(),)) for tag in ("DT", "JJ", "NN")))
     >>> str(Binarisation("right", horizontal=1).apply(tree))
     '(NP (DT dt) (@NP|DT (JJ jj) (NN nn)))'
     """
 
-    direction: Literal["right", "left", "head"] = "right"
-    horizontal: int | None = 1
-    vertical: int = 1
-    tags: bool = False
-    rules: HeadRules = field(default_factory=english_heads, repr=False, compare=False)
+    direction: Literal["right", "left", "head"] = "right"  # how a phrase of more than two children is split
+    horizontal: int | None = 1  # how many children an intermediate symbol names (None: all)
+    vertical: int = 1  # how many categories a label names, that of the phrase included (1: no annotation)
 
     def __post_init__(self) -> None:
         if self.direction not in ("right", "left", "head"):
@@ -57,7 +88,7 @@ class Binarisation:
         """
         if any(node.label.startswith(INTERMEDIATE) for node in tree.nodes()):
             raise ValueError("the tree is binarised already: a label begins with @")
-        return self._binarised(annotate_ancestors(tree, self.vertical - 1, self.tags))
+        return self._binarised(annotate_ancestors(tree, self.vertical - 1))
 
     def undo(self, tree: Tree) -> Tree:
         """The inverse of `apply`."""
@@ -87,7 +118,7 @@ class Binarisation:
 
     def _outwards(self, node: Tree, children: list[Tree]) -> Tree:
         labels = [child.label for child in node.subtrees]
-        head = self.rules.head(node.label, labels)
+        head = english_heads().head(node.label, labels)
         name = f"{node.label}:{labels[head]}"
         order = [*range(head + 1, len(children)), *range(head - 1, -1, -1)]
         below, generated = children[head], []
@@ -115,10 +146,10 @@ def remove_intermediate(tree: Tree) -> Tree:
     return tree.fold(lambda tag: tag, phrase)
 
 
-def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
+def annotate_ancestors(tree: Tree, order: int) -> Tree:
     """The tree in which labels are followed by those of the `order` nearest ancestors: VP^S^ROOT.
 
-    Labels of preterminals change only if `tags` is true. Raises ValueError for a label that contains ^.
+    Labels of preterminals do not change. Raises ValueError for a label that contains ^.
     """
     if order == 0:
         return tree
@@ -128,8 +159,7 @@ def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
         node, above = todo.pop()
         if PARENT in node.label:
             raise ValueError(f"label {node.label!r} is annotated already")
-        unannotated = node.is_preterminal and not tags
-        labels.append(node.label if unannotated else PARENT.join([node.label, *above]))
+        labels.append(node.label if node.is_preterminal else PARENT.join([node.label, *above]))
         todo.extend((child, (node.label, *above)[:order]) for child in reversed(node.subtrees))
     return _renamed(tree, labels)
 

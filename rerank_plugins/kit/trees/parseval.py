@@ -1,13 +1,9 @@
-"""PARSEVAL: labelled brackets of a tree against those of the gold tree, by EVALB's conventions (COLLINS.prm).
+"""Scores of trees against gold trees: PARSEVAL brackets by EVALB's conventions, and dependency attachment.
 
-- Words whose gold tag is one of , : `` '' . are ignored; the positions of brackets count only the other words.
-- The root (ROOT, TOP, …) and preterminals are not brackets; empty elements and function tags are ignored.
-- ADVP and PRT are the same label.
-- Equal brackets (unary chains of one label) count as often as they occur.
-- Brackets that contain only ignored words are left out.
-
-Two things are not implemented: EVALB skips sentences whose lengths differ, whereas here the words must be the same; and
-crossing brackets are not counted.
+Words whose gold tag is one of , : `` '' . are ignored, and so are brackets that contain no others; the root,
+preterminals, empty elements and function tags are no part of brackets; ADVP and PRT are the same label; equal brackets
+count as often as they occur. Unlike in EVALB, the words must be the same, and crossing brackets are not counted.
+Attachment scores are over all words, as in the CoNLL 2018 task.
 """
 
 from __future__ import annotations
@@ -17,12 +13,39 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
 
 PUNCTUATION = frozenset({",", ":", "``", "''", "."})
 SAME = {"PRT": "ADVP"}
-
 Bracket = tuple[str, int, int]  # label, first word, word after the last
+
+
+@dataclass
+class Attachment:
+    """Counts of words, punctuation included: all words, and those whose tag, head, or head and relation are correct."""
+
+    words: int = 0
+    tags: int = 0
+    heads: int = 0
+    labelled: int = 0
+
+    def add(self, gold: DependencyTree, predicted: DependencyTree | None) -> None:
+        """Count a sentence; without a parse, every word counts as wrong."""
+        self.words += len(gold.words)
+        if predicted is None:
+            return
+        tags = predicted.tags or ("_",) * len(predicted.words)
+        self.tags += sum(a == b for a, b in zip(gold.tags, tags, strict=True))
+        heads = [a == b for a, b in zip(gold.heads, predicted.heads, strict=True)]
+        self.heads += sum(heads)
+        relations = (a == b for a, b in zip(gold.relations, predicted.relations, strict=True))
+        self.labelled += sum(head and relation for head, relation in zip(heads, relations, strict=True))
+
+    def percent(self) -> dict[str, float]:
+        """UPOS accuracy, unlabelled and labelled attachment score, each in per cent of the words."""
+        counts = {"UPOS": self.tags, "UAS": self.heads, "LAS": self.labelled}
+        return {name: 100 * count / max(1, self.words) for name, count in counts.items()}
 
 
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
@@ -49,26 +72,16 @@ def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
 
 @dataclass
 class Parseval:
-    """Counts summed over sentences.
+    """Counts summed over sentences."""
 
-    `sentences`  gold trees
-    `parsed`     sentences that have a tree
-    `exact`      sentences whose brackets equal the gold ones
-    `gold`       brackets of the gold trees
-    `found`      brackets of the trees that are evaluated
-    `matched`    brackets that both have
-    `words`      words that are not ignored
-    `tags`       those of them whose tag is the gold one
-    """
-
-    sentences: int = 0
-    parsed: int = 0
-    exact: int = 0
-    gold: int = 0
-    found: int = 0
-    matched: int = 0
-    words: int = 0
-    tags: int = 0
+    sentences: int = 0  # gold trees
+    parsed: int = 0  # sentences that have a tree
+    exact: int = 0  # sentences whose brackets equal the gold ones
+    gold: int = 0  # brackets of the gold trees
+    found: int = 0  # brackets of the trees that are evaluated
+    matched: int = 0  # brackets that both have
+    words: int = 0  # words that are not ignored
+    tags: int = 0  # those of them whose tag is the gold one
 
     def add(self, gold: Tree, predicted: Tree | None) -> None:
         """Count a sentence; one without a parse has no correct bracket.

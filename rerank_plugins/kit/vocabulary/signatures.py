@@ -1,9 +1,8 @@
 """Unknown words: the signatures that replace them, and the words of a training corpus that are treated as unknown.
 
-A word outside the closed vocabulary is replaced by a signature of its form, which is itself a word of the vocabulary:
-`UNK-INITC-KNOWNLC`, `UNK-LC-ing`, `UNK-NUM`. The features are those of the Berkeley parser's lexicon (Petrov et al.
-2006) at its finest level: capitals, digits, hyphens, English endings. All models that are compared see the same
-replacements, so that their probabilities are those of the same events.
+A signature, such as `UNK-INITC-KNOWNLC`, `UNK-LC-ing` or `UNK-NUM`, is itself a word of the closed vocabulary. Its
+features are those of the Berkeley parser's lexicon (Petrov et al. 2006) at its finest level. All models that are
+compared see the same replacements, so that their probabilities are those of the same events.
 """
 
 from __future__ import annotations
@@ -14,11 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words, known_spelling, normal_form
 
 UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 Sentence = Sequence[str]
+
+
+def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
+    """(n) minus the number of words of each sentence that are not in the vocabulary."""
+    unknown = {word for word in set().union(*sentences) if word not in vocabulary}
+    return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
 
 
 def signature(word: str, first: bool, lower_known: bool) -> str:

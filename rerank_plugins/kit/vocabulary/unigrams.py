@@ -1,12 +1,8 @@
-"""Word frequencies: the embedded English table, or the 1-grams of an ARPA file (backoff/arpa_unigrams.py).
+"""Word frequencies: the embedded English table, or the 1-grams of an ARPA file.
 
 In the embedded table p(word) = c(word) / N, where N is the number of tokens of the corpus. Words that occur once are
-left out, and an unknown word has their relative frequency, 1 / N; so the table and the words that occur once together
-sum to 1 (unseen words have the mass n1 / N, as in Good 1953). An ARPA file has its own probabilities, also of `<unk>`.
-
-A bracket that the table lacks is looked up in its other spellings (core/brackets_and_quotes.py); the embedded table has
-plain brackets. A quotation mark " that the table lacks has p(``) + p(''), as it stands for both. `<s>`, `</s>` and
-`<unk>` are marks of the model; as a word of a sentence, each of them is unknown.
+left out, and an unknown word has their relative frequency, 1 / N (unseen words have the mass n1 / N, as in Good 1953).
+`<s>`, `</s>` and `<unk>` are marks of the model; as a word of a sentence, each of them is unknown.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Numbers words straight from the bytes of a text, without a Python object for each look-up.
 
-An open-addressed table holds the 64-bit FNV-1a hash of each known word beside its number; it is stored in the model
-file, so that loading a model builds no dictionary. As in KenLM, equal hashes count as equal words: between a million
-unknown and a million known words, the probability of any collision is 5e-8. The table is built without collisions
-between known words.
+An open-addressed table, stored in the model file, holds the 64-bit FNV-1a hash of each known word beside its number.
+As in KenLM, equal hashes count as equal words: between a million unknown and a million known words, the probability of
+any collision is 5e-8. Known words have none.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """The vocabulary of a model of text: words and their numbers.
 
 0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
-order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
-(as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
-
-A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there
-(core/brackets_and_quotes.py).
+order. Each line of a text is a sentence, even if it is empty (as for lmplz); `str.split` separates the words. `<unk>`
+in a text is the unknown word; `<s>` and `</s>` may not occur. A bracket or quotation mark that a vocabulary lacks is
+read as its first other spelling that is there (core/brackets_and_quotes.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -22,13 +21,45 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import PLAIN, known_spelling, spellings
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.declared import WordList
-from rerank_plugins.kit.vocabulary.name_numbers import Numbering
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
 BLOCK = 1 << 14  # lines numbered at a time
 MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
+
+
+class Numbering:
+    """A growing table of names: a name that is new gets the next number. The names `first` have the first numbers.
+
+    >>> numbering = Numbering(["<unk>"])
+    >>> [numbering.number_of(name) for name in ("a", "b", "a")]
+    [1, 2, 1]
+    """
+
+    def __init__(self, first: Iterable[str] = ()) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        for name in first:
+            self.number_of(name)
+
+    def number_of(self, name: str) -> int:
+        """The number of a name, which is added if it is new."""
+        return self._numbers[name]
+
+    def numbers_of(self, names: Iterable[str], size: int = -1) -> IntArray:
+        """(n) the numbers of names, of which new ones are added; `size` is n where that is known."""
+        return np.fromiter(map(self._numbers.__getitem__, names), np.int32, size)
+
+    def as_dict(self) -> dict[str, int]:
+        """The number of each name so far, in the order of the numbers."""
+        return dict(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kit.binary_search import place_of
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 
 DOCUMENT_BITS = 31  # low bits of a key: those of the document, turned round, so that of equal sums the first is best
 LAST = (1 << DOCUMENT_BITS) - 1

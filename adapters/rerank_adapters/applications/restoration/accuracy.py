@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import FloatArray, LongArray
 

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.text import TextPipeline, unknown_share
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
-from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.parser_of_model import record_parser
+from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.spoken_trees import spoken_dependencies, spoken_tree
-from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 class TreeKind(Generic[AnyTree]):
     """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
 
-    `spoken` removes case and punctuation from a tree (kit/trees/spoken_trees.py).
+    `spoken` removes case and punctuation from a tree (kit/trees/treebank_cleaning.py).
     """
 
     endings: tuple[str, ...]

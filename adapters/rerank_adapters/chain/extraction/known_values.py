@@ -1,8 +1,16 @@
-"""Looks up the values that earlier runs have extracted, and keeps those of this run for later ones."""
+"""Looks up the values that earlier runs have extracted, and keeps those of this run for later ones.
+
+The key of a hypothesis is a hash of all that a value depends on besides the feature. A feature of sentences
+(SentenceFeature) depends on the text alone, so that a hypothesis has the same key in every list. Other features of
+scope "text" may read the source as well, and those of scope "list" anything in the list. A feature `by_row` reads
+nothing but the numbers of the hypotheses in their files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +19,22 @@ from rerank_adapters.chain.extraction.chunk import Extracted, Task
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
 from rerank_adapters.chain.extraction.value_identity import value_identity
-from rerank_adapters.chain.extraction.value_keys import KeysOf, keys_for
-from rerank_plugins import FloatArray, NBestList
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature
+
+
+def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
+    """Hash of all that an extractor can see of the lists; without source and context unless `around`."""
+    digest = hashlib.sha256()
+    for nbest in nbests:
+        beside = [nbest.source, nbest.context] if around else []
+        head = [nbest.segment_id, *beside, nbest.feature_names, len(nbest)]
+        sparse = [dict(h.sparse) for h in nbest] if any(h.sparse for h in nbest) else []
+        links = [[h.links for h in nbest]] if any(h.links is not None for h in nbest) else []
+        text = json.dumps([head, nbest.texts, sparse, *links], ensure_ascii=False, sort_keys=True)
+        numbers = [[np.nan if h.score is None else h.score, *h.features] for h in nbest]
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        digest.update(np.array(numbers, np.float64).tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -88,3 +110,61 @@ class KnownValues:
             store.close()
         if self._lasting and self._cache is not None:
             self._cache.shrink()
+
+
+SIZE = 16  # bytes of a key
+
+KeysOf = Callable[[Sequence[NBestList]], Keys]
+
+
+def keys_for(extractor: FeatureExtractor) -> KeysOf:
+    """The function that gives each hypothesis of some lists its key, (rows, 2), by what this extractor can read."""
+    if extractor.by_row:
+        return of_rows
+    if extractor.scope == "list":
+        return of_whole_lists
+    kind = type(extractor)
+    inherited = kind.extract is SentenceFeature.extract and kind.extract_all is SentenceFeature.extract_all
+    return of_texts if inherited else of_texts_and_sources
+
+
+def of_texts(nbests: Sequence[NBestList]) -> Keys:
+    """Keys by the text of a hypothesis."""
+    return _keys([_hash(text) for nbest in nbests for text in nbest.texts])
+
+
+def of_texts_and_sources(nbests: Sequence[NBestList]) -> Keys:
+    """Keys by the source, the id and the context of the list, and the text of a hypothesis."""
+    hashes = []
+    for nbest in nbests:
+        around = _hash(repr((nbest.source, nbest.segment_id, nbest.context)))
+        hashes += [_hash(text, around) for text in nbest.texts]
+    return _keys(hashes)
+
+
+def of_whole_lists(nbests: Sequence[NBestList]) -> Keys:
+    """Keys by everything in the list and the number of the hypothesis in it."""
+    firsts = _keys([bytes.fromhex(of_lists([nbest]))[:SIZE] for nbest in nbests])
+    sizes = np.array([len(nbest) for nbest in nbests], np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    numbers = np.arange(sizes.sum()) - np.repeat(starts, sizes)
+    keys = np.repeat(firsts, sizes, axis=0)
+    keys[:, 0] += numbers.astype(np.uint64)  # modulo 2^64: first halves must differ (value_cache.py)
+    return keys
+
+
+def of_rows(nbests: Sequence[NBestList]) -> Keys:
+    """Keys by the number of a hypothesis in its files; those of a list without numbers are of the whole list."""
+    parts = [
+        _keys([_hash(f"row {row}") for row in nbest.rows]) if len(nbest.rows) else of_whole_lists([nbest])
+        for nbest in nbests
+    ]
+    return np.concatenate([_keys([]), *parts])
+
+
+def _hash(text: str, around: bytes = b"") -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE, key=around).digest()
+
+
+def _keys(hashes: Sequence[bytes]) -> Keys:
+    return np.frombuffer(b"".join(hashes), np.uint64).reshape(-1, 2).copy()

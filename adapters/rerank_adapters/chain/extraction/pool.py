@@ -11,11 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
-from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
-from rerank_adapters.chain.extraction.first_use import compiled_in_two
+from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
@@ -74,24 +73,17 @@ class Gauge:
 
 
 def extract_groups(
-    plan: Plan,
-    groups: Iterable[Chunk],
-    known: KnownValues,
-    *,
-    jobs: int,
-    rows: int | None = None,
-    ordered: bool = True,
+    plan: Plan, groups: Iterable[Chunk], known: KnownValues, *, jobs: int, rows: int | None = None, ordered: bool = True
 ) -> Iterator[Finished]:
     """Yield each chunk with its values, in order or, unless `ordered`, when it is ready.
 
     At most 2 * jobs + 1 chunks are held, or twice as many as the cluster has workers. `rows` is the number of all
     hypotheses, where that is known.
     """
-    extraction = _Extraction(plan)
     collect = in_order if ordered else as_finished
     try:
-        with _workers(extraction, jobs) as workers:
-            results = _shared_out(extraction, groups, known, workers, jobs, rows)
+        with _workers(plan, jobs) as workers:
+            results = _shared_out(plan, groups, known, workers, jobs, rows)
             for (number, looked_up), extracted in collect(results, workers.most):
                 values = known.add(looked_up, extracted)
                 yield Finished(number, list(looked_up.nbests), values, extracted.seconds)
@@ -99,23 +91,13 @@ def extract_groups(
         known.close()
 
 
-def _workers(extraction: _Extraction, jobs: int) -> AnyWorkers:
-    name = "an extractor"
-    return cluster_workers(extraction, name) if on_cluster() else Workers(extraction, jobs, name, fork=True)
-
-
-@dataclass(frozen=True)
-class _Extraction:
-    """The task for each chunk, in this process or in a worker."""
-
-    plan: Plan
-
-    def __call__(self, task: Task) -> Extracted:
-        return extract_chunk(self.plan, task)
+def _workers(plan: Plan, jobs: int) -> AnyWorkers:
+    work, name = partial(extract_chunk, plan), "an extractor"
+    return cluster_workers(work, name) if on_cluster() else Workers(work, jobs, name, fork=True)
 
 
 def _shared_out(
-    extraction: _Extraction,
+    plan: Plan,
     groups: Iterable[Chunk],
     known: KnownValues,
     workers: AnyWorkers,
@@ -127,7 +109,7 @@ def _shared_out(
     for number, group in enumerate(groups):
         looked_up, size = known.look_up(group), sum(map(len, group))
         item = number, looked_up
-        alone = any(extraction.plan.extractors[label].one_process for label in looked_up.task.wanted)
+        alone = any(plan.extractors[label].one_process for label in looked_up.task.wanted)
         if not looked_up.task.wanted:
             gauge.add(size, None)
             yield item, Extracted({}, {})
@@ -136,9 +118,6 @@ def _shared_out(
             yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
-            lists = looked_up.task.nbests
-            helpers = 1 if alone else jobs
-            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, helpers):
-                extracted = extraction(looked_up.task)
+            extracted = extract_chunk(plan, looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted

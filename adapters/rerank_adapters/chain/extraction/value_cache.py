@@ -29,10 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, ModelError
+from rerank_plugins import FloatArray, ModelError, read_model, write_model
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.identity import plain_hash
-from rerank_plugins.kit.files.model_file import read_model, write_model
 
 FEATURES = "features"  # the folder of feature values in the program's cache (paths.cache_folder)
 KIND = "feature values"

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_adapters.chain.first_config.assignment import Set
-from rerank_adapters.chain.first_config.score_columns import Column
+from rerank_adapters.chain.first_config.assignment import Column, Set
 from rerank_adapters.chain.first_config.texts import Look, undoing
 from rerank_adapters.runtime.progress import counted
 

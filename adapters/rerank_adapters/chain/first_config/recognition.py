@@ -14,10 +14,9 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
 from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins import FormatError, NBestFormat, NBestList
+from rerank_plugins import FormatError, NBestFormat, NBestList, open_text
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
-from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 LIKE_TEXT = ("plain", "espnet")  # formats that a text with empty lines or repeated first words looks like

@@ -1,25 +1,46 @@
 """Compares how well tuners generalise by k-fold cross-validation over the segments of the tuning set.
 
 The hypotheses of each fold are chosen by weights tuned on the other folds. The statistics of all choices are pooled
-into one corpus score, which differs from the mean of the folds' scores. Fixed weights (equal ones, the decoder's) can
-be compared as baselines. A seed determines both the folds and the tuners' random choices; all rows of a seed share
-its folds.
+into one corpus score, which differs from the mean of the folds' scores. A seed determines both the folds and the
+tuners' random choices; all rows of a seed share its folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.choices import chosen_rows
-from rerank_adapters.chain.tuning.held_out import check_folds, tuned_folds
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult
+from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.report import numbers
+from rerank_adapters.report.tables import Table
+from rerank_adapters.tuners.mbr import expected_scores
+from rerank_adapters.tuners.within_lists import one_best
+from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins.core.arrays import LongArray
+
+
+def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
+    """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
+    scores, offsets = result.scores(data.table), data.table.offsets
+    if result.decision == "map":
+        return one_best(scores, offsets)
+    if not data.hypotheses:
+        raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
+    rows = []
+    for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
+        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
+        rows.append(int(begin + np.argmax(utility)))
+    return np.array(rows, np.int64)
+
+
+def held_out_score(data: TuningData, result: TuningResult) -> float:
+    """The corpus score of the hypotheses that the result chooses in this data."""
+    return float(data.metric.score(data.statistics[chosen_rows(data, result)].sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -128,3 +149,78 @@ class Unchanged(Tuner):
         """The weights, with their score on `data`."""
         rows = chosen_rows(data, TuningResult(self.weights, 0.0))
         return TuningResult(self.weights, float(data.metric.score(data.statistics[rows].sum(axis=0))))
+
+
+class Fold(NamedTuple):
+    """A fold that was held out.
+
+    `segments`  its segments, ascending, as numbers in the whole set
+    `data`      the tuning data of these segments
+    `result`    what the tuner found on all other segments
+    `rows`      (segments) the row of `data` that the result chooses in each list
+    """
+
+    segments: LongArray
+    data: TuningData
+    result: TuningResult
+    rows: LongArray
+
+
+def check_folds(folds: int, segments: int) -> None:
+    """Raise ConfigError for fewer than two folds, and for more folds than segments."""
+    if not 2 <= folds <= segments:
+        raise ConfigError(f"{folds} folds of {segments} segments; wanted at least 2, at most one per segment")
+
+
+def tuned_folds(
+    data: TuningData,
+    tuner: Tuner,
+    start: FloatArray,
+    folds: int,
+    seed: int,
+    progress: Callable[[int], None] = lambda fold: None,
+) -> Iterator[Fold]:
+    """Tune on all folds but one, for each fold in turn; `progress` is called with the fold's number before each run.
+
+    The folds depend on `seed` and the number of segments alone. Raises ConfigError as `check_folds` does.
+    """
+    check_folds(folds, data.table.segments)
+    shuffled = np.random.default_rng(seed).permutation(data.table.segments)
+    for fold in range(folds):
+        progress(fold)
+        aside = np.sort(shuffled[fold::folds])
+        rest = np.setdiff1d(shuffled, aside)
+        result = tuner.tune(take_segments(data, rest), start, np.random.default_rng([seed, fold]))
+        held_out = take_segments(data, aside)
+        yield Fold(aside, held_out, result, chosen_rows(held_out, result))
+
+
+def held_out_choices(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int) -> LongArray:
+    """(segments): the position in its list of the hypothesis that is chosen for each segment while it is held out.
+
+    The folds are those of `cross_validate` with the same seed. Raises ConfigError as `check_folds` does.
+    """
+    choices = np.empty(data.table.segments, np.int64)
+    for fold in tuned_folds(data, tuner, start, folds, seed):
+        choices[fold.segments] = fold.rows - fold.data.table.offsets[:-1]
+    return choices
+
+
+def cross_validation_table(result: CrossValidation, metric: str) -> Table:
+    """A row per tuner or baseline: held-out score with its spread over seeds, training score, lowest, highest fold."""
+    keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
+    keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
+    seeds = len(result.seeds)
+    if seeds == 1:
+        del keys["spread"]
+    rows = []
+    for row in result.table():
+        mark = " *" if row["name"] == result.best.name else ""
+        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in keys)))
+    notes = (
+        "* marks the best held-out score.",
+        f"The held-out choices of the {result.folds} folds are pooled into one corpus score"
+        + (f"; scores are means over {seeds} seeds." if seeds > 1 else "."),
+    )
+    better = "↑" if result.higher_is_better else "↓"
+    return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import __version__
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError, PluginError
-from rerank_plugins.core.metrics_and_tuners import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import (
+    ConfigError,
+    FloatArray,
+    PluginError,
+    Tuner,
+    TuningData,
+    TuningResult,
+    TuningStep,
+    __version__,
+)
 
 Report = Callable[[TuningStep], None]
 
@@ -22,22 +28,18 @@ def tune(
     start: FloatArray,
     seed: int = 0,
     *,
-    heldout: float = 0.0,
-    average_restarts: bool = False,
     report: Report = lambda step: None,
 ) -> TuningResult:
     """Run the tuner from the weights `start` (raw, one per name of `data.table.all_names`); a seed fixes the result.
 
-    `heldout` and `average_restarts`, unless 0 or false, replace the tuner's options of these names. Raises ConfigError
-    where start weights are of the wrong number or not finite, where a fixed one is outside its bounds, or where the
-    tuner has no such option; PluginError where the tuner returns such weights or changes a fixed one.
+    Raises ConfigError where start weights are of the wrong number or not finite and where a fixed one is outside its
+    bounds; PluginError where the tuner returns such weights or changes a fixed one.
     """
     names = data.table.all_names
     _check(start, names, ConfigError, "start weights")
     outside = data.fixed & ((start < data.lower) | (start > data.upper))
     if outside.any():
         raise ConfigError(f"weight of {names[int(np.argmax(outside))]} is fixed outside its bounds")
-    tuner = _with_options(tuner, heldout=heldout, average_restarts=average_restarts)
     result = tuner.tune(data, start, np.random.default_rng(seed), report)
     who = f"tuner {type(tuner).__name__}: weights"
     _check(result.weights, names, PluginError, who)
@@ -70,19 +72,6 @@ def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result:
         "trace_restarts": [step.restart for step in result.trace],
         "notes": list(result.notes),
     }
-
-
-def _with_options(tuner: Tuner, **options: Any) -> Tuner:
-    changes = {name: value for name, value in options.items() if value}
-    if not changes:
-        return tuner
-    known: set[str] = {field.name for field in dataclasses.fields(tuner)} if dataclasses.is_dataclass(tuner) else set()
-    for name in changes.keys() - known:
-        raise ConfigError(f"tuner {type(tuner).__name__} has no option {name!r}")
-    try:
-        return dataclasses.replace(tuner, **changes)  # type: ignore[type-var]
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
 
 
 def _named(data: TuningData, bounds: FloatArray) -> dict[str, float]:

@@ -1,23 +1,109 @@
-"""Selects the families of features to keep, by forward selection (forward_selection.py) on the tuning set.
+"""Selects the families of features to keep, by forward selection on the cross-validated score of the tuning set.
 
-The selection ends after PATIENCE rounds in a row that have brought nothing. The best of many noisy scores is too good
-to be true, so not the best set is kept, but the smallest one whose score is at most `margin` standard errors below: the
-one-standard-error rule (Breiman et al. 1984, section 3.4.3). The standard error is that of the difference of the two
-scores, over the same segments, by the delta method: to first order a corpus score is a mean of gains (gains.py).
+From the families that are there from the start, the one whose addition gives the best held-out score is added, then the
+next: F (F + 1) / 2 cross-validations of F families. A family is left out by weights fixed at 0. All trials have the
+same folds and random choices, so that their held-out choices can be compared segment by segment.
+
+Each step chooses the best of several noisy scores, which are too good to be true, so not the best set is kept, but the
+smallest one whose score is at most `margin` standard errors below: the one-standard-error rule (Breiman et al. 1984,
+section 3.4.3). The standard error is that of the difference of the two scores, over the same segments, by the delta
+method: to first order a corpus score is a mean of gains. What the families chosen are worth shows on other lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.family_trials import FamilyTrials, left_out
-from rerank_adapters.chain.tuning.forward_selection import forward_selection
-from rerank_adapters.tuners.gains import gains_of, metric_slope
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.metrics_and_tuners import Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_folds
+from rerank_adapters.report import numbers
+from rerank_adapters.report.tables import Table
+from rerank_adapters.tuners.within_lists import gains_of, metric_slope
+from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.registry import suggestion
+
+Families = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTrials:
+    """Trials of one tuner on one tuning set; no set of families is tried twice.
+
+    `families`  the names of the features of each family; a feature that is in none of them is always used
+    `start`     the start weights, in the order of `data.table.all_names`
+    `folds`     the segments are divided into so many folds, once for each of the `seeds`
+    `threads`   so many trials run at once; the results do not depend on it
+    `progress`  is called with the number of folds that have just been tuned
+    """
+
+    data: TuningData
+    families: Families
+    tuner: Tuner
+    start: FloatArray
+    folds: int
+    seeds: Sequence[int]
+    threads: int = 1
+    progress: Callable[[int], None] = lambda folds: None
+    _known: dict[frozenset[str], FloatArray] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the folds. Raises ConfigError as `check_folds` does, and where a family names no feature."""
+        check_folds(self.folds, self.data.table.segments)
+        names = set(self.data.table.all_names)
+        for family, members in self.families.items():
+            for name in members:
+                if name not in names:
+                    raise ConfigError(f"family {family}: no feature named {name!r}{suggestion(name, names)}")
+
+    def columns(self, family: str) -> LongArray:
+        """The numbers of a family's features among `data.table.all_names`."""
+        position = {name: column for column, name in enumerate(self.data.table.all_names)}
+        return np.array([position[name] for name in self.families[family]], np.int64)
+
+    def statistics(self, trials: Iterable[Collection[str]]) -> list[FloatArray]:
+        """For each set of families, (segments, S): the metric's statistics of the held-out choices, summed over seeds.
+
+        Where no feature is left, the choice is the first hypothesis of each list.
+        """
+        wanted = [frozenset(trial) for trial in trials]
+        new = [trial for trial in dict.fromkeys(wanted) if trial not in self._known]
+        with ThreadPoolExecutor(self.threads) as pool:  # the kernels of the tuners release the interpreter's lock
+            runs = [[pool.submit(self._held_out, trial, seed) for seed in self.seeds] for trial in new]
+            for trial, seeds in zip(new, runs, strict=True):
+                self._known[trial] = np.sum([run.result() for run in seeds], axis=0)
+        return [self._known[trial] for trial in wanted]
+
+    def scores(self, trials: Iterable[Collection[str]]) -> list[float]:
+        """For each set of families the corpus score of its held-out choices, those of all seeds together."""
+        return [self.score(statistics) for statistics in self.statistics(trials)]
+
+    def score(self, statistics: FloatArray) -> float:
+        """The corpus score of statistics (segments, S)."""
+        return float(self.data.metric.score(statistics.sum(axis=0)))
+
+    def _held_out(self, used: Collection[str], seed: int) -> FloatArray:
+        without = left_out(self.data.table.all_names, self.families, used)
+        statistics = np.empty((self.data.table.segments, self.data.statistics.shape[1]))
+        if without.all():
+            self.progress(self.folds)
+            return self.data.statistics[self.data.table.offsets[:-1]]
+        reduced = replace(self.data, fixed=self.data.fixed | without)
+        for fold in tuned_folds(reduced, self.tuner, np.where(without, 0.0, self.start), self.folds, seed):
+            statistics[fold.segments] = fold.data.statistics[fold.rows]
+            self.progress(1)
+        return statistics
+
+
+def left_out(names: Sequence[str], families: Families, used: Collection[str]) -> BoolArray:
+    """(names): whether the feature belongs to families, but to none that is used."""
+    of_any = {name for members in families.values() for name in members}
+    kept = {name for family in used for name in families[family]}
+    return np.array([name in of_any and name not in kept for name in names], bool)
+
 
 PATIENCE = 3  # rounds without a new best score after which the search ends
 
@@ -142,3 +228,90 @@ class Selecting(Tuner):
         without = left_out(data.table.all_names, self.families, self.selections[key].families)
         reduced = replace(data, fixed=data.fixed | without)
         return self.tuner.tune(reduced, np.where(without, 0.0, start), rng, report)
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """A family that was added, and the held-out score with it and all families before it.
+
+    `statistics` (segments, S) are those of the held-out choices, for comparisons.
+    """
+
+    family: str
+    score: float
+    statistics: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The steps of a forward selection, in order; `base` are the families that were there before the first.
+
+    `base_score` and `base_statistics` are the score and the statistics of the held-out choices before the first step.
+    """
+
+    base: tuple[str, ...]
+    base_score: float
+    base_statistics: FloatArray
+    steps: tuple[Addition, ...]
+    higher_is_better: bool
+
+    @property
+    def best(self) -> int:
+        """The number of steps after which the score is best; the smallest of equals, 0 if no step improves it."""
+        sign = 1.0 if self.higher_is_better else -1.0
+        scores = [sign * score for score in (self.base_score, *(step.score for step in self.steps))]
+        return scores.index(max(scores))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The families with which the score is best: the base, and those of the first `best` steps."""
+        return (*self.base, *(step.family for step in self.steps[: self.best]))
+
+
+def forward_selection(
+    trials: FamilyTrials,
+    base: Sequence[str] = (),
+    *,
+    patience: int | None = None,
+    report: Callable[[Addition], None] = lambda step: None,
+) -> Growth:
+    """Add one family after another to those of `base`, the best first; of equal scores the earlier family wins.
+
+    It ends when all families are in, or after `patience` steps in a row without a better score than any before.
+    `report` is called with each step.
+    """
+    sign = 1.0 if trials.data.metric.higher_is_better else -1.0
+    used = list(base)
+    (base_statistics,) = trials.statistics([used])
+    base_score = trials.score(base_statistics)
+    best, since = sign * base_score, 0
+    steps: list[Addition] = []
+    while remaining := [family for family in trials.families if family not in used]:
+        statistics = trials.statistics([*used, family] for family in remaining)
+        scores = [trials.score(held_out) for held_out in statistics]
+        first = max(range(len(remaining)), key=lambda i: sign * scores[i])
+        steps.append(Addition(remaining[first], scores[first], statistics[first]))
+        used.append(remaining[first])
+        report(steps[-1])
+        since = 0 if sign * scores[first] > best else since + 1
+        best = max(best, sign * scores[first])
+        if patience is not None and since >= patience:
+            break
+    return Growth(tuple(base), base_score, base_statistics, tuple(steps), trials.data.metric.higher_is_better)
+
+
+def selection_table(result: Selection, metric: str) -> Table:
+    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
+    rows = []
+    for number, step in enumerate(result.steps):
+        added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"
+        behind = "best" if step.behind == step.error == 0 else f"{step.behind:.2f} ± {step.error:.2f}"
+        rows.append((added, numbers.score(step.held_out), behind, "kept" if number < result.kept else "left out"))
+    notes = (
+        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
+        f"others. The smallest set is kept that is at most {result.margin:g} standard errors behind the best.",
+        *((f"Nothing was gained, so these were not added: {', '.join(result.untried)}.",) if result.untried else ()),
+    )
+    return Table(
+        f"Selection of features: {metric}", ("features", "held out", "behind the best", ""), tuple(rows), notes
+    )

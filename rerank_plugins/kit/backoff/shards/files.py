@@ -1,14 +1,18 @@
-"""Reads and writes the files of arrays that tasks hand over: the parts of an array, and where each of them starts.
+"""The files of arrays that tasks hand over, and their folder, which is removed at the end or after a killed process.
 
-A file appears under its name when it is complete, and a task that runs twice writes the same file twice. The files lie
-in a folder that one training makes and removes, and nobody else writes there, so that they are not checked for damage.
+A file has the parts of an array, and where each starts; it appears under its name when it is complete. A folder
+`.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it (core/intact_files.py).
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
-from collections.abc import Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +21,29 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.backoff.layout import EventLayout
-from rerank_plugins.kit.backoff.radix_sort import bucket_bounds
+from rerank_plugins.core.intact_files import unfinished
+from rerank_plugins.core.paths import this_machine
+from rerank_plugins.kit.backoff.events import EventLayout, bucket_bounds
 from rerank_plugins.kit.workspace import Workspace
 
 NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
+
+
+@contextmanager
+def shards_folder(parent: Path | None) -> Iterator[Path]:
+    """A new folder in `parent`, by default that of temporary files, for as long as the block. Raises OSError."""
+    parent = Path(parent or tempfile.gettempdir()).resolve()
+    name = f".shards-{hashlib.blake2b(this_machine().encode(), digest_size=4).hexdigest()}"
+    with unfinished(parent / name) as lock:  # which removes the files of killed processes
+        for folder in parent.glob(f"{name}.*"):
+            if not (parent / f".{folder.name}.tmp").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        folder = parent / lock.name.removeprefix(".").removesuffix(".tmp")
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Runs the rounds of an estimation, and makes the model of the files of the last one."""
+"""Runs the rounds of an estimation, and makes the model of the files of the last one; deals the events of tuples."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.estimation import Estimate, fill_empty_context, unigrams
-from rerank_plugins.kit.backoff.shards.counts import Counted, Counting
-from rerank_plugins.kit.backoff.shards.estimates import Estimation, Sizes
-from rerank_plugins.kit.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
-from rerank_plugins.kit.backoff.shards.links import Linking, Numbers, Placing
-from rerank_plugins.kit.backoff.smoothing import Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import Store, joined
+from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, cutoffs, estimate, fill_empty_context, unigrams
+from rerank_plugins.kit.backoff.events import EventLayout, TupleEvents, scatter_rows
+from rerank_plugins.kit.backoff.shards.files import (
+    Shards,
+    balanced_bounds,
+    mapped_array,
+    part_of_file,
+    parts_within,
+    shards_folder,
+    write_array,
+    write_parts,
+)
+from rerank_plugins.kit.backoff.shards.tasks import Counted, Counting, Estimation, Linking, Numbers, Placing, Sizes
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.backoff.stores import RecordStore, Store, joined
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel
-from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.workspace import Workspace
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tables = TypeVar("Tables")
+DEALT = 1 << 24  # rows of a file
+WORTH = 1 << 20  # events below which this machine alone is quicker
 
 
 class Share(Protocol):
@@ -37,14 +48,14 @@ def estimate_shards(
     smoothing: Smoothing,
     store: Store[Tables],
     *,
-    never: Sequence[int],
     share: Share,
+    never: Sequence[int] = (),
     lowest: FloatArray | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Estimate[Tables]:
-    """The model of the rows in the folder of the shards, equal to that of `estimate` and `estimate_packed`.
+    """The model of the rows in the folder of the shards, equal to that of `estimate_into` with this store.
 
-    `lowest` and `never` are those of `estimate`. Raises ModelError where there are too many n-grams.
+    `lowest` and `never` are those of `estimate_into`. Raises ModelError where there are too many n-grams.
     """
     parts, context_parts = range(shards.parts), range(shards.context_parts)
     # The first round counts n-grams; discounts come from the counts of counts of all parts.
@@ -115,3 +126,64 @@ def _remove(shards: Shards, name: str) -> None:
     """Delete the files that no later round reads."""
     for path in shards.folder.glob(f"{name}-*"):
         path.unlink()
+
+
+def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None = None) -> Estimator:
+    """An estimator whose tasks `share` does, in at least so many parts; its models equal those of `estimate`.
+
+    Each task has `memory` bytes; all tasks read and write the folder of the workspace. Models of fewer than `worth`
+    events, by default WORTH, are estimated here.
+    """
+    least = WORTH if worth is None else worth
+
+    def estimate_tuples(
+        source: TupleEvents,
+        smoothing: Smoothing | None = None,
+        *,
+        prune: Sequence[int] = (),
+        workspace: Workspace | None = None,
+        jobs: int = 2,
+        **options: Any,
+    ) -> Estimate[BackoffTables]:
+        workspace, smoothing, events = workspace or Workspace(), smoothing or KneserNey(), len(source)
+        if events < least:
+            return estimate(source, smoothing, prune=prune, workspace=workspace, jobs=jobs, **options)
+        cut = cutoffs(prune, source.layout.order)
+        if events == 0:
+            raise ModelError("there are no events to estimate a model from")
+        with shards_folder(workspace.folder) as folder:
+            rows, layout = source.packed(), source.layout
+            number = max(parts, parts_within(memory, events))
+            bounds = balanced_bounds(_counts(rows, layout, 0), number)
+            context_bounds = balanced_bounds(_counts(rows, layout, 1), number) if layout.order > 1 else bounds
+            shards = Shards(
+                folder, layout.sizes, bounds, context_bounds, False, -(-events // DEALT), tuple(cut),
+                smoothing.continuation, False, memory,
+            )  # fmt: skip
+            options.get("progress", str)("dealing")
+            for file in range(shards.sources):
+                _deal(rows[file * DEALT : (file + 1) * DEALT], shards, file)
+            del rows
+            return estimate_shards(shards, smoothing, RecordStore(workspace, False), share=share, **options)
+
+    return estimate_tuples
+
+
+def _counts(rows: LongArray, layout: EventLayout, column: int) -> LongArray:
+    """(symbols) how many events have each symbol in a column; an event without one has none."""
+    word, shift, mask = layout.places[column].tolist()
+    size = layout.sizes[column] + column  # symbols of contexts are stored plus one
+    counts = np.zeros(size, np.int64)
+    for start in range(0, len(rows), DEALT):
+        counts += np.bincount((rows[start : start + DEALT, word] >> shift) & mask, minlength=size)
+    return counts[column:]
+
+
+def _deal(rows: LongArray, shards: Shards, file: int) -> None:
+    """Write rows by part of their predicted symbol."""
+    part_of, shift = shards.part_of, int(shards.layout.places[0, 1])
+    sizes = np.bincount(part_of[rows[:, 0] >> shift], minlength=shards.parts)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    dealt = np.empty_like(rows)
+    scatter_rows(rows, 0, len(rows), shift, part_of, starts[:-1].copy(), dealt)
+    write_parts(shards.file("rows", file), dealt, starts)

@@ -1,0 +1,196 @@
+"""Reads files of minimal pairs: two sentences each, of which one should be preferred.
+
+The first line tells which of two forms a file has:
+
+    {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
+        JSON lines, the form of BLiMP (Warstadt et al. 2020)
+    good<TAB>bad[<TAB>phenomenon]
+        tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
+
+The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), say what a
+pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP; then no
+model can prefer one of them. Reading takes linear time.
+
+Reads scores computed elsewhere for pairs of a hypothesis and a reference, from tab-separated columns.
+
+A line is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the source sentence
+that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair may come several
+times, as with several sources; its score is then the mean.
+
+Reads sentence pairs: two files, line by line, or one file of lines `source ||| target`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.kit.files.text import display_name, finite
+
+
+def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs (source, target) of one file or two, compressed or not.
+
+    Raises ConfigError for another number of files, FormatError for files of different lengths, with both, and for a
+    line that has not exactly two parts.
+    """
+    if len(paths) == 1:
+        yield from _of_one(paths[0])
+    elif len(paths) == 2:
+        yield from _of_two(paths[0], paths[1])
+    else:
+        raise ConfigError(f"{len(paths)} files of sentence pairs: wanted SOURCE and TARGET, or one file with both")
+
+
+def _of_one(path: str) -> Iterator[tuple[str, str]]:
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            parts = line.split("|||")
+            if len(parts) != 2:
+                message = f"found {len(parts)} parts, expected source ||| target (or give two files)"
+                raise FormatError(message, path=display_name(path), line=number)
+            yield parts[0], parts[1]
+
+
+def _of_two(source: str, target: str) -> Iterator[tuple[str, str]]:
+    with open_text(source) as sources, open_text(target) as targets:
+        number = 0
+        for number, (left, right) in enumerate(zip_longest(sources, targets), 1):
+            if left is None or right is None:
+                longer, lines = (target, targets) if left is None else (source, sources)
+                total = number + sum(1 for _ in lines)
+                shorter = source if left is None else target
+                raise FormatError(
+                    f"{number - 1:,} lines, but {total:,} in {display_name(longer)}; expected a line for each sentence "
+                    "pair in both",
+                    path=display_name(shorter),
+                )
+            yield left, right
+
+
+ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
+
+
+def plain_text(text: str) -> str:
+    """The text with single spaces, as pairs are looked up."""
+    return " ".join(text.split())
+
+
+def read_scored_pairs(path: str | Path) -> ScoredPairs:
+    """The scores by reference and hypothesis.
+
+    Raises FormatError, with the line, for fewer than three columns and for a score that is no finite number, and for an
+    empty file.
+    """
+    name = display_name(path)
+    scores: ScoredPairs = {}
+    times: dict[tuple[str, str], int] = {}  # of the pairs that come more than once
+    with open_text(path) as lines:
+        for at, line in enumerate(lines, 1):
+            columns = line.rstrip("\r\n").split("\t")
+            if len(columns) < 3:
+                wanted = "wanted `hypothesis TAB reference TAB score`"
+                raise FormatError(f"found {len(columns)} tab-separated columns, {wanted}", path=name, line=at)
+            hypothesis, reference = plain_text(columns[0]), plain_text(columns[1])
+            try:
+                score = finite(columns[-1])
+            except ValueError as error:
+                raise FormatError(f"the score {error}", path=name, line=at) from None
+            known = scores.setdefault(reference, {})
+            if hypothesis in known:
+                number = times[hypothesis, reference] = times.get((hypothesis, reference), 1) + 1
+                score = known[hypothesis] + (score - known[hypothesis]) / number  # the running mean
+            known[hypothesis] = score
+    if not scores:
+        raise FormatError("the file is empty, wanted `hypothesis TAB reference TAB score` on each line", path=name)
+    return scores
+
+
+BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
+PLAIN = ("good", "bad", "phenomenon")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A good sentence and a worse one; `groups` says what the pair is an example of, `line` is its line in the file."""
+
+    good: str
+    bad: str
+    groups: Mapping[str, str] = field(default_factory=dict)
+    line: int = 0
+
+    def nbest(self) -> NBestList:
+        """The pair as an n-best list, with the good sentence first and the number of the line as its id."""
+        return NBestList(str(self.line), (Hypothesis(self.good), Hypothesis(self.bad)), line=self.line)
+
+
+def read_minimal_pairs(path: str | Path) -> list[Pair]:
+    """The pairs of a file. Raises FormatError, with path and line, for a line of another form, for an empty sentence,
+    and for a file without pairs.
+    """
+    name = display_name(path)
+    with open_text(path) as lines:
+        pairs = list(parse_pairs(lines, name))
+    if not pairs:
+        raise FormatError("no pairs: wanted good<TAB>bad[<TAB>phenomenon], or JSON lines in BLiMP's form", path=name)
+    return pairs
+
+
+def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
+    """Yield the pairs of the lines as they are read; error messages call the file `name`."""
+    numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1) if line.strip())
+    columns: Sequence[str] = ()
+    for number, line in numbered:
+        if line.startswith("{"):
+            cells = _blimp(line, name, number)
+        elif not columns and is_header(line):
+            columns = line.split("\t")
+            continue
+        else:
+            columns = columns or PLAIN[: line.count("\t") + 1]
+            cells = _row(line, columns, name, number)
+        good, bad = cells.pop("good").strip(), cells.pop("bad").strip()
+        if not good or not bad:
+            raise FormatError("an empty sentence, wanted a pair of sentences", path=name, line=number)
+        yield Pair(good, bad, cells, number)
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is the header of a file of pairs, which names its columns."""
+    return line.rstrip("\r\n").split("\t")[:2] == ["good", "bad"]
+
+
+def pair_lines(pairs: Iterable[Pair], columns: Sequence[str] = ("phenomenon",)) -> Iterator[str]:
+    """The lines of a file of pairs with a header; `columns` are the groups to write, empty where a pair lacks one."""
+    yield "\t".join(("good", "bad", *columns)) + "\n"
+    for pair in pairs:
+        yield "\t".join((pair.good, pair.bad, *(pair.groups.get(column, "") for column in columns))) + "\n"
+
+
+def _blimp(line: str, name: str, number: int) -> dict[str, str]:
+    try:
+        record = read_json(line)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
+    cells = {}
+    for key, column in (("sentence_good", "good"), ("sentence_bad", "bad")):
+        if not isinstance(record.get(key), str):
+            wanted = f"{key!r} is {record[key]!r}, wanted a sentence" if key in record else f"no {key!r}"
+            raise FormatError(f"{wanted} (keys found: {', '.join(record)})", path=name, line=number)
+        cells[column] = record[key]
+    return cells | {group: str(record[key]) for key, group in BLIMP.items() if key in record}
+
+
+def _row(line: str, columns: Sequence[str], name: str, number: int) -> dict[str, str]:
+    cells = line.split("\t")
+    if len(columns) < 2:
+        raise FormatError("no tab, wanted good<TAB>bad[<TAB>phenomenon] or JSON lines", path=name, line=number)
+    if len(cells) != len(columns):
+        wanted = f"{len(cells)} columns, wanted {len(columns)}: {', '.join(columns)}"
+        raise FormatError(wanted, path=name, line=number)
+    return dict(zip(columns, cells, strict=True))

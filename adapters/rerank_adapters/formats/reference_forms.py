@@ -1,0 +1,261 @@
+"""Reads transcripts in forms other than one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
+
+    ctm      `call-3 1 12.50 0.40 so 0.93`, file, channel, start, duration, word, confidence: the words by time
+    stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times
+    icefall  `utterance:<TAB>ref=[words]`
+    json     an object a line with the transcript under `ref`, `output`, `reference`, `transcript` or `text`, and `id`
+             or `segment`; NeMo's manifests name the audio file instead (`audio_filepath`), whose stem is the id
+
+CTM and STM are described in the documentation of NIST's sclite (SCTK 2.4). A comment begins with `;;`. Of alternatives
+`{ a / b }` the first one is read, `@` is the empty one, and the text `ignore_time_segment_in_scoring` is skipped.
+
+Lines may begin (Kaldi) or end (NIST's trn) with the id of an utterance. A line alone does not show whether its first
+word is an id. Files that belong together do, by three signs:
+
+    distinct   no two lines of a file, of which there are at least two, have the same id
+    alike      all ids have a digit, a hyphen or an underscore beside other characters: u1, spk_a, 1272-128104-0000
+    shared     the files have the same ids, in any order
+
+At least ten lines with all three signs have ids, and so have lines that share them with a file whose form is known.
+Fewer lines, ids that only one file has, shared numbers or shared words in another order, and twenty lines of distinct
+shared words are doubtful: the form must be named. All else is text, such as a few lines of a translation whose first
+words happen to be distinct and those of the reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
+from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
+from rerank_adapters.formats.speech_toolkits import words_of
+from rerank_plugins import FormatError
+from rerank_plugins.core.json_and_toml import read_json
+
+IdForm = Literal["trn", "kaldi"]
+ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
+ENOUGH = 10  # lines with ids that are alike, distinct and shared
+MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
+TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
+
+
+def kaldi_utterance(line: str) -> tuple[str, str] | None:
+    """The id and the text of a line in Kaldi's form; None for a line without an id.
+
+    >>> kaldi_utterance("utt-1 so it is")
+    ('utt-1', 'so it is')
+    """
+    parts = line.split(maxsplit=1)
+    return (parts[0], parts[1].rstrip() if len(parts) == 2 else "") if parts else None
+
+
+def trn_utterance(line: str) -> tuple[str, str] | None:
+    """The id and the text of a line in NIST's form; None for a line without an id.
+
+    >>> trn_utterance("so it is (utt-1)")
+    ('utt-1', 'so it is')
+    """
+    match = TRN.fullmatch(line)
+    return (match[2], match[1].strip()) if match else None
+
+
+WITH_IDS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {"trn": trn_utterance, "kaldi": kaldi_utterance}
+
+
+class TextFile(NamedTuple):
+    """A file of text: its name, its lines, and the forms that it may have, one where its form is known."""
+
+    name: str
+    lines: Sequence[str]
+    forms: Sequence[IdForm]
+
+
+def distinct_ids(lines: Sequence[str], form: IdForm) -> list[str] | None:
+    """The ids of all lines that are not blank; None for fewer than two, for one that comes again, and where most lines
+    have no more words, as those of a language without spaces.
+    """
+    ids: dict[str, bool] = {}
+    for line in lines:
+        utterance = WITH_IDS[form](line)
+        if utterance is None and not line.strip():
+            continue
+        if utterance is None or utterance[0] in ids:
+            return None
+        ids[utterance[0]] = bool(utterance[1])
+    return list(ids) if len(ids) > 1 and 2 * sum(ids.values()) > len(ids) else None
+
+
+def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
+    """The form in which each file has the ids that all of them share; None where the lines have no ids.
+
+    Raises FormatError, which asks for the form, where it is doubtful whether the lines have ids.
+    """
+    shown = [{form: ids for form in file.forms if (ids := distinct_ids(file.lines, form))} for file in files]
+    known = any(len(file.forms) == 1 for file in files)
+    for form, ids in shown[0].items():
+        forms = [next((own for own, others in of.items() if set(others) == set(ids)), None) for of in shown]
+        shared = [own for own in forms if own is not None]
+        if len(files) == 1 or len(shared) < len(files):
+            continue
+        if known or (len(ids) >= ENOUGH and _alike(ids)):
+            return shared
+        reordered = any(of[own] != ids for of, own in zip(shown, shared, strict=True))
+        if reordered or len(ids) >= MANY or all(NUMBER.fullmatch(id_) for id_ in ids):
+            raise doubtful(files[0], form)
+    for file, of in zip(files, shown, strict=True):
+        for form, ids in of.items():
+            if len(file.forms) > 1 and (form == "trn" or _alike(ids)):
+                raise doubtful(file, form)
+    return None
+
+
+def doubtful(file: TextFile, form: IdForm) -> FormatError:
+    """The error that asks for the form of a file whose lines may have ids."""
+    ids = distinct_ids(file.lines, form) or [""]
+    verb, example = ("begins", ids[0]) if form == "kaldi" else ("ends", f"({ids[0]})")
+    message = f"each line {verb} with what may be an id, as {example}"
+    return FormatError(
+        f"{message}: name the reference form, {form} for ids or lines for text (--reference-form)", path=file.name
+    )
+
+
+def _alike(ids: Sequence[str]) -> bool:
+    return all(ALIKE.fullmatch(id_) and not NUMBER.fullmatch(id_) for id_ in ids)
+
+
+class TimedWord(NamedTuple):
+    """A word with its channel, its start and duration in seconds, and a confidence if it has one."""
+
+    channel: str
+    start: float
+    duration: float
+    word: str
+    confidence: float | None = None
+
+    def line(self, file: str) -> str:
+        """The line of the word in a CTM."""
+        confidence = "" if self.confidence is None else f" {self.confidence:.6f}"
+        return f"{file} {self.channel} {self.start:.2f} {self.duration:.2f} {self.word}{confidence}\n"
+
+
+def read_ctm(lines: Iterable[str], path: str) -> dict[str, list[TimedWord]]:
+    """The words of each file in the order of their times. Raises FormatError for a line of another form."""
+    words: dict[str, list[TimedWord]] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(";;"):
+            continue
+        if len(fields) not in (5, 6):
+            wanted = "file, channel, start, duration, word and perhaps a confidence"
+            raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
+        start = value(fields[2], "the start", path, number)
+        duration = value(fields[3], "the duration", path, number)
+        confidence = value(fields[5], "the confidence", path, number) if len(fields) == 6 else None
+        words.setdefault(fields[0], []).append(TimedWord(fields[1], start, duration, fields[4], confidence))
+    return {file: sorted(parts, key=lambda word: word.start) for file, parts in words.items()}
+
+
+TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
+IGNORED = "ignore_time_segment_in_scoring"
+ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
+
+
+def ctm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
+    """The words of each file of a CTM. Raises FormatError for a line of another form."""
+    return {file: " ".join(part.word for part in words) for file, words in read_ctm(lines, path).items()}
+
+
+def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
+    """The transcript of each file of an STM. Raises FormatError for a line of another form."""
+    segments: dict[str, list[tuple[float, int, str]]] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split(maxsplit=5)
+        if not fields or fields[0].startswith(";;"):
+            continue
+        if len(fields) < 5:
+            wanted = "file, channel, speaker, start, end and the words"
+            raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
+        start = value(fields[3], "the start", path, number)
+        value(fields[4], "the end", path, number)
+        text = re.sub(r"^<[^<>]*>\s*", "", fields[5]) if len(fields) > 5 else ""
+        text = " ".join(ALTERNATIVES.sub(lambda match: "" if match[1] == "@" else match[1], text).split())
+        segments.setdefault(fields[0], []).append((start, number, "" if text.lower() == IGNORED else text))
+    return {file: " ".join(text for _, _, text in sorted(parts) if text) for file, parts in segments.items()}
+
+
+def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
+    """The reference of each utterance. Raises FormatError where an utterance has two that differ."""
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        match = ICEFALL.fullmatch(line.rstrip("\r\n"))
+        if match is None:
+            raise FormatError(f"found {line.strip()!r}, expected utterance:<TAB>ref=…", path=path, line=number)
+        if match[2] == "ref":
+            text = words_of(match[3], path, number)
+            if texts.setdefault(match[1], text) != text:
+                raise FormatError(f"the id {match[1]!r} occurs twice", path=path, line=number)
+    return texts
+
+
+AGGREGATED: Mapping[str, Callable[[Iterable[str], str], dict[str, str]]] = {
+    "ctm": ctm_texts,
+    "stm": stm_texts,
+    "icefall": icefall_texts,
+}
+
+
+def shown_form(path: str, lines: Iterable[str]) -> str | None:
+    """The form that a file's name or first line shows: ctm, stm, trn, icefall or json; None for other forms."""
+    name = next((path.removesuffix(ending) for ending in COMPRESSED if path.endswith(ending)), path)
+    for form in ("ctm", "stm", "trn"):
+        if name.endswith(f".{form}"):
+            return form
+    first = next((line for line in lines if line.strip()), "")
+    if ICEFALL.fullmatch(first):
+        return "icefall"
+    if first.startswith("{"):
+        record = _object(first)
+        if record is not None and any(isinstance(record.get(key), str) for key in TEXT_KEYS):
+            return "json"
+    return None
+
+
+def json_texts(lines: Iterable[str], path: str, by_number: bool) -> dict[str, str]:
+    """The transcripts of JSON lines, by the number of the line (from 0; `segment` takes precedence) or by the id.
+
+    Raises FormatError for a line without a transcript or an id, and for an id that occurs twice.
+    """
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        record = _object(line)
+        key = next((key for key in TEXT_KEYS if record is not None and isinstance(record.get(key), str)), None)
+        if record is None or key is None:
+            raise FormatError(f"no transcript: expected one of {', '.join(TEXT_KEYS)}", path=path, line=number)
+        id_ = str(record.get("segment", number - 1)) if by_number else _id(record)
+        if id_ is None:
+            raise FormatError("no id: expected one of id, segment, audio_filepath", path=path, line=number)
+        if id_ in texts:
+            raise FormatError(f"the id {id_!r} occurs twice", path=path, line=number)
+        texts[id_] = " ".join(record[key].split())
+    return texts
+
+
+def _id(record: Mapping[str, Any]) -> str | None:
+    for key in ("id", "segment"):
+        if key in record:
+            return str(record[key])
+    return stem(str(record["audio_filepath"])) if "audio_filepath" in record else None
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        record = read_json(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None

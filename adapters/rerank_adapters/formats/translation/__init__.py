@@ -1,1 +1,0 @@
-"""The n-best lists that neural translation systems write, besides those with `|||` between the columns."""

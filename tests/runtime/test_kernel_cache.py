@@ -1,0 +1,123 @@
+"""Compiled kernels are kept where they can be, and the user is told of their compilation; numba stays as it is."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rerank_adapters.runtime import kernel_cache
+from rerank_plugins.kit.kernels import forget_other_versions
+from tests.command_line import RERANK, done
+
+
+def test_importing_the_library_changes_nothing_in_the_process():
+    script = """
+import os, sys
+before = list(sys.meta_path), dict(os.environ)
+import rerank_plugins
+assert "numba" not in sys.modules
+assert (sys.meta_path, dict(os.environ)) == before
+from numba.core import caching
+classes = caching.Cache, caching.IndexDataCacheFile
+methods = [dict(vars(each)) for each in classes]
+import rerank_plugins.kit.kernels, rerank_adapters.cli
+assert [dict(vars(each)) for each in classes] == methods
+assert all(value.__module__ == "numba.core.caching" for each in methods for value in each.values() if callable(value))
+assert not caching.config.CACHE_DIR
+assert sys.meta_path == before[0]
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_kernels_of_another_version_are_removed(tmp_path):
+    (tmp_path / "room").mkdir()
+    for name in ("a.py", "room/b.py"):
+        (tmp_path / name).touch()
+    forget_other_versions(tmp_path)
+    index = tmp_path / "room" / "b.kernel-1.py3.1.nbi"
+    index.touch()
+    forget_other_versions(tmp_path)
+    assert index.exists()
+    (tmp_path / "a.py").rename(tmp_path / "room" / "a.py")
+    forget_other_versions(tmp_path)
+    assert not index.exists()
+
+
+def test_compilations_are_told_and_loads_are_not(tmp_path):
+    (tmp_path / "kernels.py").write_text("from numba import njit\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
+    script = """
+from rerank_adapters.runtime.kernel_cache import compilations
+from kernels import twice
+with compilations(print):
+    twice(1)
+    twice(2)
+twice(0.5)
+"""
+    for told in ["twice\n", ""]:
+        command = [sys.executable, "-c", script]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == told
+
+
+def test_the_cache_command_shows_and_clears_kernels(tmp_path):
+    kernels = tmp_path / kernel_cache.FOLDER
+    kernels.mkdir()
+    (kernels / "kernel-1.py3.1.nbc").write_bytes(bytes(300_000))
+    assert done("cache", "--folder", tmp_path).lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
+    done("cache", "--folder", tmp_path, "--clear")
+    assert not kernels.exists()
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory, root):
+    """An installation in which nobody, root included, can write compiled code: `__pycache__` are files."""
+    folder = tmp_path_factory.mktemp("sealed")
+    for source in (root / "rerank_plugins", root / "adapters" / "rerank_adapters"):
+        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__", "resources"))
+        for package in [folder / source.name, *(folder / source.name).rglob("*/")]:
+            (package / "__pycache__").touch()
+    os.symlink(root / "rerank_plugins" / "resources", folder / "rerank_plugins" / "resources")
+    (folder / "home").touch()  # no home
+    (folder / "ref").write_text("a b c\n")
+    (folder / "out").write_text("a c\n")
+    return folder
+
+
+def evaluate(sealed: Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
+    """A command that needs a kernel."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("RERANK_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    }
+    (cwd / "tmp").mkdir(exist_ok=True)
+    surroundings = {**kept, "PYTHONPATH": str(sealed), "HOME": str(sealed / "home"), "TMPDIR": str(cwd / "tmp")}
+    command = [*RERANK, "evaluate", "-m", "bleu", "-r", sealed / "ref", sealed / "out"]
+    return subprocess.run(
+        command, cwd=cwd, env={**surroundings, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_where_the_code_cannot_be_written_kernels_go_to_the_cache(sealed, tmp_path):
+    cache = tmp_path / "cache"
+    first = evaluate(sealed, tmp_path, RERANK_CACHE=str(cache))
+    assert first.returncode == 0, first.stderr
+    assert [line.split()[0] for line in first.stderr.splitlines()] == ["wrote"]  # nothing of kernels
+    kernels = {path: path.stat().st_mtime_ns for path in (cache / "kernels").rglob("*.nb?")}
+    assert kernels
+    assert evaluate(sealed, tmp_path, RERANK_CACHE=str(cache)).stdout == first.stdout
+    assert {path: path.stat().st_mtime_ns for path in (cache / "kernels").rglob("*.nb?")} == kernels
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+@pytest.mark.slow
+def test_without_any_cache_kernels_live_as_long_as_the_process(sealed, tmp_path):
+    ran = evaluate(sealed, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    said, _ = ran.stderr.splitlines()  # the other says what was written
+    assert "kernels are compiled for this run only" in said
+    assert "RERANK_CACHE" in said
+    assert not list((tmp_path / "tmp").iterdir())
