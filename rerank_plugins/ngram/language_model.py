@@ -37,14 +37,13 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
+    from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.ngram.sampling import NgramSampler
 
 LN10 = math.log(10.0)
@@ -162,10 +161,11 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def ngrams(self) -> NgramModel:
         """The vocabulary and tables, loaded on first use. Raises ModelError for a KenLM binary, which lists neither."""
+        from rerank_plugins.ngram.compact_file import read_embedded
+        from rerank_plugins.ngram.model import NgramModel
+
         if self.model is not None:
             return NgramModel.load(self.model)
-        from rerank_plugins.ngram.compact_file import read_embedded
-
         return read_embedded(EMBEDDED)
 
     @property
@@ -268,6 +268,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
         from rerank_plugins.kit.backoff.scoring import score_step
+        from rerank_plugins.kit.backoff.tables import BackoffTables
 
         stored = self.ngrams.stored
         if isinstance(stored, BackoffTables):
