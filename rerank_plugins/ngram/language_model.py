@@ -8,16 +8,12 @@ an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word 
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
 scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
 which the model lacks is read in another spelling (backoff/vocabulary.py). An ARPA file is read into memory, at about
-half a microsecond an n-gram. A KenLM binary is read by KenLM (kenlm_model.py), which lists no n-grams: it gives
-neither samples nor unigrams.
+half a microsecond an n-gram.
 
-KenLM's binary files, queried through the package kenlm (Heafield 2011), which is the extra `kenlm`.
-
-KenLM stores log10 p in float32: sums over a sentence agree with those of a double-precision reader of the same ARPA
-file to about 1e-4. KenLM's vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p = -100
-where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
-Python module does not list. A query costs O(order) per word, about 0.4 µs. ARPA files need no KenLM: language_model.py
-reads them.
+A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `kenlm`, which lists no n-grams: there
+are neither samples nor unigrams. KenLM stores log10 p in float32, so that sums over a sentence agree with those of a
+double-precision reader of the same ARPA file to about 1e-4. Its vocabulary rules apply: an unknown word has the
+probability of `<unk>`, or log10 p = -100 where the file has no `<unk>`. A query costs about 0.4 µs a word.
 """
 
 from __future__ import annotations
@@ -37,14 +33,13 @@ from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
+    from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.ngram.sampling import NgramSampler
 
 LN10 = math.log(10.0)
@@ -163,6 +158,8 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def ngrams(self) -> NgramModel:
         """The vocabulary and tables, loaded on first use. Raises ModelError for a KenLM binary, which lists neither."""
         if self.model is not None:
+            from rerank_plugins.ngram.model import NgramModel
+
             return NgramModel.load(self.model)
         from rerank_plugins.ngram.compact_file import read_embedded
 
@@ -268,6 +265,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
         from rerank_plugins.kit.backoff.scoring import score_step
+        from rerank_plugins.kit.backoff.tables import BackoffTables
 
         stored = self.ngrams.stored
         if isinstance(stored, BackoffTables):
