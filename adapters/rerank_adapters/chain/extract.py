@@ -35,6 +35,7 @@ from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import cache_folder, cache_limit
 
 logger = logging.getLogger(__name__)
+DESCRIPTIONS = "features"  # the key under which the provenance of a table describes each feature, by label
 
 
 def dense_rule(job: Job) -> DenseRule | None:
@@ -127,9 +128,6 @@ def _report_costs(progress: ExtractionProgress, cache: ValueCache | None) -> Non
         logger.info("features in the cache: %s", "; ".join(taken))
     if costs := progress.costs():
         logger.info(costs)
-
-
-DESCRIPTIONS = "features"  # the key under which the provenance of a table describes each feature, by label
 
 
 def chosen_columns(

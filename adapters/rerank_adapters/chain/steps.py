@@ -28,6 +28,7 @@ RECORD = "steps.json"
 
 Inputs = Mapping[str, Any] | None  # plain values, which JSON can hold; None where they cannot be told
 Say = Callable[[str], None]
+OURS = ("rerank_plugins", "rerank_adapters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +131,6 @@ def file_hash(path: Path) -> str | None:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return None
-
-
-OURS = ("rerank_plugins", "rerank_adapters")
 
 
 def inputs_of_lists(job: Job, data: DataSet) -> Inputs:

@@ -37,6 +37,7 @@ from rerank_plugins.kit.kernels import part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.
 ROUNDING = 1e-9
+NARROW = 1e-9
 
 
 def upper_envelopes(
@@ -136,9 +137,6 @@ def _between_chords(slope: Any, score: Any, low: Any, high: Any, a: Any, b: Any,
         a[kept], b[kept], rows[kept] = slope[i], score[i], i
         kept += (slope[i] >= left) & (slope[i] <= right) & (score[i] >= chord - slack)
     return kept
-
-
-NARROW = 1e-9
 
 
 class Line(NamedTuple):

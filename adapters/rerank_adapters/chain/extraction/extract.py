@@ -24,6 +24,8 @@ from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
 
+Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
+
 
 def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[list[NBestList]]:
     """Yield the lists in groups of one list, or of all that wait, up to about `most` hypotheses.
@@ -74,9 +76,6 @@ class _Reader:
             self._rows = 0
             self._changed.notify_all()
             return group
-
-
-Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
 
 def extract_features(

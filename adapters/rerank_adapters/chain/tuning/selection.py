@@ -27,6 +27,7 @@ from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
+PATIENCE = 3  # rounds without a new best score after which the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +104,6 @@ def left_out(names: Sequence[str], families: Families, used: Collection[str]) ->
     of_any = {name for members in families.values() for name in members}
     kept = {name for family in used for name in families[family]}
     return np.array([name in of_any and name not in kept for name in names], bool)
-
-
-PATIENCE = 3  # rounds without a new best score after which the search ends
 
 
 @dataclass(frozen=True)
