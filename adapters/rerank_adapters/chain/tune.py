@@ -31,10 +31,10 @@ from rerank_adapters.chain.tuning import (
 )
 from rerank_adapters.chain.tuning.selection import Selecting, Selection, select_families
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
-from rerank_adapters.runtime.progress import CountingBar, StatusLine, TuningProgress
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult, TuningStep
 
 DECODER = "decoder"
 
@@ -175,15 +175,13 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
         problem = take_features(problem, kept)
         table = problem.table
-    with TuningProgress(job.measures[0].name) as progress:
-        result = tune(
-            problem,
-            job.tuner,
-            start,
-            seed=job.config.seed,
-            report=progress.show,
-        )
     measure = job.measures[0]
+    with StatusLine("tuning") as line:
+
+        def show(step: TuningStep) -> None:
+            line(f"tuning: restart {step.restart}, iteration {step.iteration}, {measure.name} {step.score:.2f}")
+
+        result = tune(problem, job.tuner, start, seed=job.config.seed, report=show)
     nrefs = {len(references) for references in data.references}
     provenance = {
         **record(problem, job.tuner, start, job.config.seed, result),
