@@ -21,7 +21,6 @@ from rerank_adapters.chain.extraction import (
     ExtractionProgress,
     ValueCache,
     extract_features,
-    feature_names,
     stream_features,
 )
 from rerank_adapters.chain.extraction.plan import column_names
@@ -82,9 +81,7 @@ def extract_with(
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
             nbests,
-            job.extractors,
-            texts=job.pipelines("text"),
-            sources=job.pipelines("source_text"),
+            job.plan,
             decoder=decoder,
             jobs=job.config.jobs,
             progress=progress,
@@ -100,15 +97,13 @@ def stream_tables(
     job: Job, nbests: Iterable[NBestList], *, at_once: bool = False
 ) -> Iterator[tuple[NBestList, FeatureTable]]:
     """Yield each list with its own table of one segment, in bounded memory; with `at_once`, as soon as it has come."""
-    names = feature_names(job.extractors)
+    names = job.plan.names
     rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
     cache = value_cache()
     with ExtractionProgress() as progress:
         for nbest, values in stream_features(
             nbests,
-            job.extractors,
-            texts=job.pipelines("text"),
-            sources=job.pipelines("source_text"),
+            job.plan,
             jobs=job.config.jobs,
             progress=progress,
             cache=cache,

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.chain.extraction import feature_names
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
@@ -125,10 +124,10 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
     start = job.config.tuning.start
     if isinstance(start, str) and start not in ("uniform", "decoder"):
         weights = read_weights(job.config.path(Path(start)))
-        new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
+        new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
-    extracted = set(feature_names(job.extractors))
+    extracted = set(job.plan.names)
     return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
 
 
@@ -220,7 +219,7 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
     job.tuner  # noqa: B018  its options are checked
     table, rows = decoder.take_segments([0])
-    names = feature_names(job.extractors)
+    names = job.plan.names
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])

@@ -21,8 +21,7 @@ from rerank_adapters.chain.extraction.known_values import KnownValues, of_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.pool import extract_groups
 from rerank_adapters.chain.extraction.value_cache import ValueCache
-from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
 
 Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
@@ -80,10 +79,8 @@ class _Reader:
 
 def extract_features(
     nbests: Sequence[NBestList],
-    extractors: Mapping[str, FeatureExtractor],
+    plan: Plan,
     *,
-    texts: Mapping[str, TextPipeline] | None = None,
-    sources: Mapping[str, TextPipeline] | None = None,
     decoder: FeatureTable | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
@@ -92,13 +89,11 @@ def extract_features(
 ) -> FeatureTable:
     """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
-    `texts` and `sources` hold, by label, the pipelines that hypotheses and sources go through before an extractor sees
-    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values
-    are taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
+    `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values are
+    taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
     so that an interrupted extraction can be continued: clear it when the table has been saved.
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """
-    plan = Plan(extractors, texts or {}, sources or {})
     offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
     ids = tuple(nbest.segment_id for nbest in nbests)
     if decoder is None:
@@ -129,10 +124,8 @@ def extract_features(
 
 def stream_features(
     nbests: Iterable[NBestList],
-    extractors: Mapping[str, FeatureExtractor],
+    plan: Plan,
     *,
-    texts: Mapping[str, TextPipeline] | None = None,
-    sources: Mapping[str, TextPipeline] | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
     cache: ValueCache | None = None,
@@ -143,7 +136,6 @@ def stream_features(
     Values are taken from `cache` and kept there. With `at_once`, each list is yielded as soon as it has come, however
     long the next one takes; this process alone works then.
     """
-    plan = Plan(extractors, texts or {}, sources or {})
     plan.check()
     groups = as_they_come(nbests) if at_once else chunks(nbests)
     for finished in extract_groups(plan, groups, KnownValues(plan, cache, None), jobs=1 if at_once else jobs):
