@@ -599,6 +599,7 @@ from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
 from rerank_adapters.chain.extraction import ValueCache, extract_features, pool, value_cache
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 
 @dataclass(frozen=True)
@@ -611,7 +612,7 @@ if __name__ == "__main__":
     pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
-    table = extract_features(nbests, {"slow": Slow()}, jobs=2, work=ValueCache(Path(sys.argv[1])))
+    table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Path(sys.argv[1])))
     table.save(Path(sys.argv[2]))
 """
 

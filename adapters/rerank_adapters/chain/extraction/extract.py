@@ -31,50 +31,37 @@ def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[l
 
     An error of the reader is raised after the lists that came before it.
     """
-    reader = _Reader(nbests, most)
-    Thread(target=reader.read, name="lists", daemon=True).start()  # it may wait for input for ever
-    while group := reader.take():
-        yield group
-    if reader.error is not None:
-        raise reader.error
+    waiting: deque[NBestList] = deque()
+    ended: list[BaseException | None] = []  # at the end, the error of the reader if there is one
+    changed = Condition()
 
-
-class _Reader:
-    """Lists between the thread that reads them and the one that takes them."""
-
-    def __init__(self, nbests: Iterable[NBestList], most: int) -> None:
-        self.error: BaseException | None = None
-        self._nbests, self._most = nbests, most
-        self._waiting: deque[NBestList] = deque()
-        self._rows = 0
-        self._ended = False
-        self._changed = Condition()
-
-    def read(self) -> None:
-        """Read all lists; wait while as many hypotheses as a group may have are there already."""
+    def read() -> None:
+        error: BaseException | None = None
         try:
-            for nbest in self._nbests:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._rows < self._most)
-                    self._waiting.append(nbest)
-                    self._rows += len(nbest)
-                    self._changed.notify_all()
-        except BaseException as error:
-            self.error = error
-        finally:
-            with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+            for nbest in nbests:
+                with changed:
+                    changed.wait_for(lambda: sum(map(len, waiting)) < most)
+                    waiting.append(nbest)
+                    changed.notify_all()
+        except BaseException as problem:
+            error = problem
+        with changed:
+            ended.append(error)
+            changed.notify_all()
 
-    def take(self) -> list[NBestList]:
-        """The lists that are there, or the next one; empty at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
-            group = list(self._waiting)
-            self._waiting.clear()
-            self._rows = 0
-            self._changed.notify_all()
-            return group
+    Thread(target=read, name="lists", daemon=True).start()  # it may wait for input for ever
+    while True:
+        with changed:
+            changed.wait_for(lambda: waiting or ended)
+            group = list(waiting)
+            waiting.clear()
+            changed.notify_all()
+        if group:
+            yield group
+        elif ended[0] is not None:
+            raise ended[0]
+        else:
+            return
 
 
 def extract_features(
