@@ -25,6 +25,9 @@ from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn
 
+State = TypeVar("State")
+Sentence = Sequence[str]
+
 
 def option(
     default: Any = dataclasses.MISSING,
@@ -44,10 +47,6 @@ def option(
     """
     command_line = {"within": within, "short": short, "metavar": metavar, "writes": writes}
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
-
-
-State = TypeVar("State")
-Sentence = Sequence[str]
 
 
 class FeatureExtractor(ABC):

@@ -34,7 +34,6 @@ from rerank_plugins.hhmm.embedded_model import EMBEDDED
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.left_progeny import fitting_mass
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.language_models import prefixes
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed
 from rerank_plugins.ngram.mixture import fit_weights, mixed
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
@@ -46,6 +45,7 @@ from tests.experiments.texts import (
     sentences_of_text,
     sentences_of_trees,
 )
+from tests.hhmm.prefix_counts import prefixes
 
 MORE_TEXT = ("text_en/textbooks.txt.xz", "text_en/novels.txt.xz")
 BEAMS = (50, 200, 500, 2000)
