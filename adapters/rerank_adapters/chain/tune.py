@@ -87,13 +87,8 @@ def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
     """The table without the features of the job that a selection has left out, for which there are no weights."""
-    extracted = {name for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
-    return without_columns(table, [name for name in extracted if name not in weights.dense])
-
-
-def without_columns(table: FeatureTable, names: list[str]) -> FeatureTable:
-    """The table without these dense features."""
-    kept = [i for i, name in enumerate(table.names) if name not in set(names)]
+    left_out = {*job.plan.names} - weights.dense.keys()
+    kept = [i for i, name in enumerate(table.names) if name not in left_out]
     if len(kept) == len(table.names):
         return table
     return replace(table, names=tuple(table.names[i] for i in kept), values=np.asarray(table.values[:, kept]))
