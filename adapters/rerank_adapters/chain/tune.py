@@ -28,7 +28,7 @@ from rerank_adapters.chain.tuning import (
     take_features,
     tune,
 )
-from rerank_adapters.chain.tuning.selection import Selecting, Selection, select_families
+from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
@@ -53,36 +53,19 @@ def fast_tuner(tuner: Tuner) -> Tuner:
 
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
     """The families that a selection keeps beside the decoder's, by the settings of the job."""
-    settings = job.config.tuning
     with CountingBar("tuned folds") as bar:
-        return select_families(
-            data,
-            families(job, data.table),
-            fast_tuner(job.tuner),
-            start,
-            always=[DECODER],
-            folds=settings.select_folds,
-            seed=job.config.seed,
-            margin=settings.select_margin,
-            threads=job.config.jobs,
-            progress=bar.add,
-        )
+        return _selecting(job, job.tuner, data.table).select(data, start, job.config.seed, bar.add)
 
 
 def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
     """The tuner itself, or, where the job selects families, one that does so before it tunes."""
-    settings = job.config.tuning
-    if not settings.select:
-        return tuner
-    return Selecting(
-        tuner,
-        fast_tuner(tuner),
-        families(job, table),
-        always=[DECODER],
-        folds=settings.select_folds,
-        margin=settings.select_margin,
-        threads=job.config.jobs,
-    )
+    return _selecting(job, tuner, table) if job.config.tuning.select else tuner
+
+
+def _selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Selecting:
+    settings, by_family = job.config.tuning, families(job, table)
+    folds, margin = settings.select_folds, settings.select_margin
+    return Selecting(tuner, fast_tuner(tuner), by_family, [DECODER], folds, margin, threads=job.config.jobs)
 
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
