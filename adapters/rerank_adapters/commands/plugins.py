@@ -23,13 +23,9 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, markdo
     rerank plugins consensus bleu
     rerank plugins --kind tuner
     """  # noqa: D301
-    entries = [
-        entry
-        for known in ([kind] if kind else KINDS)
-        for entry in registry.entries[known].values()
-        if not names or entry.name in names
-    ]
-    known_names = {name for known in ([kind] if kind else KINDS) for name in registry.entries[known]}
+    known = [*registry.known(kind).values()] if kind else [e for kind in KINDS for e in registry.entries[kind].values()]
+    entries = [entry for entry in known if not names or entry.name in names]
+    known_names = {entry.name for entry in known}
     for name in names:
         if name not in known_names:
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
