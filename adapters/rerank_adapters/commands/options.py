@@ -122,6 +122,13 @@ def output_option(what: str) -> Callable[[Command], Command]:
     )
 
 
+def table_file(value: str) -> Path:
+    """The path of a feature table to write. Raises ConfigError for stdout, and as `output_file` does."""
+    if value == "-":
+        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+    return output_file(value)
+
+
 def model_file(value: str) -> Path:
     """The path of a model file to write. Raises ConfigError for stdout, and as `output_file` does."""
     if value == "-":
@@ -129,6 +136,14 @@ def model_file(value: str) -> Path:
     return output_file(value)
 
 
+table_output = click.option(
+    "-o",
+    "--output",
+    type=table_file,
+    required=True,
+    metavar="TABLE",
+    help="Write the feature table to this file (.npz).",
+)
 model_output = click.option(
     "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
 )

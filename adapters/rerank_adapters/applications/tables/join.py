@@ -11,8 +11,9 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.show import families, label_of, load, table_output, with_columns
+from rerank_adapters.applications.tables.show import families, label_of, load, with_columns
 from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import table_output
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry, suggestion
 

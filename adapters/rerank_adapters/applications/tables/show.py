@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,27 +11,13 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.commands.options import columns_option, output_file, style_option
+from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.registry import Registry, suggestion
 
 OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
-
-
-def _table_file(value: str) -> Path:
-    if value == "-":
-        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
-    return output_file(value)
-
-
-def table_output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`-o`: the feature table to write."""
-    return click.option(
-        "-o", "--output", type=_table_file, required=True, metavar="TABLE",
-        help="Write the feature table to this file (.npz).",
-    )(command)  # fmt: skip
 
 
 def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
