@@ -23,7 +23,6 @@ from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.vocabulary.word_numbers import UNK
 
 if TYPE_CHECKING:
-    from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
 

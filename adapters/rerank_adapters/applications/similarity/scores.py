@@ -35,7 +35,6 @@ from rerank_plugins.similarity.random_indexing.model import read_model as read_v
 from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
-    from rerank_adapters.applications.similarity.model import SimilarityModel
     from rerank_plugins.similarity.measures.table import Measures, Recogniser
 
 DATA = ("vectors", "esa", "svs", "wordnet", "entities")

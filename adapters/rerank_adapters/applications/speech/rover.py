@@ -26,8 +26,6 @@ from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.outputs import OutputForm
-    from rerank_adapters.formats.references import ReferenceForm
     from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
 
 GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried

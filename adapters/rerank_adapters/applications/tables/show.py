@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.chain.extraction.value_cache import FEATURES
 from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
@@ -33,8 +34,6 @@ def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
 
 def families(table: FeatureTable) -> dict[str, list[str]]:
     """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    from rerank_adapters.chain.extraction.value_cache import FEATURES
-
     described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
     return {label: columns_of(label, described[label]["components"]) for label in described}
 
@@ -58,7 +57,6 @@ def recorded_entries(table: FeatureTable) -> list[dict[str, Any]]:
 
 def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[str, str]) -> FeatureTable:
     """The table with some of its dense columns and recorded labels, by their old names, under new names."""
-    from rerank_adapters.chain.extraction.value_cache import FEATURES
     from rerank_adapters.chain.provenance import RECORDED
 
     described = table.provenance.get(FEATURES, {})
