@@ -197,11 +197,6 @@ class ContextTable:
     counts: Annotated[IntArray, Array("W")]
 
     @property
-    def arrays(self) -> Any:
-        """All arrays, for kernels."""
-        return self.starts, self.seconds, self.rows, self.totals, self.words, self.counts
-
-    @property
     def words_arrays(self) -> tuple[Any, Any, Any, Any]:
         """The arrays of the words of all contexts: `rows`, `totals`, `words`, `counts`."""
         return self.rows, self.totals, self.words, self.counts
@@ -211,14 +206,6 @@ class ContextTable:
         rows_of_contexts = np.full(len(neighbours), -1, np.int64)
         find_contexts(self.starts, self.seconds, self.rows, neighbours, rows_of_contexts)
         return rows_of_contexts
-
-    def probabilities(self, context: int, words: int) -> FloatArray:
-        """(words) the relative frequency of each word in a context; 0 everywhere if the context is -1."""
-        dense = np.zeros(words)
-        if context >= 0:
-            row = slice(self.rows[context], self.rows[context + 1])
-            dense[self.words[row]] = self.counts[row] / self.totals[context]
-        return dense
 
 
 @filling_kernel

@@ -29,7 +29,7 @@ from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.esa.model import EsaModel, index_documents
+from rerank_plugins.similarity.esa_model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
 from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
 
