@@ -2,21 +2,14 @@
 
     missing      a word is deleted
     extra        a word is repeated, or a word of the text is inserted
-    real-word    a word is replaced by another word of the text, one edit away
+    real-word    a word is replaced by another word of the text, one edit away (Damerau 1964)
     non-word     a word is replaced by a string, one edit away, that does not occur in the text
     wrong-form   a noun or verb is replaced by another form (number, person, tense) that the text attests
     agreement    a verb, determiner, noun or reflexive is changed so that it no longer agrees; needs a dependency tree
 
 The first word is never deleted and nothing is inserted before it, so that capitals do not reveal an error; a changed
-word keeps its capitals. The result may be grammatical by chance (after the deletion of an adjective, say), hence
-*pseudo*-negative examples. If the drawn kind does not apply to a sentence, another kind is drawn. About 0.2 ms per
-sentence.
-
-Three kinds of agreement are read from a dependency tree (Universal Dependencies): a finite verb with its subject
-(`nsubj`; its auxiliary or copula if it has one), a determiner with its noun (this, these, that, those; a noun after a,
-an, each, every …), and a reflexive pronoun with its antecedent.
-
-A string one edit away has a letter inserted, deleted or substituted, or two neighbours transposed (Damerau 1964).
+word keeps its capitals. The result may be grammatical by chance, hence *pseudo*-negative examples. If the drawn kind
+does not apply to a sentence, another kind is drawn.
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
 """The counts of a text: of pairs of words by their distance, and of words in five contexts of their neighbours.
 
 For a gap l of a sentence, a word w_i to its left and a word w_j to its right, C̃(w_i, w_j, j - i) occurrences speak for
-a missing word, since j - i - 1 words stand between the two now, and C̃(w_i, w_j, j - i - 1) speak against it.
-
-The five contexts of a missing word w between the neighbours a₂ a₁ and b₁ b₂ are
+a missing word, since j - i - 1 words stand between the two now, and C̃(w_i, w_j, j - i - 1) speak against it. The
+contexts of a missing word w between the neighbours a₂ a₁ and b₁ b₂ (our reading: Song's Table 1 is missing) are
 
     left2    C(a₂ a₁ w) / C(a₂ a₁ *)        left1    C(a₁ w) / C(a₁ *)
     around   C(a₁ w b₁) / C(a₁ * b₁)        right1   C(w b₁) / C(* b₁)
     right2   C(w b₁ b₂) / C(* b₁ b₂)
 
-`*` is any word of the vocabulary or `<unk>`, but neither `<s>` nor `</s>`, so that each of the five sums to one over
-words; a₂ may be `<s>` and b₂ `</s>`. The text of Song (2016) lacks its Table 1, which lists the five; this is our
-reading.
-
-A text is an array of word numbers in which each sentence ends in `</s>`. Events for counting are written as tuples of
-kit/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
+`*` is any word of the vocabulary or `<unk>`, but neither `<s>` nor `</s>`; a₂ may be `<s>` and b₂ `</s>`. A text is an
+array of word numbers in which each sentence ends in `</s>`.
 """
 
 from __future__ import annotations

@@ -1,32 +1,15 @@
-"""Scores of a word alignment model between the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l.
+"""Features of word alignments: scores of a word alignment model, and values of the decoder's own links.
 
-By a word alignment model of both directions (translation/alignment), with t the translation probabilities, of which
-none is below 1e-7, and b the option `bound`:
+With hypothesis e = e_1 … e_m, source f = f_1 … f_l, translation probabilities t (at least 1e-7) and the option b:
 
     forward             ln p(e | f)                      forward_per_word    ln p(e | f) / m
     backward            ln p(f | e)                      backward_per_word   ln p(f | e) / l
-    unlinked_target     -#{j : max_i t(e_j | f_i) < b}
-    unlinked_source     -#{i : max_j t(f_i | e_j) < b}
+    unlinked_target     -#{j : max_i t(e_j | f_i) < b}, or of the decoder's links, -#{j : e_j has no link}
+    unlinked_source     -#{i : max_j t(f_i | e_j) < b}, or -#{i : f_i has no link}
     distance            -mean |i / l - j / m| over the links of the best alignment of e to f; -1 without links
     coverage            Σ w_i over the linked source words / Σ w_i over all, w_i = ln(N / n_i)
 
-n_i of the N source sentences of training contain f_i. The weight w is nearly 0 for words of nearly all sentences and
-high for rare words, so that `coverage` is about content words, without a list of them in any language. Higher is
-better. An empty hypothesis or source has the values of one unknown word.
-
-The words of the source are looked up once for each distinct word of all hypotheses of a list. The HMM takes O(l m²) and
-O(m l²) steps, the other models O(l m).
-
-Values of the decoder's own word alignment: links of the source f_1 … f_l with a hypothesis e_1 … e_m.
-
-Moses writes them with `--print-alignment-info` in the last column of a list, `0-0 1-2`; other formats with `|||` have
-such a column too.
-
-    unlinked_target    -#{j : e_j has no link}
-    unlinked_source    -#{i : f_i has no link}
-    distance           -mean |i / l - j / m| over the links; -1 without links
-
-Higher is better. Links count the words of the file, so text steps that join or split words do not go with this feature.
+n_i of the N source sentences of training contain f_i. An empty hypothesis or source has the values of one unknown word.
 """
 
 from __future__ import annotations

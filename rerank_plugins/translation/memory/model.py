@@ -1,17 +1,13 @@
 """The memory: sentence pairs in two languages, and the retrieval of those whose source is nearest to a sentence.
 
-Retrieval has two stages, as in computer-aided translation. An inverted index finds the pairs with the highest BM25
-scores (Robertson and Zaragoza 2009) against the words q of the sentence,
+An inverted index finds the pairs with the highest BM25 scores (Robertson and Zaragoza 2009) against the words q of the
+sentence; then the fuzzy-match score s of these candidates decides (Koehn and Senellart 2010):
 
     score(d) = sum_w #_w(q) idf(w) #_w(d) (k1 + 1) / (#_w(d) + k1 (1 - b + b |d| / mean |d|)),
-    idf(w) = ln(1 + (N - n_w + 0.5) / (n_w + 0.5)),
+    idf(w) = ln(1 + (N - n_w + 0.5) / (n_w + 0.5)),    s(q, d) = 1 - edit distance(q, d) / max(|q|, |d|),
 
-for N pairs, n_w of which have w on the source side. Then the fuzzy-match score of these candidates decides,
-
-    s(q, d) = 1 - edit distance(q, d) / max(|q|, |d|),
-
-over words (Koehn and Senellart 2010). A word's BM25 weight in a sentence, its impact, is stored as an integer of 16
-bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums are exact in any order.
+for N pairs, n_w of which have w on the source side. A word's BM25 weight in a sentence, its impact, is stored as an
+integer of 16 bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums are exact in any order.
 """
 
 from __future__ import annotations
