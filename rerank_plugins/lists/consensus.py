@@ -42,10 +42,7 @@ class WordPosteriorsFeature(FeatureExtractor):
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`errors`, `total` and `per_word`."""
-        return ("errors", "total", "per_word")
+    components = ("errors", "total", "per_word")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values; a list without total scores is weighted by rank."""

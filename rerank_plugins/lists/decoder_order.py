@@ -32,10 +32,7 @@ class EditToFirstFeature(FeatureExtractor):
 
     ignore_case: bool = option(False, doc="compare words in lower case")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`distance`, `insertions`, `deletions`, `substitutions`."""
-        return ("distance", "insertions", "deletions", "substitutions")
+    components = ("distance", "insertions", "deletions", "substitutions")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 4) values up to 0; all are 0 for the first hypothesis and its copies."""
@@ -107,10 +104,7 @@ class RankFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`log`, `relative`, `first`."""
-        return ("log", "relative", "first")
+    components = ("log", "relative", "first")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values that fall from the first hypothesis to the last one."""

@@ -44,10 +44,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         if self.k < 1:
             raise ValueError(f"k = {self.k}: wanted at least 1")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`log_probability`, `rank`, `share`."""
-        return ("log_probability", "rank", "share")
+    components = ("log_probability", "rank", "share")
 
     @cached_property
     def _substitutes(self) -> FastSubs:

@@ -32,17 +32,9 @@ def linked_ancestor(heads: Any, word: int, linked: Any, stamp: int) -> int:
 
 @filling_kernel
 def count_agreement(
-    source_heads: Any,
-    source_relations: Any,
-    offsets: Any,
-    links: Any,
-    heads: Any,
-    relations: Any,
-    places: Any,
-    arcs: Any,
-    linked: Any,
-    counts: Any,
-) -> None:
+    source_heads: Any, source_relations: Any, offsets: Any, links: Any, heads: Any, relations: Any, places: Any, arcs:
+    Any, linked: Any, counts: Any,
+) -> None:  # fmt: skip
     """Fill `counts` (hypotheses, 5): linked words, those that agree, those that agree in the relation too, those that
     are reversed, and pairs of projected arcs that cross.
 

@@ -34,10 +34,7 @@ class WordLexiconFeature(FeatureExtractor, PickledFields):
 
     model: Path = option(doc="model from `rerank train word-lexicon`")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`log_odds`, `ln_p`, `gain`, `per_word`, `unlikely`."""
-        return ("log_odds", "ln_p", "gain", "per_word", "unlikely")
+    components = ("log_odds", "ln_p", "gain", "per_word", "unlikely")
 
     @cached_property
     def _lexicon(self) -> WordLexicon:

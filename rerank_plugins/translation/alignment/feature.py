@@ -39,10 +39,7 @@ class DecoderAlignmentFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"  # the same text may have several alignments
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`unlinked_target`, `unlinked_source`, `distance`."""
-        return ("unlinked_target", "unlinked_source", "distance")
+    components = ("unlinked_target", "unlinked_source", "distance")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values.

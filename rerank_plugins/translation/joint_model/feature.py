@@ -36,10 +36,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
     model: Path = option(doc="model from `rerank train joint-lm`")
     alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`, `improbable`."""
-        return ("total", "per_word", "improbable")
+    components = ("total", "per_word", "improbable")
 
     @cached_property
     def _model(self) -> JointModel:

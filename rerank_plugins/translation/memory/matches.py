@@ -109,19 +109,9 @@ def matched(
 
 @filling_kernel
 def _match(
-    tokens: Any,
-    rows: Any,
-    sentences: Any,
-    sentence_rows: Any,
-    weights: Any,
-    highest: bool,
-    keys: Any,
-    child: Any,
-    value: Any,
-    last: Any,
-    times: Any,
-    sums: Any,
-) -> None:
+    tokens: Any, rows: Any, sentences: Any, sentence_rows: Any, weights: Any, highest: bool, keys: Any, child: Any,
+    value: Any, last: Any, times: Any, sums: Any,
+) -> None:  # fmt: skip
     """Build the trie of the weighted sentences, and add to `sums` (hypotheses + 1, orders), which must hold zeros.
 
     `keys` is an empty table whose size is a power of two; `child` has the nodes of its slots. By node: the `value`, the
