@@ -64,7 +64,8 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
         auxiliaries = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
         if auxiliaries:
             first = auxiliaries[0]
-            if words[first] in OTHER_NUMBER and not _subjunctive(words[subject], words[first]):
+            # `I was` and `I were` are not exchanged: `I were` is a correct subjunctive.
+            if words[first] in OTHER_NUMBER and not (words[subject] == "i" and words[first] in ("was", "were")):
                 yield first, (OTHER_NUMBER[words[first]],)
         elif tree.tags[head] == "VERB" and subject < head:
             plural = words[subject] in PLURAL_SUBJECTS or words[subject] in forms.singular
@@ -72,11 +73,6 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
                 yield head, (forms.base[words[head]],)
             elif words[head] in forms.third_person and plural:
                 yield head, (forms.third_person[words[head]],)
-
-
-def _subjunctive(subject: str, auxiliary: str) -> bool:
-    """Whether these are `I was` or `I were`, which are not exchanged: `I were` is a correct subjunctive."""
-    return subject == "i" and auxiliary in ("was", "were")
 
 
 def _determined(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator[Change]:
@@ -215,16 +211,12 @@ class ErrorInserter:
         @lru_cache(maxsize=50_000)
         def near(word: str, real: bool) -> tuple[list[str], FloatArray]:
             """Strings one edit away and their probabilities: words of the text by count, or other strings, uniform."""
-            strings = [
-                other for other in one_edit_away(word) if (self.forms.attested(other) if real else self._absent(other))
-            ]
-            counts = np.array([self.forms.counts[other] if real else 1.0 for other in strings], np.float64)
+            known, others = self.forms.counts, one_edit_away(word)
+            strings = [other for other in others if (self.forms.attested(other) if real else other not in known)]
+            counts = np.array([known[other] if real else 1.0 for other in strings], np.float64)
             return strings, counts / max(1.0, counts.sum())
 
         return near
-
-    def _absent(self, word: str) -> bool:
-        return word not in self.forms.counts
 
 
 def _drawn(things: Sequence[Thing], rng: np.random.Generator) -> Thing:

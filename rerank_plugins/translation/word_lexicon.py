@@ -143,11 +143,7 @@ SMALL = 0.01  # weights that are smaller are not stored
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training.
-
-    `epochs` passes over the pairs, with the step `rate` at first, which each pass multiplies by `decay`; rarer source
-    words than `source_count` and rarer target words than `target_count`, in numbers of sentences, are unknown.
-    """
+    """The settings of training: the options of `rerank train word-lexicon`."""
 
     epochs: int = 10
     rate: float = 0.15
