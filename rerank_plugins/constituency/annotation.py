@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.trees.binarisation import remove_intermediate
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, split_label
 
 Annotation = Callable[[Tree, Sequence[Tree]], str]
@@ -112,14 +112,13 @@ def gapped_s(node: Tree, _: Sequence[Tree]) -> str:
     return "" if NOMINAL.union(("S", "SBAR")).intersection(before) else "-G"
 
 
-def split_vp(node: Tree, _: Sequence[Tree], rules: HeadRules | None = None) -> str:
+def split_vp(node: Tree, _: Sequence[Tree]) -> str:
     """SPLIT-VP (§2.5): marks verb phrases with the tag of their head, all finite tags alike."""
     if node.is_preterminal or category(node.label) != "VP":
         return ""
-    rules = rules or english_heads()
     head = node
     while not head.is_preterminal:
-        head = head.subtrees[rules.head_child(head)]
+        head = head.subtrees[english_heads().head_child(head)]
     tag = category(head.label)
     return "-FIN" if tag in FINITE else f"-{tag}" if tag in VERBS or tag == "TO" else ""
 

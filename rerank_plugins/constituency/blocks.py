@@ -22,59 +22,42 @@ UnsignedArray = NDArray[np.uint32]
 
 
 class UnaryBlocks(NamedTuple):
-    """Unary probabilities p(a → b) in blocks, by the base of the child.
+    """Unary probabilities p(a → b) in blocks, by the base of the child."""
 
-    `starts`      (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
-    `parent`      (blocks) the base of each block's parent
-    `entries`     (blocks + 1) where the entries of each block begin
-    `a`, `b`, `p` (entries) parent and child, numbered within their bases, and the probability
-    """
-
-    starts: IntArray
-    parent: IntArray
-    entries: IntArray
+    starts: IntArray  # (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
+    parent: IntArray  # (blocks) the base of each block's parent
+    entries: IntArray  # (blocks + 1) where the entries of each block begin
+    # a, b, p: (entries) parent and child, numbered within their bases, and the probability
     a: UnsignedArray
     b: UnsignedArray
     p: FloatArray
 
 
 class Blocks(NamedTuple):
-    """The rules of a grammar with C bases and S symbols.
+    """The rules of a grammar with C bases and S symbols."""
 
-    `states`   (C) the number of symbols of each base
-    `local`    (S) the number of each symbol within its base; `base` (S) that base
-    `symbol`   (S) the symbols sorted by base; those of base B begin at first[B]
-    `first`    (C + 1)
-    `pair`     (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
-    `groups`   (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their
-               bases
-    `starts`   (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
-    `entries`  (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the
-               pair of symbols `group`, numbered within the pair of bases, and the probability `p`
-    `room`     the number of all pairs of symbols, each once for every block of its bases and once more
-    `unary`    blocks of the unary rules; `chains` blocks of their closure
-    `words`    (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
-    """
-
-    states: IntArray
-    local: IntArray
+    states: IntArray  # (C) the number of symbols of each base
+    local: IntArray  # (S) the number of each symbol within its base; `base` (S) that base
     base: IntArray
-    symbol: IntArray
-    first: IntArray
-    pair: IntArray
+    symbol: IntArray  # (S) the symbols sorted by base; those of base B begin at first[B]
+    first: IntArray  # (C + 1)
+    pair: IntArray  # (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
+    # (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their bases
     groups: IntArray
     b: UnsignedArray
     c: UnsignedArray
-    starts: IntArray
+    starts: IntArray  # (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
     parent: IntArray
+    # (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the pair of
+    # symbols `group`, numbered within the pair of bases, and the probability `p`
     entries: IntArray
     a: UnsignedArray
     group: UnsignedArray
     p: FloatArray
-    room: int
-    unary: UnaryBlocks
+    room: int  # the number of all pairs of symbols, each once for every block of its bases and once more
+    unary: UnaryBlocks  # blocks of the unary rules; `chains` blocks of their closure
     chains: UnaryBlocks
-    words: IntArray
+    words: IntArray  # (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
     word_symbol: IntArray
     word_p: FloatArray
 

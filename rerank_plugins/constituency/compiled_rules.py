@@ -96,33 +96,25 @@ def apply_chains(chains: Any, below: Any, above: Any) -> None:
 
 
 class Rules(NamedTuple):
-    """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
+    """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair."""
 
-    `pair_starts`  (S + 1) the pairs whose left symbol is l are pair_starts[l] to pair_starts[l + 1]
-    `pair_left`, `pair_right`  (P) the symbols of each pair
-    `rule_starts`  (P + 1) where the rules of each pair begin: `rule_parent` (B) and `rule_p` (B), their probability
-    `parent_starts`  (S + 1) where the rules of each parent begin: `parent_pair` (B) and `parent_p` (B)
-    `chains`       the unary closure, by the lower symbol
-    `word_starts`  (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
-    `narrow`       (S) whether a symbol spans only single words: preterminals that no rule rewrites
-    `wide`         the other symbols, by number
-    """
-
-    pair_starts: IntArray
+    pair_starts: IntArray  # (S + 1) the pairs whose left symbol is l are pair_starts[l] to pair_starts[l + 1]
+    # pair_left, pair_right: (P) the symbols of each pair
     pair_left: IntArray
     pair_right: IntArray
+    # (P + 1) where the rules of each pair begin: `rule_parent` (B) and `rule_p` (B), their probability
     rule_starts: IntArray
     rule_parent: IntArray
     rule_p: FloatArray
-    parent_starts: IntArray
+    parent_starts: IntArray  # (S + 1) where the rules of each parent begin: `parent_pair` (B) and `parent_p` (B)
     parent_pair: IntArray
     parent_p: FloatArray
-    chains: Chains
-    word_starts: IntArray
+    chains: Chains  # the unary closure, by the lower symbol
+    word_starts: IntArray  # (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
     word_symbol: IntArray
     word_p: FloatArray
-    narrow: BoolArray
-    wide: IntArray
+    narrow: BoolArray  # (S) whether a symbol spans only single words: preterminals that no rule rewrites
+    wide: IntArray  # the other symbols, by number
 
 
 def compile_rules(grammar: Grammar) -> Rules:

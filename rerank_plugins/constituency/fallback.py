@@ -20,6 +20,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 FLOOR = -10.0  # ln p per word in place of the rules, which cost about -3
 LABEL = "X"  # the Penn Treebank's label of phrases that could not be bracketed
 PUNCTUATION = frozenset(",.;:?!-–—…")
+logger = logging.getLogger(__name__)
 
 
 def pieces(sentence: Sentence, longest: int) -> Iterator[slice]:
@@ -61,9 +62,6 @@ def warn(logger: logging.Logger, flat: Sequence[Sentence], long: Sequence[Senten
     for some, what in ((long, f"of more than {longest} words parsed in pieces"), (flat, "got flat trees")):
         if some:
             logger.warning("%d sentences %s (first: %r)", len(some), what, " ".join(some[0])[:60])
-
-
-logger = logging.getLogger(__name__)
 
 
 class EverySentence(Parser):

@@ -25,31 +25,23 @@ from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
+TIGHT = 1e-12
+NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """Symbols, rules and emissions; for each symbol, p of its binary and unary rules and its emissions sum to one.
+    """Symbols, rules and emissions; for each symbol, p of its binary and unary rules and its emissions sum to one."""
 
-    `symbols`       (S) names; symbol 0 is ROOT. A split symbol is named after its base ("NP^3", "VP^S")
-    `bases`         (C) names in the binarised trees; those that binarisation added begin with "@"
-    `base`          (S) int32 number of each symbol's base
-    `binary`        (B, 3) int32 parent, left child, right child, sorted
-    `binary_logp`   (B) ln p(left right | parent)
-    `unary`         (U, 2) int32 parent, child, both non-terminals (ROOT → X among them), sorted
-    `unary_logp`    (U) ln p(child | parent)
-    `lexicon`       ln p(word | preterminal)
-    `settings`      how the grammar was trained, from which its trees are restored to the treebank's form
-    """
-
-    symbols: tuple[str, ...]
-    bases: tuple[str, ...]
-    base: IntArray
-    binary: IntArray
-    binary_logp: FloatArray
-    unary: IntArray
-    unary_logp: FloatArray
-    lexicon: Lexicon
+    symbols: tuple[str, ...]  # (S) names; symbol 0 is ROOT. A split symbol is named after its base ("NP^3", "VP^S")
+    bases: tuple[str, ...]  # (C) names in the binarised trees; those that binarisation added begin with "@"
+    base: IntArray  # (S) int32 number of each symbol's base
+    binary: IntArray  # (B, 3) int32 parent, left child, right child, sorted
+    binary_logp: FloatArray  # (B) ln p(left right | parent)
+    unary: IntArray  # (U, 2) int32 parent, child, both non-terminals (ROOT → X among them), sorted
+    unary_logp: FloatArray  # (U) ln p(child | parent)
+    lexicon: Lexicon  # ln p(word | preterminal)
+    # how the grammar was trained, from which its trees are restored to the treebank's form
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,9 +74,6 @@ class Grammar:
         np.add.at(totals, self.unary[:, 0], np.exp(self.unary_logp))
         np.add.at(totals, self.lexicon.symbols, np.exp(self.lexicon.logp))
         return totals
-
-
-TIGHT = 1e-12
 
 
 def finite_mass(grammar: Grammar) -> FloatArray:
@@ -155,9 +144,6 @@ def expected_counts(grammar: Grammar) -> FloatArray:
         if level.sum() <= TIGHT * counts.sum() or counts.sum() > 1e6:
             break
     return counts
-
-
-NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
 
 def ln_unigrams(grammar: Grammar) -> FloatArray:

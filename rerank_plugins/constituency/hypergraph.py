@@ -20,22 +20,17 @@ from rerank_plugins.kit.kernels import filling_kernel
 
 
 class Hypergraph(NamedTuple):
-    """V vertices and E edges.
+    """V vertices and E edges."""
 
-    `first`, `next`  (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
-    `left`, `right`  (E) the tails of an edge, -1 if there is none
-    `score`          (E) the score of an edge
-    `best`           (V) the score of the best derivation, -inf if there is none
-    `top`            the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
-    """
-
+    # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
     first: IntArray
     next: IntArray
+    # left, right: (E) the tails of an edge, -1 if there is none
     left: IntArray
     right: IntArray
-    score: FloatArray
-    best: FloatArray
-    top: int
+    score: FloatArray  # (E) the score of an edge
+    best: FloatArray  # (V) the score of the best derivation, -inf if there is none
+    top: int  # the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
 
 
 @filling_kernel
@@ -44,7 +39,7 @@ def add_rules(
 ) -> int:
     """Fill in edges with the probabilities of rules; return their number. Every base has one symbol.
 
-    `where` is that of `Workspace`: the item of each base in the present cell.
+    `where` is that of `CellBuffers`: the item of each base in the present cell.
     """
     met_starts, met_left, met_right, met_pair = meetings
     first, following, lefts, rights, score = edges

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.constituency.compiled_rules import Rules, apply_chains, compile_rules
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
+from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -29,6 +29,8 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
+START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
+SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
 @part
@@ -72,10 +74,6 @@ class CellMemory:
         if self._used[0] == most:
             self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
         return self._slots, self._rows, self._powers, self._used
-
-
-START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
-SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
@@ -128,28 +126,22 @@ def first_scale(rules: Any, word: int) -> float:
     return START / largest if largest > 0.0 else 1.0
 
 
-class Workspace(NamedTuple):
-    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns.
+class InsideBuffers(NamedTuple):
+    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns."""
 
-    `below`, `above`  (S) the values of one cell
-    `chosen`          (pairs + 1) pairs of children
-    `maxima`          (n) the largest value of each cell of a column
-    `nodes`           (n) numbers in the memory of the spans from each word to the present column
-    `total_power`     (n + 1) the power of the words up to each column
-    """
-
+    # below, above: (S) the values of one cell
     below: FloatArray
     above: FloatArray
-    chosen: IntArray
-    maxima: FloatArray
-    nodes: LongArray
-    total_power: LongArray
+    chosen: IntArray  # (pairs + 1) pairs of children
+    maxima: FloatArray  # (n) the largest value of each cell of a column
+    nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
+    total_power: LongArray  # (n + 1) the power of the words up to each column
 
 
 @filling_kernel
 def fill_columns(
     rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
-    memory: Any, work: Workspace,
+    memory: Any, work: InsideBuffers,
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -271,7 +263,7 @@ class Chart:
         self.words = self.words[:0]
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
-        self._work = Workspace(
+        self._work = InsideBuffers(
             below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
         )
 
@@ -304,10 +296,3 @@ class Chart:
 def sharing_order(sentences: Sequence[Sentence]) -> list[int]:
     """Return the positions of the sentences in the order in which a chart reuses most cells: by length, then words."""
     return sorted(range(len(sentences)), key=lambda place: (len(sentences[place]), tuple(sentences[place])))
-
-
-def inside(grammar: Grammar, sentence: Sentence) -> float:
-    """Return ln p(sentence), summed over all its trees; -inf if there is none."""
-    chart = Chart(compile_rules(grammar))
-    chart.fill(grammar.lexicon.ids(sentence))
-    return chart.log_probability()

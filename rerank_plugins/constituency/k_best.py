@@ -19,25 +19,6 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
 FULL = -3  # a kernel needs larger arrays
-
-
-class Derivations(NamedTuple):
-    """D derivations; the parts of a derivation come before it.
-
-    `vertex`, `edge`  (D) the vertex that is derived, and the last edge
-    `left`, `right`   (D) the derivations of the edge's tails, -1 if there is none
-    `score`           (D) the sum of the scores of all edges
-    `best`            (k) the derivations of the top vertex, best first
-    """
-
-    vertex: IntArray
-    edge: IntArray
-    left: IntArray
-    right: IntArray
-    score: FloatArray
-    best: IntArray
-
-
 # A candidate, a node of a skew heap: left and right are -1 where there is no tail, or its first derivation is meant.
 CANDIDATE = np.dtype(
     [
@@ -56,7 +37,20 @@ DERIVATION = np.dtype(
 VERTEX = np.dtype([("first", np.int32), ("top", np.int32), ("opened", np.int32)])
 
 
-class Workspace(NamedTuple):
+class Derivations(NamedTuple):
+    """D derivations; the parts of a derivation come before it."""
+
+    # vertex, edge: (D) the vertex that is derived, and the last edge
+    vertex: IntArray
+    edge: IntArray
+    # left, right: (D) the derivations of the edge's tails, -1 if there is none
+    left: IntArray
+    right: IntArray
+    score: FloatArray  # (D) the sum of the scores of all edges
+    best: IntArray  # (k) the derivations of the top vertex, best first
+
+
+class Search(NamedTuple):
     """What a search fills: candidates, derivations, vertices (V), and requests that wait for others, as (n, 2).
 
     `counts` (2) are the numbers of derivations and of candidates.
@@ -101,7 +95,7 @@ def _meld(heap: Any, x: int, y: int) -> int:
 
 
 @part
-def _push(work: Workspace, vertex: int, score: float, edge: int, left: int, right: int) -> bool:
+def _push(work: Search, vertex: int, score: float, edge: int, left: int, right: int) -> bool:
     """Add a candidate to the heap of a vertex; false if the arrays are full."""
     place = work.counts[1]
     if place == len(work.heap):
@@ -114,7 +108,7 @@ def _push(work: Workspace, vertex: int, score: float, edge: int, left: int, righ
 
 
 @part
-def _open_vertex(graph: Hypergraph, vertex: int, work: Workspace) -> bool:
+def _open_vertex(graph: Hypergraph, vertex: int, work: Search) -> bool:
     """Add the first candidates of a vertex: each edge with the first derivations of its tails, left implicit (-1)."""
     edge = graph.first[vertex]
     while edge >= 0:
@@ -130,7 +124,7 @@ def _open_vertex(graph: Hypergraph, vertex: int, work: Workspace) -> bool:
 
 
 @part
-def _answer(graph: Hypergraph, vertex: int, last: int, work: Workspace) -> int:
+def _answer(graph: Hypergraph, vertex: int, last: int, work: Search) -> int:
     """Return the derivation of `vertex` after `last`, or its first one if `last` is -1.
 
     The result is NONE if there is none, and FULL if the arrays are full. A request that depends on another one waits
@@ -232,7 +226,7 @@ def _keep_parts(derivations: Any, count: int, ranked: Any, ranks: int, columns: 
 
 
 @filling_kernel
-def derive(graph: Hypergraph, work: Workspace, columns: Any, scores: Any, ranked: Any) -> bool:
+def derive(graph: Hypergraph, work: Search, columns: Any, scores: Any, ranked: Any) -> bool:
     """Fill in the `columns` and `scores` of `Derivations` for the best derivations of the top vertex, `ranked` (k).
 
     Sets `work.counts` to the numbers of both. Returns whether the arrays were large enough.
@@ -260,7 +254,7 @@ def k_best(graph: Hypergraph, k: int) -> Derivations:
     while True:
         heap, derivations = np.empty(room + len(graph.score), CANDIDATE), np.empty(room, DERIVATION)
         requests, counts = np.empty((vertices + room + 2, 2), np.int64), np.zeros(2, np.int64)
-        work = Workspace(heap, derivations, np.empty(vertices, VERTEX), requests, counts)
+        work = Search(heap, derivations, np.empty(vertices, VERTEX), requests, counts)
         columns, scores, ranked = np.empty((4, room), np.int32), np.empty(room), np.empty(k, np.int32)
         if derive(graph, work, columns, scores, ranked):
             kept, ranks = counts.tolist()

@@ -21,19 +21,13 @@ Places = LongArray
 
 @dataclass(frozen=True, eq=False)
 class LatentGrammar:
-    """Rules over labels, with latent states.
+    """Rules over labels, with latent states."""
 
-    `productions`  the rules and their counts in the forest
-    `parent`       (R) the label of each rule's parent; `children` (R, 2) labels, -1 if there is no child
-    `states`       (C) the number of states of each label
-    `p`            the tensors of all rules
-    """
-
-    productions: Productions
-    parent: IntArray
+    productions: Productions  # the rules and their counts in the forest
+    parent: IntArray  # (R) the label of each rule's parent; `children` (R, 2) labels, -1 if there is no child
     children: IntArray
-    states: IntArray
-    p: FloatArray
+    states: IntArray  # (C) the number of states of each label
+    p: FloatArray  # the tensors of all rules
 
     @cached_property
     def rows(self) -> Places:

@@ -19,25 +19,18 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import cores, in_threads
 
 NODES = 1 << 20  # of a part of a forest; its vectors take 16 bytes per distinct node and state
+Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class Subtrees(NamedTuple):
-    """N nodes by height, and within a height by rule; children come before their parents.
+    """N nodes by height, and within a height by rule; children come before their parents."""
 
-    `rule`      (N) the rule of each node
-    `left`      (N) int32 the first child, -1 in a preterminal
-    `right`     (N) int32 the second child, -1 in a preterminal and where there is one child
-    `runs`      (runs + 1) where each run of nodes of the same height and rule begins
-    `weights`   (N) the sum of the weights of the trees in which the node occurs, for each occurrence
-    `roots`     the nodes that are roots, and `root_weights` the sum of the weights of their trees
-    """
-
-    rule: IntArray
-    left: IntArray
-    right: IntArray
-    runs: LongArray
-    weights: FloatArray
-    roots: LongArray
+    rule: IntArray  # (N) the rule of each node
+    left: IntArray  # (N) int32 the first child, -1 in a preterminal
+    right: IntArray  # (N) int32 the second child, -1 in a preterminal and where there is one child
+    runs: LongArray  # (runs + 1) where each run of nodes of the same height and rule begins
+    weights: FloatArray  # (N) the sum of the weights of the trees in which the node occurs, for each occurrence
+    roots: LongArray  # the nodes that are roots, and `root_weights` the sum of the weights of their trees
     root_weights: FloatArray
 
 
@@ -167,9 +160,6 @@ class Trees:
             label = grammar.parent[nodes.rule]
             kernels.merge_losses(label, grammar.states, nodes.weights, at, inside, outside, *known)
         return losses
-
-
-Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def _passes(nodes: Subtrees, grammar: LatentGrammar, listed: Entries) -> Passes:

@@ -27,6 +27,8 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signature
 
 REMEMBERED = 1 << 18  # words whose numbers are kept
+Entries = tuple[IntArray, IntArray, FloatArray]
+Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 class NumberedWords:
@@ -60,18 +62,12 @@ class NumberedWords:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon(NumberedWords):
-    """The closed vocabulary, and the symbols that emit each of its words.
+    """The closed vocabulary, and the symbols that emit each of its words."""
 
-    `words`    (W) sorted, including signatures of unknown words and `UNK`
-    `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
-    `symbols`  (E) int32 symbol numbers of the grammar, ascending within a word
-    `logp`     (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
-    """
-
-    words: tuple[str, ...]
-    starts: IntArray
-    symbols: IntArray
-    logp: FloatArray
+    words: tuple[str, ...]  # (W) sorted, including signatures of unknown words and `UNK`
+    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
+    symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
+    logp: FloatArray  # (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
 
     def ids(self, sentence: Sequence[str]) -> IntArray:
         """Return (n) int32 numbers of the words; an unknown word has that of its most specific known signature."""
@@ -98,19 +94,11 @@ def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: F
 
 @dataclass(frozen=True)
 class Smoothing:
-    """Parameters of the smoothing.
+    """Parameters of the smoothing."""
 
-    `strength`  κ
-    `common`    words seen at least so often are not smoothed
-    `least`     a tag that was not seen with x is dropped if p(t | x) is below this
-    """
-
-    strength: float = 3.0
-    common: int = 100
-    least: float = 0.01
-
-
-Entries = tuple[IntArray, IntArray, FloatArray]
+    strength: float = 3.0  # κ
+    common: int = 100  # words seen at least so often are not smoothed
+    least: float = 0.01  # a tag that was not seen with x is dropped if p(t | x) is below this
 
 
 def smoothed(
@@ -167,9 +155,6 @@ def _tags_of_unknown_words(
         chosen[:] = True
     tags = np.bincount(symbol[chosen], count[chosen], size)
     return np.asarray(tags / tags.sum(), np.float64)
-
-
-Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
 
 EMBEDDED = embedded("grammar.pcfg")
+KIND = "grammar"
+LEVEL = 19  # zstd compression level
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
@@ -41,10 +43,6 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     grammar = shared_if_embedded(path, read_grammar)
     read_trained_on(path).check_language(language, path)
     return grammar
-
-
-KIND = "grammar"
-LEVEL = 19  # zstd compression level
 
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:

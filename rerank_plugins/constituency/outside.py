@@ -13,32 +13,25 @@ import numpy as np
 from rerank_plugins.constituency.compiled_rules import Rules
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.inside import Chart
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 
-class Workspace(NamedTuple):
-    """Outside probabilities of children in a sentence of n words, and room for S symbols and for pairs of children.
+class OutsideBuffers(NamedTuple):
+    """Outside probabilities of children in a sentence of n words, and room for S symbols and for pairs of children."""
 
-    `as_left`   (n, S, n + 1) outside probabilities of left children, by their start; 0 at first
-    `as_right`  (n + 1, S, n) the same of right children, by their end
-    `needed`    (pairs) weights of the pairs in one cell; 0 at first
-    `chosen`    (pairs + 1)
-    `above`     (S)
-    """
-
-    as_left: FloatArray
-    as_right: FloatArray
-    needed: FloatArray
-    chosen: IntArray
-    above: FloatArray
+    as_left: FloatArray  # (n, S, n + 1) outside probabilities of left children, by their start; 0 at first
+    as_right: FloatArray  # (n + 1, S, n) the same of right children, by their end
+    needed: FloatArray  # (pairs) weights of the pairs in one cell; 0 at first
+    chosen: IntArray  # (pairs + 1)
+    above: FloatArray  # (S)
 
 
-def workspace(rules: Rules, n: int) -> Workspace:
+def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
     """Return what the outside pass over a sentence of n words starts from."""
     size, pairs = len(rules.narrow), len(rules.pair_left)
     left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
-    return Workspace(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
+    return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
 
 
 @part
@@ -50,8 +43,9 @@ def cell_number(i: int, j: int, n: int) -> int:
 
 @filling_kernel
 def outside_pass(
-    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any, work: Workspace
-) -> None:
+    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any,
+    work: OutsideBuffers,
+) -> None:  # fmt: skip
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
     Nodes whose expected number is below `least` are pruned together with the nodes below them. The other arrays are
@@ -129,12 +123,5 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
     counts = np.zeros((n * (n + 1) // 2, len(chart.rules.narrow)))
     if n and chart.from_start[0, ROOT, n] > 0:
         values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-        outside_pass(chart.rules, n, *values, least, counts, workspace(chart.rules, n))
+        outside_pass(chart.rules, n, *values, least, counts, outside_buffers(chart.rules, n))
     return counts
-
-
-def spans(n: int) -> LongArray:
-    """Return (n (n + 1) / 2, 2) the first word of each cell and the one after its last, ordered by `cell_number`."""
-    return np.array([(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)], np.int64).reshape(
-        -1, 2
-    )

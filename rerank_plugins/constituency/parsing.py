@@ -40,6 +40,13 @@ from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
 
+NEVER = 1e-6
+PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
+LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
+LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
+EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
+MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
+
 
 def coarse_name(base: str) -> str:
     """Return the plain category of a base, without annotations and the siblings that binarisation has added."""
@@ -93,9 +100,6 @@ def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArr
     return np.ascontiguousarray(rows[first], np.int32), sums
 
 
-NEVER = 1e-6
-
-
 class Emissions(NamedTuple):
     """The emissions of a sentence: those of word i are starts[i] to starts[i + 1] of `symbol` and `p`."""
 
@@ -138,13 +142,6 @@ def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tu
             if fits.any():
                 return symbols[fits], np.exp(logp[fits])
     return wanted, np.full(len(wanted), NEVER)
-
-
-PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
-LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
-LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
-EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
-MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
 
 
 @dataclass(frozen=True)

@@ -28,17 +28,13 @@ ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of 
 
 
 class Items(NamedTuple):
-    """The items of a pruned chart, sorted by cell and base.
+    """The items of a pruned chart, sorted by cell and base."""
 
-    `starts`        (cells + 1) cell c has the items starts[c] to starts[c + 1]
-    `base`, `cell`  (items) the base and the cell of each item
-    `offsets`       (items + 1) where the values of each item begin
-    """
-
-    starts: IntArray
+    starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
+    # base, cell: (items) the base and the cell of each item
     base: IntArray
     cell: IntArray
-    offsets: IntArray
+    offsets: IntArray  # (items + 1) where the values of each item begin
 
 
 @filling_kernel
@@ -96,28 +92,23 @@ class Edges(NamedTuple):
     score: FloatArray
 
 
-class Workspace(NamedTuple):
-    """What the passes need for the cell at which they are: of C bases, P pairs of bases, and pairs of symbols.
+class CellBuffers(NamedTuple):
+    """What the passes need for the cell at which they are: of C bases, P pairs of bases, and pairs of symbols."""
 
-    `where`    (C) what the present cell has of each base; -1 if it was pruned, and between two cells
-    `place`    (P) where the pairs of symbols of each pair of bases begin in `sums`; -1 if it is not there
-    `touched`  (P) the pairs of bases that the cell has; `alive` (P) the number of items that each makes
-    `sums`     (`Blocks.room`) values of pairs of symbols; `products` (pairs of symbols) likewise, of one pair of bases
-    """
-
-    where: LongArray
-    place: LongArray
-    touched: LongArray
+    where: LongArray  # (C) what the present cell has of each base; -1 if it was pruned, and between two cells
+    place: LongArray  # (P) where the pairs of symbols of each pair of bases begin in `sums`; -1 if it is not there
+    touched: LongArray  # (P) the pairs of bases that the cell has; `alive` (P) the number of items that each makes
     alive: LongArray
+    # (`Blocks.room`) values of pairs of symbols; `products` (pairs of symbols) likewise, of one pair of bases
     sums: FloatArray
     products: FloatArray
 
 
-def workspace(blocks: Blocks) -> Workspace:
+def cell_buffers(blocks: Blocks) -> CellBuffers:
     """Return room for the passes over a chart with these blocks."""
     pairs = len(blocks.starts) - 1
     place, touched, alive = np.full((3, pairs), -1, np.int64)
-    return Workspace(
+    return CellBuffers(
         np.full(len(blocks.states), -1, np.int64), place, touched, alive, np.empty(blocks.room), np.empty(len(blocks.b))
     )
 
@@ -138,7 +129,7 @@ def meetings_at_most(starts: Any, n: int) -> int:
 
 @filling_kernel
 def fill_inside(
-    blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any, work: Workspace
+    blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any, work: CellBuffers
 ) -> int:
     """Fill `lower` and `upper` with inside probabilities times the scales (n) of the words (Baker 1979).
 
@@ -224,7 +215,7 @@ def fill_inside(
 @partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
     blocks: Any, items: Any, words: Any, scales: Any, upper: Any, outer: Any, inner: Any, meetings: Any, total: float,
-    edges: Any, work: Workspace,
+    edges: Any, work: CellBuffers,
 ) -> int:  # fmt: skip
     """Fill in outside probabilities: `outer` of symbols at the top of a unary chain, `inner` of those at its bottom.
 
@@ -352,7 +343,7 @@ class PrunedChart:
         room = meetings_at_most(items.starts, len(words))
         left, right, pair = np.empty((3, room), np.int32)
         met = (np.empty(len(items.starts), np.int32), left, right, pair)
-        self.work = workspace(blocks)
+        self.work = cell_buffers(blocks)
         ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met, self.work)
         self.meetings = Meetings(*met, ways)
         first, last = items.starts[-2:]

@@ -82,33 +82,24 @@ class EmStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """The schedule of split–merge training.
+    """The schedule of split–merge training."""
 
-    `rounds`            number of rounds; a symbol has at most 2^rounds states
-    `after_split`, `after_merge`, `smoothing`  numbers of EM iterations in the three phases of a round
-    `merge`             proportion of the splits that are undone
-    `rule_share`, `emission_share`  interpolation weights of the mean over states in the smoothing phase
-    `noise`             relative size of the random difference between the halves of a split state
-    `negligible`        a probability is set to zero where it stands for an expected count below this (0: nowhere)
-    `whole`             number of EM iterations on all trees, if the splits are learnt on a part of them
-    `least`             rules whose probability is below this are left out of the finished grammar
-    `seed`              seed of the random initialisation
-    `learn_on`          learn the splits on at most so many trees of each treebank; None: on all
-    """
-
-    rounds: int = 4
+    rounds: int = 4  # number of rounds; a symbol has at most 2^rounds states
+    # after_split, after_merge, smoothing: numbers of EM iterations in the three phases of a round
     after_split: int = 50
     after_merge: int = 20
     smoothing: int = 10
-    merge: float = 0.5
+    merge: float = 0.5  # proportion of the splits that are undone
+    # rule_share, emission_share: interpolation weights of the mean over states in the smoothing phase
     rule_share: float = 0.01
     emission_share: float = 0.1
-    noise: float = 0.01
+    noise: float = 0.01  # relative size of the random difference between the halves of a split state
+    # a probability is set to zero where it stands for an expected count below this (0: nowhere)
     negligible: float = 1e-3
-    whole: int = 10
-    least: float = 1e-5
-    seed: int = 1
-    learn_on: int | None = None
+    whole: int = 10  # number of EM iterations on all trees, if the splits are learnt on a part of them
+    least: float = 1e-5  # rules whose probability is below this are left out of the finished grammar
+    seed: int = 1  # seed of the random initialisation
+    learn_on: int | None = None  # learn the splits on at most so many trees of each treebank; None: on all
 
 
 def split_merge(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Words = tuple[str, ...]
 Report = Callable[[str], None]
 BLOCK = 16  # held-out sentences that are parsed at a time
+SPLITS = 4  # rounds of splitting, if the user sets none
 
 
 def read_treebank(path: Path) -> list[Tree]:
@@ -151,9 +152,6 @@ def parse_held_out(paths: Iterable[Path], parse: Callable[[Sequence[Words]], lis
         f"{counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
         f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right"
     )
-
-
-SPLITS = 4  # rounds of splitting, if the user sets none
 
 
 @dataclass

@@ -25,23 +25,18 @@ KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
 
 @dataclass(frozen=True)
 class GrammarSettings:
-    """The settings of training.
-
-    `direction`, `horizontal`, `vertical`  the binarisation (kit/trees/binarisation.py)
-    `annotations`    names of annotations (annotation.py)
-    `schedule`       the schedule of latent splits; 0 rounds for none
-    `unknown`        which words of the treebank are replaced by signatures
-    `smoothing`      the smoothing of the lexicon
-    """
+    """The settings of training."""
 
     language: str
+    # direction, horizontal, vertical: the binarisation (kit/trees/binarisation.py)
     direction: Literal["right", "left", "head"] = "right"
     horizontal: int | None = 0
     vertical: int = 1
-    annotations: tuple[str, ...] = ()
-    schedule: Schedule = field(default_factory=Schedule)
+    annotations: tuple[str, ...] = ()  # names of annotations (annotation.py)
+    schedule: Schedule = field(default_factory=Schedule)  # the schedule of latent splits; 0 rounds for none
+    # which words of the treebank are replaced by signatures
     unknown: UnknownWords = field(default_factory=UnknownWords)
-    smoothing: Smoothing = field(default_factory=Smoothing)
+    smoothing: Smoothing = field(default_factory=Smoothing)  # the smoothing of the lexicon
 
     def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
         """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""

@@ -27,6 +27,8 @@ from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
 
+ROOT_LABEL = "ROOT"
+
 
 class CountedTrees:
     """The trees of treebanks in order, each treebank with a weight.
@@ -59,31 +61,18 @@ class CountedTrees:
         return np.repeat(np.asarray(self._weights, np.float64), self.sizes)
 
 
-ROOT_LABEL = "ROOT"
-
-
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """N nodes of T binarised trees, tree after tree, each in post-order: children before parents, the root last.
+    """N nodes of T binarised trees, tree after tree, each in post-order: children before parents, the root last."""
 
-    `labels`   names; ROOT first, then in alphabetical order
-    `words`    the closed vocabulary, sorted: words, signatures, `UNK`
-    `label`    (N) int32 index into labels
-    `left`     (N) int32 the first child's node, -1 in a preterminal
-    `right`    (N) int32 the second child's node, -1 in a preterminal and where there is one child
-    `word`     (N) int32 index into words in a preterminal, else -1
-    `offsets`  (T + 1) int64: tree t has nodes offsets[t] to offsets[t + 1]
-    `weights`  (T) the count of each tree
-    """
-
-    labels: tuple[str, ...]
-    words: tuple[str, ...]
-    label: IntArray
-    left: IntArray
-    right: IntArray
-    word: IntArray
-    offsets: LongArray
-    weights: FloatArray
+    labels: tuple[str, ...]  # names; ROOT first, then in alphabetical order
+    words: tuple[str, ...]  # the closed vocabulary, sorted: words, signatures, `UNK`
+    label: IntArray  # (N) int32 index into labels
+    left: IntArray  # (N) int32 the first child's node, -1 in a preterminal
+    right: IntArray  # (N) int32 the second child's node, -1 in a preterminal and where there is one child
+    word: IntArray  # (N) int32 index into words in a preterminal, else -1
+    offsets: LongArray  # (T + 1) int64: tree t has nodes offsets[t] to offsets[t + 1]
+    weights: FloatArray  # (T) the count of each tree
 
     @property
     def node_weights(self) -> FloatArray:
@@ -169,19 +158,15 @@ def _add(tree: Tree, numbers: dict[str, int], label: array[int], left: array[int
 
 
 class Productions(NamedTuple):
-    """The distinct rewritings of a forest, sorted, with their weighted counts, and the one that each node uses.
+    """The distinct rewritings of a forest, sorted, with their weighted counts, and the one that each node uses."""
 
-    `binary`    (B, 3) and `unary` (U, 2) labels of parent and children; `emission` (E, 2) label and word
-    `rule`      (N) the rewriting of each node, as index into the table of its kind
-    """
-
-    binary: IntArray
+    binary: IntArray  # (B, 3) and `unary` (U, 2) labels of parent and children; `emission` (E, 2) label and word
     binary_count: FloatArray
     unary: IntArray
     unary_count: FloatArray
     emission: IntArray
     emission_count: FloatArray
-    rule: IntArray
+    rule: IntArray  # (N) the rewriting of each node, as index into the table of its kind
 
 
 def productions(forest: Forest) -> Productions:

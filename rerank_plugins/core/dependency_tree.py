@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from rerank_plugins.core.errors import FormatError
 
+_Row = tuple[int, list[str]]  # the number of a line, and its columns
+
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
@@ -55,9 +57,6 @@ def tree_fault(heads: Sequence[int]) -> Fault | None:
         if walk[node] == word + 1:
             return Fault(word, f"word {word + 1} is in a cycle of heads, or below one")
     return None
-
-
-_Row = tuple[int, list[str]]  # the number of a line, and its columns
 
 
 def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[DependencyTree]:

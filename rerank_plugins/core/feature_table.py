@@ -27,6 +27,9 @@ from rerank_plugins.core.errors import DAMAGE, FormatError, RerankError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 
+VERSION, FORMER = 2, 1  # version 1 has no checksums
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, eq=False)
 class SparseBlock:
@@ -81,11 +84,6 @@ class SparseBlock:
         keep = columns >= 0
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
         return SparseBlock(tuple(names), kept[self.indptr], columns[keep], self.data[keep])
-
-
-VERSION, FORMER = 2, 1  # version 1 has no checksums
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,21 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.threads import cores, in_threads
 
+try:
+    import fcntl
+except ImportError:  # no locks, as on Windows
+    fcntl = None  # type: ignore[assignment]
+
+MAGIC = b"rerankCK"
+BLOCK = 1 << 24  # bytes
+END = 4 + 8 + len(MAGIC)  # bytes after the checksums of the blocks
+ZSTD, ZIP = b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+SKIPPED = b"\x50\x2a\x4d\x18"  # the start of a skippable frame of Zstandard
+SETTLED = 2_000_000_000  # nanoseconds after which any change to a file changes its modification time
+Content = NDArray[np.uint8]
+Identity = tuple[str, int, int, int]  # path, inode, size, modification time
+_checked: set[Identity] = set()
+
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
@@ -53,7 +68,7 @@ def _create(temporary: Path) -> int | None:
     """Create the file; return a descriptor that holds its lock, or None where there are no locks."""
     while True:
         descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        if not _locks_exist():  # as on Windows, where open files cannot be renamed
+        if fcntl is None:  # as on Windows, where open files cannot be renamed
             os.close(descriptor)
             return None
         _lock(descriptor)
@@ -80,35 +95,13 @@ def _remove_if_abandoned(temporary: str) -> None:
             os.close(descriptor)
 
 
-def _locks_exist() -> bool:
-    try:
-        import fcntl  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def _lock(descriptor: int) -> bool:
     """Lock a file; return whether it is locked now: not where another process holds it, or where there are no locks."""
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True
-
-
-MAGIC = b"rerankCK"
-BLOCK = 1 << 24  # bytes
-END = 4 + 8 + len(MAGIC)  # bytes after the checksums of the blocks
-ZSTD, ZIP = b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
-SKIPPED = b"\x50\x2a\x4d\x18"  # the start of a skippable frame of Zstandard
-SETTLED = 2_000_000_000  # nanoseconds after which any change to a file changes its modification time
-
-Content = NDArray[np.uint8]
-Identity = tuple[str, int, int, int]  # path, inode, size, modification time
-_checked: set[Identity] = set()
+    with suppress(OSError):
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 class DamagedFileError(Exception):

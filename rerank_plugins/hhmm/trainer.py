@@ -71,8 +71,8 @@ class HhmmTrainer(SplitTrainer):
 
     def _events(self, data: TrainingData) -> Learnt:
         from rerank_plugins.constituency.trainer import grammar_summary, read_treebanks
+        from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
         from rerank_plugins.hhmm.model_file import write_empirical
-        from rerank_plugins.hhmm.training import counting_settings, train_empirical
 
         if self.splits:
             raise ConfigError(f"--splits {self.splits}: latent splits cannot be counted, with --estimation events 0")

@@ -37,10 +37,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rerank_plugins.hhmm.counted_events import context_of, opening_of
 from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
-from rerank_plugins.hhmm.recombination import find, lookup, merge, nth_sum, sort_rows
-from rerank_plugins.hhmm.step_arrays import Workspace
+from rerank_plugins.hhmm.interpolation import context_of, opening_of
+from rerank_plugins.hhmm.recombination import Workspace, find, lookup, merge, nth_sum, sort_rows
 from rerank_plugins.hhmm.successors import BASE, Remembered, write_fillers, write_openers
 from rerank_plugins.kit.kernels import part
 

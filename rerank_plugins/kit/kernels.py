@@ -20,6 +20,9 @@ from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+cgutils: Any = numba_cgutils  # it has no types
+BYTE, INT = ir.IntType(8), ir.IntType(32)
+READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
 
 
 def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
@@ -91,11 +94,6 @@ def place_of(keys: Any, low: int, high: int, key: int) -> int:
     """Return the index of the key in `keys[low:high]`, which ascend; -1 if it is not there."""
     place = first_not_below(keys, low, high, key)
     return place if place < high and keys[place] == key else -1
-
-
-cgutils: Any = numba_cgutils  # it has no types
-BYTE, INT = ir.IntType(8), ir.IntType(32)
-READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
 
 
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001

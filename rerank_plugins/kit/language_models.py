@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,9 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.interfaces import BatchedLM, HasUnigrams, IncrementalLM, LanguageModel, Sentence, SentenceModel
+
+UNPARSED = math.log(1e-4)
+UNFINISHED = math.log(1e-6)
 
 
 class Walked(NamedTuple):
@@ -62,28 +64,12 @@ def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[W
         yield Walked(number, ln_p, states)
 
 
-def prefixes(sentences: Sequence[Sentence]) -> tuple[int, int]:
-    """Return the number of words, and of distinct prefixes: the numbers of steps without and with sharing."""
-    ordered = sorted(map(tuple, sentences))
-    shared = 0
-    for before, after in pairwise(ordered):
-        shared += next(
-            (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-        )
-    words = sum(map(len, ordered))
-    return words, words - shared
-
-
-UNPARSED = math.log(1e-4)
-UNFINISHED = math.log(1e-6)
-
-
 def with_words(model: SentenceModel, where: str) -> LanguageModel:
     """Return the model if it gives probabilities to words, and raise ConfigError, which begins with `where`, if not."""
     if not isinstance(model, LanguageModel):
         raise ConfigError(
             f"{where}: the model gives no probabilities of single words, only of whole sentences; wanted a language "
-            "model of words, such as ngram, hhmm or pcfg"
+            "model of words, such as ngram-lm, hhmm-lm or pcfg"
         )
     return model
 

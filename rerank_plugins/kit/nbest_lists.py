@@ -11,6 +11,8 @@ from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import exp
 
+Posterior = Literal["score", "spread", "rank", "uniform"]
+
 
 def source_of(nbest: NBestList, feature: str) -> str:
     """The source sentence of a list. Raises ConfigError where there is none."""
@@ -21,9 +23,6 @@ def source_of(nbest: NBestList, feature: str) -> str:
             " request)"
         )
     return nbest.source
-
-
-Posterior = Literal["score", "spread", "rank", "uniform"]
 
 
 def posteriors(nbest: NBestList, kind: Posterior, scale: float) -> FloatArray:

@@ -17,60 +17,36 @@ from numpy.typing import NDArray
 
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.chart import EMISSION, FAST
 from rerank_plugins.svs.vector_chart import HIGHEST
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
+NO_ROOM = -2  # result of `fill_kept`: the heap has no room for all items
+NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
 
 
-class PrunedRules(NamedTuple):
-    """What the kernel of a pruned chart reads: arrays of `VectorRules`, and sets of symbols, of W integers each.
+class SymbolSets(NamedTuple):
+    """What the kernel of a pruned chart reads beside `VectorRules`: above all sets of symbols, of W integers each.
 
     Bit b of integer w is the symbol 64 w + b of its category.
-
-    `blocks`  block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the
-              symbol with the number b in the left category, -1 for none
-    `left`, `right`  (T, W) the children of binary rules over three categories, in the order of `couple_parents`
-    `over`    (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
-    `only`    (pairs, W) the children of unary rules over a pair
     """
 
-    group: IntArray
-    members: IntArray
-    member_starts: IntArray
-    couples: IntArray
-    couple_starts: IntArray
-    couple_parents: IntArray
-    block_pairs: IntArray
-    pair_right: IntArray
-    rule_starts: IntArray
-    parent: IntArray
-    p: FloatArray
-    weight: FloatArray
-    chained: BoolArray
-    above: IntArray
-    chain_starts: IntArray
-    chains: IntArray
-    chain_p: FloatArray
-    chain_weight: FloatArray
-    relation: IntArray
-    transfer: FloatArray
-    words: IntArray
-    word_symbol: IntArray
-    word_p: FloatArray
+    # block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the symbol
+    # with the number b in the left category, -1 for none
     blocks: IntArray
     block_starts: IntArray
+    # left, right: (T, W) the children of binary rules over three categories, in the order of `couple_parents`
     left: NDArray[np.uint64]
     right: NDArray[np.uint64]
-    over: IntArray
-    only: NDArray[np.uint64]
+    over: IntArray  # (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    only: NDArray[np.uint64]  # (pairs, W) the children of unary rules over a pair
 
 
-def pruned_rules(rules: VectorRules) -> PrunedRules:
-    """The arrays for the kernel of a pruned chart."""
+def symbol_sets(rules: VectorRules) -> SymbolSets:
+    """The sets of symbols of a model's rules."""
     group, members, starts = rules.group, rules.members, rules.member_starts
     places = np.empty(len(group), np.int32)
     places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
@@ -86,18 +62,12 @@ def pruned_rules(rules: VectorRules) -> PrunedRules:
     keys = group[np.stack((rules.left, rules.right, rules.parent))].astype(np.int64)
     _, triples = np.unique((keys[0] * groups + keys[1]) * groups + keys[2], return_inverse=True)
     blocks = [rules.blocks[members[starts[a] : starts[a + 1]], b] for a, b in np.argwhere(rules.couples >= 0)]
+    block_starts = np.cumsum([0, *map(len, blocks)]).astype(np.int32)
     over = np.full((groups, groups), -1, np.int32)
     pairs, which = np.unique(group[rules.above].astype(np.int64) * groups + group[rules.below], return_inverse=True)
     over.ravel()[pairs] = np.arange(len(pairs))
-    own = {
-        "blocks": np.concatenate([*blocks, np.empty(0, np.int32)]),
-        "block_starts": np.cumsum([0, *map(len, blocks)]).astype(np.int32),
-        "left": sets(triples, rules.left),
-        "right": sets(triples, rules.right),
-        "over": over,
-        "only": sets(which, rules.below),
-    }
-    return PrunedRules(*(own[name] if name in own else getattr(rules, name) for name in PrunedRules._fields))
+    left, right, only = sets(triples, rules.left), sets(triples, rules.right), sets(which, rules.below)
+    return SymbolSets(np.concatenate([*blocks, np.empty(0, np.int32)]), block_starts, left, right, over, only)
 
 
 @part
@@ -114,7 +84,7 @@ def list_kept(kept: Any, starts: Any, groups: Any) -> int:
 
 
 @part
-def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
+def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
     """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
 
     The result is false if ROOT is not kept over all words.
@@ -133,10 +103,10 @@ def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any)
                 continue
             for one in range(starts[cell], starts[cell + 1]):
                 for two in range(starts[cell], starts[cell + 1]):
-                    pair = rules.over[groups[one], groups[two]]
+                    pair = sets.over[groups[one], groups[two]]
                     if pair >= 0:
                         for w in range(integers):
-                            allowed[two, w] |= rules.only[pair, w]
+                            allowed[two, w] |= sets.only[pair, w]
             for k in range(i + 1, i + width):
                 left, right = cell_number(i, k, n), cell_number(k, i + width, n)
                 for one in range(starts[left], starts[left + 1]):
@@ -146,17 +116,13 @@ def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any)
                             for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
                                 if kept[cell, rules.couple_parents[triple]]:
                                     for w in range(integers):
-                                        allowed[one, w] |= rules.left[triple, w]
-                                        allowed[two, w] |= rules.right[triple, w]
+                                        allowed[one, w] |= sets.left[triple, w]
+                                        allowed[two, w] |= sets.right[triple, w]
     return True
 
 
-NO_ROOM = -2  # result of `fill_kept`: the heap has no room for all items
-NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
-
-
 @njit(cache=True, nogil=True, fastmath=FAST)
-def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
+def fill_kept(rules: Any, sets: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
     """Fill the heap from the categories that are `kept` (cells, G); return ROOT's item, -1 without a tree, or NO_ROOM.
 
     The cells of the heap are those of the sentence. `worth` and `scale` (items) are working space: aᵀe, and the factor
@@ -164,20 +130,22 @@ def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: A
     """
     starts, groups = np.zeros(len(kept) + 1, np.int32), np.empty(kept.size, np.int32)
     size = list_kept(kept, starts, groups)
-    allowed = np.zeros((size, rules.left.shape[1]), np.uint64)
-    if not allow(rules, len(words), kept, starts, groups, allowed):
+    allowed = np.zeros((size, sets.left.shape[1]), np.uint64)
+    if not allow(rules, sets, len(words), kept, starts, groups, allowed):
         return -1
     runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
     symbols, concepts = len(rules.relation), heap.vector.shape[1]
     where, here = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
     both, e = np.empty(concepts), np.empty(concepts)
-    return fill_cells(rules, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e)
+    return fill_cells(
+        rules, sets, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e
+    )
 
 
 @part
 def fill_cells(
-    rules: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any, scale: Any,
-    runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
+    rules: Any, sets: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any,
+    scale: Any, runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
 ) -> int:  # fmt: skip
     """Fill all cells, from narrow to wide; see `fill_kept`. The result is the item of ROOT, -1 or NO_ROOM.
 
@@ -244,9 +212,9 @@ def fill_cells(
                             fits = fits or kept[cell, rules.couple_parents[triple]]
                         if not fits:
                             continue
-                        offset = rules.block_starts[couple]
+                        offset = sets.block_starts[couple]
                         for x in range(runs[0, one], runs[1, one]):
-                            block = rules.blocks[uintp(offset + bits[uintp(x)])]
+                            block = sets.blocks[uintp(offset + bits[uintp(x)])]
                             if block < 0:
                                 continue
                             for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):

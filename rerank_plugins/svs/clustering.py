@@ -24,6 +24,8 @@ from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 
+FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
+
 
 @njit(cache=True, nogil=True)
 def expect(
@@ -112,26 +114,16 @@ def expect(
     return total
 
 
-FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
-
-
 @dataclass(frozen=True)
 class Clustering:
-    """How EM finds the concepts; the defaults are the best values on a treebank of 130,000 words.
+    """How EM finds the concepts; the defaults are the best values on a treebank of 130,000 words."""
 
-    `concepts`    K
-    `iterations`  number of EM iterations
-    `restarts`    number of random initialisations; the result with the greatest objective is kept
-    `seed`        seed of the random initialisations
-    `noise`       standard deviation of the initial ln P about its value without concepts
-    `rule_prior`, `head_prior`  pseudo-counts κ of P_M and of P_H
-    """
-
-    concepts: int = 10
-    iterations: int = 20
-    restarts: int = 10
-    seed: int = 1
-    noise: float = 1.0
+    concepts: int = 10  # K
+    iterations: int = 20  # number of EM iterations
+    restarts: int = 10  # number of random initialisations; the result with the greatest objective is kept
+    seed: int = 1  # seed of the random initialisations
+    noise: float = 1.0  # standard deviation of the initial ln P about its value without concepts
+    # rule_prior, head_prior: pseudo-counts κ of P_M and of P_H
     rule_prior: float = 50.0
     head_prior: float = 0.0
 

@@ -20,19 +20,14 @@ FULL = -1  # result of `build`: there is no room for all items or pairs
 
 
 class Forest(NamedTuple):
-    """The items and pairs of one sentence; an item is a symbol over a span. There may be room for more of both.
+    """The items and pairs of one sentence; an item is a symbol over a span. There may be room for more of both."""
 
-    `starts`       (cells + 1) cell c has the items starts[c] to starts[c + 1]
-    `symbol`       (items)
-    `used`         (items) whether the item is in a tree of the whole sentence
-    `split_starts` (splits + 1) pairs of each split point, cell by cell (`cell_number`) and from left to right
-    `left`, `right` (pairs) items, `pair` (pairs) the pair of their symbols in the rules; -1 if it is in no tree
-    """
-
-    starts: IntArray
-    symbol: IntArray
-    used: BoolArray
+    starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
+    symbol: IntArray  # (items)
+    used: BoolArray  # (items) whether the item is in a tree of the whole sentence
+    # (splits + 1) pairs of each split point, cell by cell (`cell_number`) and from left to right
     split_starts: LongArray
+    # left, right: (pairs) items, `pair` (pairs) the pair of their symbols in the rules; -1 if it is in no tree
     left: IntArray
     right: IntArray
     pair: IntArray

@@ -33,21 +33,22 @@ from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
+KIND = "svs"
+EMBEDDED = embedded("vectors.svs")
+NAMES = ("symbols", "categories", "relations", "between")
+NUMBERS = ("category", "relation", "binary", "unary")
+PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
+LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 @dataclass(frozen=True, eq=False)
 class VectorLexicon(NumberedWords):
-    """The closed vocabulary; each word has the preterminals that emit it, each with a vector over concepts.
+    """The closed vocabulary; each word has the preterminals that emit it, each with a vector over concepts."""
 
-    `words`    (W) sorted; signatures of unknown words and `UNK` are among them
-    `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
-    `symbols`  (E) int32 preterminals of the model, ascending within a word
-    `p`        (E, K) P(word | preterminal, concept); over the words of one preterminal they sum to one for each concept
-    """
-
-    words: tuple[str, ...]
-    starts: IntArray
-    symbols: IntArray
+    words: tuple[str, ...]  # (W) sorted; signatures of unknown words and `UNK` are among them
+    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
+    symbols: IntArray  # (E) int32 preterminals of the model, ascending within a word
+    # (E, K) P(word | preterminal, concept); over the words of one preterminal they sum to one for each concept
     p: FloatArray
 
     def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
@@ -59,18 +60,12 @@ class VectorLexicon(NumberedWords):
 
 @dataclass(frozen=True, eq=False)
 class HeadTable:
-    """P_H(headword | lci): the headwords of each concept in a syntactic state.
+    """P_H(headword | lci): the headwords of each concept in a syntactic state."""
 
-    `headwords`  (H) names, the last is `unk`
-    `starts`     (S + 1) int32: the headwords of symbol s are entries starts[s] to starts[s + 1] of the next two
-    `heads`      (N) int32 index into headwords, ascending within a symbol
-    `p`          (N, K) P_H; over the headwords of one symbol they sum to one for each concept
-    """
-
-    headwords: tuple[str, ...]
-    starts: IntArray
-    heads: IntArray
-    p: FloatArray
+    headwords: tuple[str, ...]  # (H) names, the last is `unk`
+    starts: IntArray  # (S + 1) int32: the headwords of symbol s are entries starts[s] to starts[s + 1] of the next two
+    heads: IntArray  # (N) int32 index into headwords, ascending within a symbol
+    p: FloatArray  # (N, K) P_H; over the headwords of one symbol they sum to one for each concept
 
     def of(self, symbol: int) -> tuple[Sequence[str], FloatArray]:
         """The headwords seen with a symbol, and (n, K) P_H(headword | symbol, concept)."""
@@ -85,40 +80,27 @@ class SvsModel:
     For each symbol and concept, P_M of its binary and unary rules and its emissions sum to one. A preterminal has no
     rules. The child of a unary rule is its head; a symbol with unary rules is never the child of one, so there is at
     most one unary rule over a span. It may stand for a chain of the treebank, whose inner phrases are `between`.
-
-    `symbols`     (S) names; symbol 0 is ROOT, whose relation is meaningless
-    `categories`  (C) labels in the binarised trees, annotated; those added by binarisation begin with "@"
-    `category`    (S) int32 index into categories
-    `relations`   (R) names: "ID", "MOD:…", and "MOD" for rare ones
-    `relation`    (S) int32 index into relations
-    `binary`      (B, 3) int32 parent, left, right, sorted
-    `binary_p`    (B, K) P_M(left right | parent, concept of the parent)
-    `unary`       (U, 2) int32 parent, child, sorted
-    `unary_p`     (U, K) P_M(child | parent, concept of the parent)
-    `between`     (U) labels of the treebank that a unary rule passes over, topmost first, joined by "+"; "" for none
-    `transfer`    (R, K, K) P_L(concept of the child | concept of the parent, relation of the child); rows sum to one
-    `prior`       (S, K) π(lci), eq. 13: sums to one over all symbols and concepts
-    `root`        (K) a_T, eq. 12: P(concept of the root), sums to one
-    `lexicon`     P(word | lci) of preterminals
-    `heads`       P_H(headword | lci)
-    `settings`    of training, and of restoring trees to the treebank's form
     """
 
-    symbols: tuple[str, ...]
+    symbols: tuple[str, ...]  # (S) names; symbol 0 is ROOT, whose relation is meaningless
+    # (C) labels in the binarised trees, annotated; those added by binarisation begin with "@"
     categories: tuple[str, ...]
-    category: IntArray
-    relations: tuple[str, ...]
-    relation: IntArray
-    binary: IntArray
-    binary_p: FloatArray
-    unary: IntArray
-    unary_p: FloatArray
+    category: IntArray  # (S) int32 index into categories
+    relations: tuple[str, ...]  # (R) names: "ID", "MOD:…", and "MOD" for rare ones
+    relation: IntArray  # (S) int32 index into relations
+    binary: IntArray  # (B, 3) int32 parent, left, right, sorted
+    binary_p: FloatArray  # (B, K) P_M(left right | parent, concept of the parent)
+    unary: IntArray  # (U, 2) int32 parent, child, sorted
+    unary_p: FloatArray  # (U, K) P_M(child | parent, concept of the parent)
+    # (U) labels of the treebank that a unary rule passes over, topmost first, joined by "+"; "" for none
     between: tuple[str, ...]
+    # (R, K, K) P_L(concept of the child | concept of the parent, relation of the child); rows sum to one
     transfer: FloatArray
-    prior: FloatArray
-    root: FloatArray
-    lexicon: VectorLexicon
-    heads: HeadTable
+    prior: FloatArray  # (S, K) π(lci), eq. 13: sums to one over all symbols and concepts
+    root: FloatArray  # (K) a_T, eq. 12: P(concept of the root), sums to one
+    lexicon: VectorLexicon  # P(word | lci) of preterminals
+    heads: HeadTable  # P_H(headword | lci)
+    # of training, and of restoring trees to the treebank's form
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -184,14 +166,6 @@ def compose(
     A unary rule has the same form without the right child.
     """
     return np.asarray(rule * (left_transfer @ left) * (right_transfer @ right), np.float64)
-
-
-KIND = "svs"
-EMBEDDED = embedded("vectors.svs")
-NAMES = ("symbols", "categories", "relations", "between")
-NUMBERS = ("category", "relation", "binary", "unary")
-PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
-LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:

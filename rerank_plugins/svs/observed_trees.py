@@ -23,19 +23,13 @@ class Observed:
     Words belong to classes: each kept headword, in any capitalisation, is a class, and all other words are the class
     `unk`, the last. A preterminal generates the class of its word (P_H); the class generates the word independently of
     the concept.
-
-    `forest`     N nodes (constituency/treebank_grammar.py)
-    `relations`  names, "ID" first
-    `relation`   (S) int32 the relation of each symbol
-    `headwords`  (H) names of the kept headwords, most frequent first, and `unk`
-    `class_of`   (W) int32 the class of each word of the forest
     """
 
-    forest: Forest
-    relations: tuple[str, ...]
-    relation: IntArray
-    headwords: tuple[str, ...]
-    class_of: IntArray
+    forest: Forest  # N nodes (constituency/treebank_grammar.py)
+    relations: tuple[str, ...]  # names, "ID" first
+    relation: IntArray  # (S) int32 the relation of each symbol
+    headwords: tuple[str, ...]  # (H) names of the kept headwords, most frequent first, and `unk`
+    class_of: IntArray  # (W) int32 the class of each word of the forest
 
     @cached_property
     def head(self) -> IntArray:
@@ -51,17 +45,13 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class Rewritings:
-    """Distinct rewritings of symbols, numbered consecutively: binary rules, unary rules, classes of words.
+    """Distinct rewritings of symbols, numbered consecutively: binary rules, unary rules, classes of words."""
 
-    `binary` (B, 3), `unary` (U, 2), `emission` (E, 2) symbol and class; `parent` (B + U + E) symbol of each;
-    `rule` (N) the rewriting of each node; `p` (B + U + E) its relative frequency among those of its symbol.
-    """
-
-    binary: IntArray
+    binary: IntArray  # (B, 3), `unary` (U, 2), `emission` (E, 2) symbol and class; `parent` (B + U + E) symbol of each;
     unary: IntArray
     emission: IntArray
     parent: IntArray
-    rule: IntArray
+    rule: IntArray  # (N) the rewriting of each node; `p` (B + U + E) its relative frequency among those of its symbol
     p: FloatArray
 
 

@@ -13,22 +13,23 @@ share cells over the same words.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
 from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, summed
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, pruned_rules
+from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, symbol_sets
 from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
-from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
 from rerank_plugins.svs.model import SvsModel
@@ -37,6 +38,13 @@ from rerank_plugins.svs.vector_rules import VectorRules, compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree
 
 ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
+LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
+THRESHOLD = 1e-4
+LONG = 60  # words
+LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
+LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
+Decoder = Literal["vector", "mbr"]
+T = TypeVar("T")
 
 
 class PrunedChart:
@@ -48,7 +56,7 @@ class PrunedChart:
 
     def __init__(self, rules: VectorRules) -> None:
         self.rules, self.concepts = rules, rules.transfer.shape[1]
-        self._pruned = pruned_rules(rules)
+        self._sets = symbol_sets(rules)
         self.words = np.zeros(0, np.int32)
         self.top = -1
         self.forest = make_forest(0, ITEMS, PAIRS)
@@ -94,7 +102,7 @@ class PrunedChart:
         if len(self.heap.begin) < len(kept):
             self._make_room(2 * len(kept), len(self.heap.symbol))
         while True:
-            top = fill_kept(self._pruned, words, kept, self.heap, self.worth, self.scale)
+            top = fill_kept(self.rules, self._sets, words, kept, self.heap, self.worth, self.scale)
             if top != NO_ROOM:
                 break
             self._make_room(len(kept), 2 * len(self.heap.symbol))
@@ -104,9 +112,6 @@ class PrunedChart:
     def _make_room(self, cells: int, items: int) -> None:
         self.heap = make_heap(cells, items, self.concepts)
         self.worth, self.scale = np.zeros((2, items))
-
-
-LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
@@ -133,15 +138,6 @@ def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     return Grammar(symbols, symbols, base, binary, binary_logp, unary, unary_logp, emissions), group
 
 
-THRESHOLD = 1e-4
-LONG = 60  # words
-LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
-LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
-
-Decoder = Literal["vector", "mbr"]
-T = TypeVar("T")
-
-
 class SvsParser:
     """A parser with a model of structured vectorial semantics.
 
@@ -155,7 +151,7 @@ class SvsParser:
         self.model, self.threshold, self.decoder = model, threshold, decoder
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
-        self.coarse_charts = CoarseCharts(compile_coarse(self.coarse))
+        self.coarse_chart = Chart(compile_coarse(self.coarse))
         self.chart = VectorChart(self.rules, fill_best)
         self.pruned = PrunedChart(self.rules)
         self.sums = VectorChart(self.rules, fill_sums)
@@ -179,35 +175,29 @@ class SvsParser:
         Equal sentences are parsed once. The order is free, as all values of a sentence depend on its words alone.
         """
         results: dict[tuple[str, ...], T | None] = dict.fromkeys(map(tuple, sentences))
-        for batch in batches([sentence for sentence in results if sentence]):
-            for sentence, words, chart in self._charts(batch):
-                if chart.top >= 0:
-                    root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
-                    results[sentence] = read(sentence, root)
+        distinct = [sentence for sentence in results if sentence]
+        for place in sharing_order(distinct):
+            words = self.numbers(distinct[place])
+            chart = self._chart(words)
+            if chart.top >= 0:
+                root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
+                results[distinct[place]] = read(distinct[place], root)
         return [results[tuple(sentence)] for sentence in sentences]
 
-    def _charts(
-        self, batch: Sequence[tuple[str, ...]]
-    ) -> Iterator[tuple[tuple[str, ...], IntArray, PrunedChart | VectorChart]]:
-        """The filled charts of sentences of the same length, each valid until the next one."""
-        words, length = np.stack([self.numbers(sentence) for sentence in batch]), len(batch[0])
-        lowest = LOWEST if length > EXACT else 0.0
+    def _chart(self, words: IntArray) -> PrunedChart | VectorChart:
+        """The filled chart of a sentence; the threshold is lowered until there is a tree."""
+        lowest = LOWEST if len(words) > EXACT else 0.0
         threshold, lower = max(self.threshold, lowest), LOWER
-        if length > LONG:
+        if len(words) > LONG:
             threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
         if threshold:
-            self.coarse_charts.fill(words)
-        waiting = list(range(len(batch)))
-        while waiting:
-            kept = self.coarse_charts.kept(threshold, PRUNED_EARLY * threshold) if threshold else None
-            unparsed = []
-            for place in waiting:
-                chart = self._filled(words[place], None if kept is None else kept[place])
-                if chart.top >= 0 or threshold == lowest:
-                    yield batch[place], words[place], chart
-                else:
-                    unparsed.append(place)
-            waiting, threshold = unparsed, threshold * lower if threshold * lower > LOWEST else lowest
+            self.coarse_chart.fill(words)
+        while True:
+            kept = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold if threshold else None
+            chart = self._filled(words, kept)
+            if chart.top >= 0 or threshold == lowest:
+                return chart
+            threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
         """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""

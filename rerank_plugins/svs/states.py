@@ -32,6 +32,10 @@ from rerank_plugins.kit.trees.treebank_cleaning import category, split_label
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
 ARGUMENTS = frozenset({"NP", "S", "SBAR", "VP", "ADJP", "PP", "PRT"})
+HEAD = "ID"  # the relation of a head to its constituent
+MODIFIER = "MOD"
+UNARY = "-U"
+TAG = "-T"  # marks a tag that has the same name as a phrase
 
 
 def transitive(node: Tree, above: Sequence[Tree]) -> str:
@@ -73,12 +77,6 @@ def named(names: Sequence[str]) -> list[Annotation]:
         else:
             raise annotation.unknown(name, known)
     return [mark for mark in chosen if mark is not annotation.unary_internal]
-
-
-HEAD = "ID"  # the relation of a head to its constituent
-MODIFIER = "MOD"
-UNARY = "-U"
-TAG = "-T"  # marks a tag that has the same name as a phrase
 
 
 def symbol(name: str, relation: str) -> str:

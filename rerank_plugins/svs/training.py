@@ -125,25 +125,16 @@ def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
 
 @dataclass(frozen=True)
 class SvsSettings:
-    """The settings of training.
-
-    `annotations`  names of the annotations of categories (states.py)
-    `rare`         categories, relations and symbols with a lower count are replaced by less annotated ones
-    `headwords`    number of headwords to keep
-    `lexicalised`  whether the headwords themselves are the concepts, instead of clusters
-    `clustering`   how the headwords are clustered
-    `unknown`      the words of the treebank that become signatures
-    `smoothing`    how the lexicon is smoothed
-    """
+    """The settings of training."""
 
     language: str
-    annotations: tuple[str, ...] = ("klein-manning",)
-    rare: int = 20
-    headwords: int = 1000
-    lexicalised: bool = False
-    clustering: Clustering = field(default_factory=Clustering)
-    unknown: UnknownWords = field(default_factory=UnknownWords)
-    smoothing: Smoothing = field(default_factory=Smoothing)
+    annotations: tuple[str, ...] = ("klein-manning",)  # names of the annotations of categories (states.py)
+    rare: int = 20  # categories, relations and symbols with a lower count are replaced by less annotated ones
+    headwords: int = 1000  # number of headwords to keep
+    lexicalised: bool = False  # whether the headwords themselves are the concepts, instead of clusters
+    clustering: Clustering = field(default_factory=Clustering)  # how the headwords are clustered
+    unknown: UnknownWords = field(default_factory=UnknownWords)  # the words of the treebank that become signatures
+    smoothing: Smoothing = field(default_factory=Smoothing)  # how the lexicon is smoothed
 
 
 def train_svs(

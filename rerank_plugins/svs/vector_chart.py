@@ -20,31 +20,24 @@ from rerank_plugins.svs.vector_rules import VectorRules
 
 NEW = -1  # `begin` of a cell that is not yet filled
 HIGHEST = 1 << 30
+MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
 
 class Heap(NamedTuple):
-    """Cells with their items; an item is a symbol with its vector, rule and children.
+    """Cells with their items; an item is a symbol with its vector, rule and children."""
 
-    `begin`, `end`  (cells) a cell's items; begin is NEW before it is filled
-    `power`         (cells) vectors of the cell are 2^power times the true ones
-    `width`         (cells) number of words that the cell spans
-    `symbol`        (items)
-    `cell`          (items)
-    `rule`          (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
-    `left`, `right` (items) items of the children, -1 where there is none
-    `vector`        (items, K) L e: the item's vector, transferred to the concepts of the constituent above
-    """
-
+    # begin, end: (cells) a cell's items; begin is NEW before it is filled
     begin: IntArray
     end: IntArray
-    power: IntArray
-    width: IntArray
-    symbol: IntArray
-    cell: IntArray
-    rule: IntArray
+    power: IntArray  # (cells) vectors of the cell are 2^power times the true ones
+    width: IntArray  # (cells) number of words that the cell spans
+    symbol: IntArray  # (items)
+    cell: IntArray  # (items)
+    rule: IntArray  # (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
+    # left, right: (items) items of the children, -1 where there is none
     left: IntArray
     right: IntArray
-    vector: FloatArray
+    vector: FloatArray  # (items, K) L e: the item's vector, transferred to the concepts of the constituent above
 
 
 def make_heap(cells: int, items: int, concepts: int) -> Heap:
@@ -95,9 +88,6 @@ def normalise(heap: Any, cell: int) -> None:
         for item in range(heap.begin[cell], heap.end[cell]):
             for c in range(heap.vector.shape[1]):
                 heap.vector[item, c] *= factor
-
-
-MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
 
 class VectorChart:

@@ -21,53 +21,46 @@ class VectorRules(NamedTuple):
     """S symbols, K concepts, P pairs of children, B binary rules sorted by pair.
 
     Pairs are sorted by left symbol, then by the plain category of the right symbol, then by right symbol.
-
-    `group`         (S) the number of each symbol's plain category (parsing.py)
-    `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
-    `members`       (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
-    `blocks`        (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none;
-                    block b has the pairs block_pairs[b] to block_pairs[b + 1]
-    `couples`       (G, G) the couple of categories of children, -1 if they have no rule; `couple_parents` has the
-                    categories of the parents of couple c from couple_starts[c] to couple_starts[c + 1]
-    `rule_starts`   (P + 1) rules of a pair
-    `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
-    `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
-    `above`, `below`  (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
-    `chain_starts`  (S + 1) unary rules over the child b: chain_starts[b] to chain_starts[b + 1] of `chains` (U)
-    `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, with rows a_T: its L e is p(words)
-    `prior`         (S, K) π; that of ROOT is a_T
-    `words`         (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
     """
 
-    group: IntArray
+    group: IntArray  # (S) the number of each symbol's plain category (parsing.py)
+    # (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
     pair_starts: IntArray
-    members: IntArray
+    members: IntArray  # (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
     member_starts: IntArray
+    # (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none; block b has the
+    # pairs block_pairs[b] to block_pairs[b + 1]
     blocks: IntArray
     block_pairs: IntArray
+    # (G, G) the couple of categories of children, -1 if they have no rule; `couple_parents` has the categories of the
+    # parents of couple c from couple_starts[c] to couple_starts[c + 1]
     couples: IntArray
     couple_starts: IntArray
     couple_parents: IntArray
     pair_right: IntArray
-    rule_starts: IntArray
+    rule_starts: IntArray  # (P + 1) rules of a pair
+    # parent, left, right: (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
     parent: IntArray
     left: IntArray
     right: IntArray
     p: FloatArray
     weight: FloatArray
+    # (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
     levels: IntArray
     symbols: IntArray
     chained: BoolArray
+    # above, below: (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
     above: IntArray
     below: IntArray
+    # (S + 1) unary rules over the child b: chain_starts[b] to chain_starts[b + 1] of `chains` (U)
     chain_starts: IntArray
     chains: IntArray
     chain_p: FloatArray
     chain_weight: FloatArray
-    relation: IntArray
+    relation: IntArray  # (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, with rows a_T: its L e is p(words)
     transfer: FloatArray
-    prior: FloatArray
-    words: IntArray
+    prior: FloatArray  # (S, K) π; that of ROOT is a_T
+    words: IntArray  # (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
     word_symbol: IntArray
     word_p: FloatArray
 

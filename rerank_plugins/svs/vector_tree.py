@@ -78,27 +78,19 @@ class ChartNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorTree:
-    """A constituent of a binarised tree: e_γ[i] = P(yield | lc, i) is exp(log_scale) · vector[i].
+    """A constituent of a binarised tree: e_γ[i] = P(yield | lc, i) is exp(log_scale) · vector[i]."""
 
-    `label`            the symbol lc in the model: relation and annotated category
-    `phrases`          its labels in the treebank's form of the tree, topmost first: none if binarisation added it,
-                       several if it stands for a chain of unary rules
-    `span`             first word, and the word after the last
-    `children`         none (over a word), one or two
-    `word`             of a preterminal, else ""
-    `vector`           (K) sums to one
-    `log_scale`        ln Σ e
-    `log_probability`  ln aᵀe with the prior a of lc (-inf for a word whose tag has none of its concepts); at the root,
-                       ln p(tree, words), summed over concepts
-    """
-
-    label: str
+    label: str  # the symbol lc in the model: relation and annotated category
+    # its labels in the treebank's form of the tree, topmost first: none if binarisation added it, several if it
+    # stands for a chain of unary rules
     phrases: tuple[str, ...]
-    span: tuple[int, int]
-    children: tuple[VectorTree, ...]
-    word: str
-    vector: FloatArray
-    log_scale: float
+    span: tuple[int, int]  # first word, and the word after the last
+    children: tuple[VectorTree, ...]  # none (over a word), one or two
+    word: str  # of a preterminal, else ""
+    vector: FloatArray  # (K) sums to one
+    log_scale: float  # ln Σ e
+    # ln aᵀe with the prior a of lc (-inf for a word whose tag has none of its concepts); at the root, ln p(tree,
+    # words), summed over concepts
     log_probability: float
 
     def nodes(self) -> Iterator[VectorTree]:

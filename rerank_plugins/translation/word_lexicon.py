@@ -30,7 +30,6 @@ from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
 
-
 BLOCK = 512  # target words that are trained together
 SMALL = 0.01  # weights that are smaller are not stored
 LEAST = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from rerank_plugins.constituency.compiled_rules import compile_rules
-from rerank_plugins.constituency.inside import Chart, inside, sharing_order
+from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from tests.bench.timing import seconds
 from tests.constituency.naive_pcfg import derivations, random_grammar
+from tests.constituency.pcfg_sentences import inside
 from tests.experiments.constituency_speed import nbest_lists, of_length, running_text
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")

@@ -3,8 +3,8 @@
 import pytest
 
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.language_models import prefixes
 from tests.bench.timing import seconds
+from tests.hhmm.prefix_counts import prefixes
 
 SENTENCE = [
     "the",

@@ -8,7 +8,7 @@ from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.prefix import PrefixChart
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
 
 
@@ -24,3 +24,17 @@ def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:
 def prefix_probabilities(grammar: Grammar, sentence: Sentence) -> FloatArray:
     """Return (n + 1) ln P(w_1 … w_j …) for j = 0 … n: the sentence begins with these words, and any others may follow."""
     return PrefixChart(grammar).log_probabilities(grammar.lexicon.ids(sentence))[:-1]
+
+
+def inside(grammar: Grammar, sentence: Sentence) -> float:
+    """Return ln p(sentence), summed over all its trees; -inf if there is none."""
+    chart = Chart(compile_rules(grammar))
+    chart.fill(grammar.lexicon.ids(sentence))
+    return chart.log_probability()
+
+
+def spans(n: int) -> LongArray:
+    """Return (n (n + 1) / 2, 2) the first word of each cell and the one after its last, ordered by `cell_number`."""
+    return np.array([(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)], np.int64).reshape(
+        -1, 2
+    )

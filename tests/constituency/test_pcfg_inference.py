@@ -13,10 +13,10 @@ from rerank_plugins import ModelError
 from rerank_plugins.constituency import inside as inside_chart
 from rerank_plugins.constituency.compiled_rules import closed, compile_rules
 from rerank_plugins.constituency.grammar import Grammar, expected_counts, finite_mass
-from rerank_plugins.constituency.inside import Chart, inside
+from rerank_plugins.constituency.inside import Chart
 from rerank_plugins.constituency.prefix import PrefixChart
 from tests.constituency.naive_pcfg import WORDS, derivations, language, lexicon_from, random_grammar
-from tests.constituency.pcfg_sentences import inside_all, prefix_probabilities
+from tests.constituency.pcfg_sentences import inside, inside_all, prefix_probabilities
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rerank_plugins.constituency.blocks import compile_blocks
 from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import Chart, inside
-from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_pass, spans, workspace
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_buffers, outside_pass
 from rerank_plugins.constituency.parsing import ChartParser, Decoding, project
 from rerank_plugins.constituency.pruned_chart import PrunedChart, items_of
 from tests.constituency import naive_pcfg
@@ -27,6 +27,7 @@ from tests.constituency.naive_pcfg import (
     relabelled,
     rules_of,
 )
+from tests.constituency.pcfg_sentences import inside, spans
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)
@@ -81,7 +82,7 @@ def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
     assert len(chart.rules.pair_left) == 2
     counts = np.zeros((3, grammar.size))
     values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, workspace(chart.rules, 2))
+    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, outside_buffers(chart.rules, 2))
     wanted = [[0, 0, 0, 0, 0, 0, 0, 1]] * 2 + [[1, 0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]]
     np.testing.assert_allclose(counts, wanted, atol=1e-12)
     np.testing.assert_array_equal(expected_nodes(chart), counts)

@@ -11,7 +11,6 @@ from rerank_plugins import ModelError
 from rerank_plugins.constituency import language_model as pcfg_model
 from rerank_plugins.constituency.fallback import FLOOR, pieces
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import inside
 from rerank_plugins.constituency.language_model import FLOOR as WORD_FLOOR
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import EMBEDDED, write_grammar
@@ -21,6 +20,7 @@ from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.parse_cache import ParseCache
 from rerank_plugins.testing import check_incremental_lm
 from tests.constituency.naive_pcfg import lexicon_from
+from tests.constituency.pcfg_sentences import inside
 
 needs_grammar = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 

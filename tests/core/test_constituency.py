@@ -30,17 +30,17 @@ from rerank_plugins.kit.trees.treebank_cleaning import (
     rooted,
     strip_functions,
 )
-from rerank_plugins.treelet.tree_transformations.tags import lexicalise
 from tests.core import naive_trees
 from tests.core.dependency_conversion import to_dependencies
 from tests.random_trees import trees
+from tests.treelet.naive_tree_transformations import lexicalise
 
 CRAFT = ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz")
 GUM = ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb")
 EVERY_WAY = [
-    Binarisation(direction, horizontal, vertical, tags)
+    Binarisation(direction, horizontal, vertical)
     for direction in ("right", "left", "head")
-    for horizontal, vertical, tags in ((0, 1, False), (1, 2, True), (2, 3, False), (None, 1, False))
+    for horizontal, vertical in ((0, 1), (1, 2), (2, 3), (None, 1))
 ]
 
 
@@ -300,7 +300,6 @@ def test_binarised_trees():
         assert str(Binarisation(direction, horizontal).apply(tree)) == expected
     nested = one("(ROOT (S (NP (NN a)) (VP (VB b) (NP (NN c)))))")
     assert str(Binarisation(vertical=2).apply(nested)) == "(ROOT (S^ROOT (NP^S (NN a)) (VP^S (VB b) (NP^VP (NN c)))))"
-    assert "(NN^NP^VP c)" in str(Binarisation(vertical=3, tags=True).apply(nested))
     with pytest.raises(ValueError, match="binarised already"):
         Binarisation().apply(Binarisation().apply(tree))
     with pytest.raises(ValueError, match="annotated already"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.negatives.pairs import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
+from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree

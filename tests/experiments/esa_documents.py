@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.similarity.esa_training import Document, Settings, documents, train

@@ -29,10 +29,10 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.restoration.filling import ContextFilling, Filling, SubstituteFilling
+from rerank_adapters.applications.restoration.fill import ContextFilling, Filling, SubstituteFilling
 from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_adapters.applications.restoration.insertions import Inserting
-from rerank_adapters.applications.restoration.locating import Locating
+from rerank_adapters.applications.restoration.locate import Locating
+from rerank_adapters.applications.restoration.restore import Inserting
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job

@@ -263,4 +263,3 @@ def test_discounts_of_the_formula_and_of_little_data():
     for counts in ([0, 5, 0, 1, 1], [0, 9, 5, 0, 1], [0, 10, 1, 300, 1]):
         made, enough = KneserNey().discounts_of(np.array(counts))
         assert (made.tolist(), enough) == ([0.5, 1.0, 1.5], False)
-    assert KneserNey((0.7, 0.8, 0.9)).discounts_of(np.zeros(5, int))[0].tolist() == [0.7, 0.8, 0.9]

@@ -9,13 +9,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.correlation import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.model import read_similarity, train_forest, write_similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-from rerank_adapters.applications.similarity.random_forest import train_forest
-from rerank_adapters.applications.similarity.selection import FOLDS, centred, folds_of, select, select_as_paper
-from rerank_adapters.applications.similarity.shrinkage import shrink
-from rerank_adapters.applications.similarity.system import read_similarity, write_similarity
-from rerank_adapters.applications.similarity.training import (
+from rerank_adapters.applications.similarity.regressions import (
+    FOLDS,
+    centred,
+    folds_of,
+    select,
+    select_as_paper,
+    shrink,
+)
+from rerank_adapters.applications.similarity.scores import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.train import (
     SimilaritySettings,
     Training,
     by_source,

@@ -7,7 +7,7 @@ import pytest
 
 from rerank_plugins import ModelError
 from rerank_plugins.constituency.fallback import FLOOR
-from rerank_plugins.svs.coarse_chart import CoarseCharts
+from rerank_plugins.svs import parsing
 from rerank_plugins.svs.model import EMBEDDED, HeadTable, SvsModel, VectorLexicon, read_model, write_model
 from rerank_plugins.svs.parser import VectorParser
 from rerank_plugins.svs.parsing import PrunedChart, SvsParser
@@ -87,8 +87,12 @@ def test_a_sentence_that_the_model_does_not_derive_is_flat(saws, caplog):
 def test_long_sentences_are_pruned_more_and_the_threshold_falls_slowly(saws, monkeypatch, words, threshold, wanted):
     """A sentence without a tree, down to the last threshold; no chart of vectors is made where there is no sum."""
     tried, filled = [], []
-    kept, fill = CoarseCharts.kept, PrunedChart.fill
-    monkeypatch.setattr(CoarseCharts, "kept", lambda self, *two: tried.append(two[0]) or kept(self, *two))
+    expected, fill = parsing.expected_nodes, PrunedChart.fill
+    monkeypatch.setattr(
+        parsing,
+        "expected_nodes",
+        lambda chart, least: tried.append(least / parsing.PRUNED_EARLY) or expected(chart, least),
+    )
     monkeypatch.setattr(PrunedChart, "fill", lambda *call: filled.append(call) or fill(*call))
     parser = SvsParser(read_model(saws), threshold, "mbr")
     assert parser.parse(("saw",) * (words - 1) + ("the",)) is None

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.constituency.inside import inside
-from rerank_plugins.constituency.outside import spans
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.svs import vector_chart
 from rerank_plugins.svs.parsing import SvsParser, coarse_grammar
 from rerank_plugins.svs.vector_tree import VectorTree
 from tests.constituency.naive_pcfg import derivations
+from tests.constituency.pcfg_sentences import inside, spans
 from tests.svs.naive_svs_parsing import (
     WORDS,
     all_trees,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -25,6 +25,10 @@ from rerank_plugins.kit.workspace import Collection, Workspace
 
 DIGIT = 11  # bits
 TARGET = 1 << 16  # rows of a bucket, about
+BITS = 63  # of a non-negative int64
+BOS, EOS = 1, 2  # ids of `<s>` and `</s>` in a text
+NONE = -1  # in an array of events: no symbol, as the context is shorter
+MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
 def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray, LongArray]:
@@ -98,10 +102,6 @@ def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> No
             for i in range(size):
                 for j in range(width):
                     target[i, j] = source[i, j]
-
-
-BITS = 63  # of a non-negative int64
-NONE = -1  # in an array of events: no symbol, as the context is shorter
 
 
 @dataclass(frozen=True)
@@ -201,35 +201,16 @@ def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, curso
             rows[row, word] = packed[i, word]
 
 
-MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
-
-
-class EventSource(Protocol):
-    """What the estimator reads: packed rows in buckets by predicted symbol."""
-
-    @property
-    def layout(self) -> EventLayout:
-        """How events are packed."""
-        ...
-
-    def __len__(self) -> int: ...
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """(m, words) rows, and (buckets + 1) where each bucket starts."""
-        ...
-
-
 @dataclass
 class TextEvents:
     """Every word of a text in the context of the words before it, back to `<s>`.
 
-    `tokens` (n) are ids, and each sentence ends in the id `eos`; `bos` is the id of `<s>`, which no token has.
+    `tokens` (n) are ids below `size`, and each sentence ends in the id EOS; no token has BOS, the id of `<s>`.
     """
 
     tokens: IntArray
     size: int
     order: int
-    bos: int = 1
-    eos: int = 2
 
     @property
     def layout(self) -> EventLayout:
@@ -243,10 +224,10 @@ class TextEvents:
         """One row for each token; afterwards the source is empty."""
         layout, tokens = self.layout, self.tokens
         self.tokens = tokens[:0].copy()
-        return _deal(
+        return dealt(
             len(tokens), self.size, layout.words, workspace, jobs,
             lambda a, b: np.bincount(tokens[a:b], minlength=self.size),
-            lambda a, b, *to: pack_text(tokens, a, b, self.bos, self.eos, layout.places, *to),
+            lambda a, b, *to: pack_text(tokens, a, b, BOS, EOS, layout.places, *to),
         )  # fmt: skip
 
 
@@ -283,32 +264,33 @@ class TupleEvents:
         """One row for each event; afterwards the source is empty."""
         packed = self.packed()
         shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
-        return _deal(
+        return dealt(
             len(packed), size, self.layout.words, workspace, jobs,
             lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
             lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
         )  # fmt: skip
 
 
-def _deal(
-    size: int, symbols: int, words: int, workspace: Workspace, jobs: int,
+EventSource = TextEvents | TupleEvents  # what an estimator reads
+
+
+def dealt(
+    size: int, bins: int, words: int, workspace: Workspace, jobs: int,
     count: Callable[[int, int], LongArray], write: Callable[..., None],
 ) -> tuple[LongArray, LongArray]:  # fmt: skip
-    """Count the events of each bucket, then write them; each thread has a range of its own in each bucket.
+    """(m, words) rows in buckets, and (buckets + 1) where each bucket starts; each thread has its range in each bucket.
 
-    `count` counts the predicted symbols of a stretch, `write` writes its rows. Raises ModelError for too many events.
+    `count` counts the rows of a stretch of `size` things by bin, `write` writes them, given the stretch, the bucket of
+    each bin, the next free row of each bucket, and the rows. Raises ModelError for too many things.
     """
     if size > MOST:
         raise ModelError(f"{size:,} events are more than the {MOST:,} that a model can be estimated from")
     parts = stretches(size, jobs)
-    histograms = np.array(in_threads(count, parts, jobs)).reshape(jobs, symbols)
-    bins, starts = bucket_bounds(histograms.sum(axis=0))
-    own = np.array([np.bincount(bins, row, len(starts) - 1) for row in histograms]).astype(np.int64)
+    histograms = np.array(in_threads(count, parts, jobs)).reshape(jobs, bins)
+    bucket, starts = bucket_bounds(histograms.sum(axis=0))
+    own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
     cursors = starts[:-1] + np.cumsum(own, axis=0) - own
-    rows = workspace.empty((size, words), np.int64)
-    in_threads(
-        lambda a, b, at: write(a, b, bins, at, rows),
-        [(a, b, at) for (a, b), at in zip(parts, cursors, strict=True)],
-        jobs,
-    )
+    rows = workspace.empty((int(starts[-1]), words), np.int64)
+    tasks = [(a, b, bucket, at, rows) for (a, b), at in zip(parts, cursors, strict=True)]
+    in_threads(write, tasks, jobs)
     return rows, starts

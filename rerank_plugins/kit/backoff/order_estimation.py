@@ -21,11 +21,13 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import bucket_bounds, shares, sort_buckets, stretches
+from rerank_plugins.kit.backoff.events import dealt, shares, sort_buckets
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
+
+BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 
 
 @filling_kernel
@@ -66,9 +68,6 @@ def first_children(contexts: RecordArray) -> IntArray:
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
 
 
-BINS = 16  # leading bits of its context that determine the bucket of an n-gram
-
-
 @dataclass
 class Groups:
     """N-grams sorted by context: rows of (context and symbol, n-gram and count), in buckets.
@@ -97,17 +96,12 @@ def group_by_context(
     shift = max(0, (max(size, 1) << bits).bit_length() - BINS)
     bins = (((max(size, 1) << bits) - 1) >> shift) + 1
     raw = level.count if level.raw is None else level.raw
-    # Count the n-grams of each bin, and join bins to buckets.
-    slices = stretches(len(level), jobs)
     common = level.symbol, level.parent, shorter, bits, shift
-    histograms = np.array(in_threads(lambda a, b: count_bins(*common, a, b, bins), slices, jobs))
-    bucket, starts = bucket_bounds(histograms.sum(axis=0))
-    # Write the n-grams into their buckets; each thread has its own range in each bucket.
-    rows = workspace.empty((int(starts[-1]), 2), np.int64)
-    own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
-    cursors = starts[:-1] + np.cumsum(own, axis=0) - own
-    deal = [(a, b, cursor) for (a, b), cursor in zip(slices, cursors, strict=True)]
-    in_threads(lambda a, b, at: deal_ngrams(*common, level.count, raw, cutoff, a, b, bucket, at, rows), deal, jobs)
+    rows, starts = dealt(
+        len(level), bins, 2, workspace, jobs,
+        lambda a, b: count_bins(*common, a, b, bins),
+        lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
+    )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
     parts = shares(starts, PARTS * jobs)
 

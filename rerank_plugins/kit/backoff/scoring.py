@@ -23,6 +23,9 @@ from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 
 LN10 = math.log(10.0)
+LANES = 32
+NARROW = 16  # events: a range as small as this is searched linearly
+AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
 
 
 @part
@@ -120,11 +123,6 @@ def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tup
 def matched_lengths(tables: BackoffTables | PackedTables, matched: LongArray) -> LongArray:
     """(n) the length, from 1 to the order, of the n-gram of each event."""
     return np.searchsorted(tables.event_levels, matched, side="right")
-
-
-LANES = 32
-NARROW = 16  # events: a range as small as this is searched linearly
-AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
 
 
 def context_after(tables: BackoffTables | PackedTables, symbol: int) -> int:

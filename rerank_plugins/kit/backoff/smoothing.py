@@ -24,17 +24,14 @@ FALLBACK = (0.5, 1.0, 1.5)
 
 @dataclass(frozen=True)
 class KneserNey:
-    """Interpolated modified Kneser–Ney smoothing; `discounts`, if given, replace those of the data in every order."""
+    """Interpolated modified Kneser–Ney smoothing."""
 
-    discounts: tuple[float, float, float] | None = None
     continuation: ClassVar[bool] = True
     backoff: ClassVar[float] = -1.0  # negative: the weights are estimated
     name: ClassVar[str] = "kneser-ney"
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
         """(3) D_1, D_2, D_3+ from (5) n_0 … n_4, and whether the data was large enough for the formula."""
-        if self.discounts is not None:
-            return np.array(self.discounts), True
         n = counts_of_counts.astype(np.float64)
         if (n[1:4] == 0).any():
             return np.array(FALLBACK), False

@@ -24,6 +24,10 @@ CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])
 LOG_ZERO = -99.0  # log10 of 0 in ARPA files
 RecordArray = NDArray[Any]
+PACKED = (
+    "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",
+)  # fmt: skip
+TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,6 @@ class BackoffTables:
         fits = fits and contexts >= 1 and int(self.contexts[-1]["events"]) == events
         if not fits or len(self.children) not in (0, contexts + 1):
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
-
-
-PACKED = (
-    "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",
-)  # fmt: skip
-TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
 def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:

@@ -30,6 +30,7 @@ REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
+ADVICE = "name the parser of the hypotheses with the option 'parser'"
 
 
 def default_cache() -> ParseCache | None:
@@ -59,17 +60,23 @@ def identity(parser: Parser) -> str | None:
 class CachedParser(Parser):
     """Looks parses up in memory, then on disk, and parses only the other sentences.
 
-    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the sentences without a tree, which are
-    reported in the log.
+    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the distinct sentences that have words but no
+    tree, which are reported in the log.
     """
 
     parser: Parser
     _cache: ParseCache | None = field(default_factory=default_cache, repr=False, compare=False)
-    _known: dict[tuple[str, ...], Parse] = field(default_factory=dict, repr=False, compare=False)
-    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[str, ...], Parse] = {}
+        self.parsed = self.unparsed = self._remembered = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parser": self.parser, "_cache": self._cache, "_known": {}, "_counts": {}}
+        return {"parser": self.parser, "_cache": self._cache}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @property
     def trained_on(self) -> TrainedOn:
@@ -80,16 +87,6 @@ class CachedParser(Parser):
     def vocabulary(self) -> Words | None:
         """The words that the wrapped parser knows."""
         return self.parser.vocabulary
-
-    @property
-    def parsed(self) -> int:
-        """The number of sentences passed to the wrapped parser."""
-        return self._counts.get("parsed", 0)
-
-    @property
-    def unparsed(self) -> int:
-        """The number of distinct sentences that have words but no tree."""
-        return self._counts.get("unparsed", 0)
 
     @cached_property
     def _identity(self) -> str | None:
@@ -113,7 +110,7 @@ class CachedParser(Parser):
     def keep(self, sentences: Sequence[tuple[str, ...]], parses: Sequence[Parse]) -> None:
         """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
         pairs = list(zip(sentences, parses, strict=True))
-        self._counts["parsed"] = self.parsed + len(pairs)
+        self.parsed += len(pairs)
         if self._cache and self._identity:
             own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
             self._cache.save(self._identity, own)
@@ -121,9 +118,9 @@ class CachedParser(Parser):
 
     def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The distinct sentences whose parses are not known, after those on disk have been remembered."""
-        if self._counts.get("remembered", 0) > REMEMBERED:
+        if self._remembered > REMEMBERED:
             self._known.clear()
-            self._counts["remembered"] = 0
+            self._remembered = 0
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new and self._cache and self._identity:
             loaded = self._cache.load(self._identity, new)
@@ -133,11 +130,10 @@ class CachedParser(Parser):
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)
-        trees = sum(1 + len(parse.constituents) for _, parse in parses)
-        self._counts["remembered"] = self._counts.get("remembered", 0) + trees
+        self._remembered += sum(1 + len(parse.constituents) for _, parse in parses)  # trees
         unparsed = [words for words, parse in parses if words and parse.is_empty]
         if unparsed:
-            self._counts["unparsed"] = self.unparsed + len(unparsed)
+            self.unparsed += len(unparsed)
             text = " ".join(unparsed[0])
             text = text if len(text) <= 60 else text[:57] + "..."
             logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
@@ -148,9 +144,6 @@ def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:
     constituents = parse.constituents
     own = constituents.trees.words if isinstance(constituents, KBestTrees) else None
     return not constituents or words == (own or constituents[0].tree.words())
-
-
-ADVICE = "name the parser of the hypotheses with the option 'parser'"
 
 
 def record_parser(use: str, parser: Parser, folder: Path) -> dict[str, Any]:

@@ -34,6 +34,13 @@ from rerank_plugins.kit.files.embedded import FOLDER
 
 Bytes = NDArray[np.uint8]
 FAST = 1  # compression level for the choice between values and differences
+MAGIC = b"rerankLM"
+VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums
+ALIGNMENT = 64
+ZSTD = b"\x28\xb5\x2f\xfd"
+MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
+Arrays = dict[str, NDArray[Any]]
+logger = logging.getLogger(__name__)
 
 
 def to_planes(array: NDArray[Any]) -> tuple[Bytes, list[bool]]:
@@ -89,16 +96,6 @@ def _size(content: Bytes) -> int:
     import zstandard
 
     return len(zstandard.ZstdCompressor(FAST).compress(content.data))
-
-
-MAGIC = b"rerankLM"
-VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums
-ALIGNMENT = 64
-ZSTD = b"\x28\xb5\x2f\xfd"
-MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
-Arrays = dict[str, NDArray[Any]]
-
-logger = logging.getLogger(__name__)
 
 
 def is_model_file(path: Path) -> bool:

@@ -26,6 +26,14 @@ from typing import IO, Any, Protocol, TextIO
 from rerank_plugins.core.errors import FormatError, RerankError
 from rerank_plugins.core.intact_files import unfinished
 
+PIECE = 1 << 16  # compressed bytes that are read at a time
+STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
+SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
+LONGEST_LINE = 1 << 28  # bytes
+XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
+STANDARD = "-"
+INFLATING = type(zlib.decompressobj())
+
 
 def finite(text: str) -> float:
     """Parse a finite number. Raises ValueError with the text found and what was expected.
@@ -62,17 +70,6 @@ def drop_unread() -> None:
             os.dup2(sink, stream.fileno())
             os.close(sink)
             stream.flush()
-
-
-PIECE = 1 << 16  # compressed bytes that are read at a time
-STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
-SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
-LONGEST_LINE = 1 << 28  # bytes
-XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
-STANDARD = "-"
-
-
-INFLATING = type(zlib.decompressobj())
 
 
 class _Decompressor(Protocol):

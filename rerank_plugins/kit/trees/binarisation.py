@@ -14,14 +14,16 @@ children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.head_rules import english_heads
 
 LINK = "+"
 JOINED = "joined"  # the name in a grammar's settings for training on such trees
+INTERMEDIATE = "@"  # the first character of intermediate symbols
+PARENT = "^"
 
 
 def join_unaries(tree: Tree) -> Tree:
@@ -60,30 +62,18 @@ def split_unaries(tree: Tree) -> Tree:
     return tree.fold(lambda tag: split(tag, tag.children), lambda node, children: split(node, tuple(children)))
 
 
-INTERMEDIATE = "@"  # the first character of intermediate symbols
-PARENT = "^"
-
-
 @dataclass(frozen=True)
 class Binarisation:
     """A way to binarise; `undo(apply(tree)) == tree` for every tree whose labels contain neither @ nor ^.
-
-    `direction`   how a phrase of more than two children is split
-    `horizontal`  how many children an intermediate symbol names (None: all)
-    `vertical`    how many categories a label names, that of the phrase included (1: no annotation)
-    `tags`        whether preterminals are annotated too
-    `rules`       the head rules for `direction="head"` (default: English)
 
     >>> tree = Tree("NP", tuple(Tree(tag, (tag.lower(),)) for tag in ("DT", "JJ", "NN")))
     >>> str(Binarisation("right", horizontal=1).apply(tree))
     '(NP (DT dt) (@NP|DT (JJ jj) (NN nn)))'
     """
 
-    direction: Literal["right", "left", "head"] = "right"
-    horizontal: int | None = 1
-    vertical: int = 1
-    tags: bool = False
-    rules: HeadRules = field(default_factory=english_heads, repr=False, compare=False)
+    direction: Literal["right", "left", "head"] = "right"  # how a phrase of more than two children is split
+    horizontal: int | None = 1  # how many children an intermediate symbol names (None: all)
+    vertical: int = 1  # how many categories a label names, that of the phrase included (1: no annotation)
 
     def __post_init__(self) -> None:
         if self.direction not in ("right", "left", "head"):
@@ -98,7 +88,7 @@ class Binarisation:
         """
         if any(node.label.startswith(INTERMEDIATE) for node in tree.nodes()):
             raise ValueError("the tree is binarised already: a label begins with @")
-        return self._binarised(annotate_ancestors(tree, self.vertical - 1, self.tags))
+        return self._binarised(annotate_ancestors(tree, self.vertical - 1))
 
     def undo(self, tree: Tree) -> Tree:
         """The inverse of `apply`."""
@@ -128,7 +118,7 @@ class Binarisation:
 
     def _outwards(self, node: Tree, children: list[Tree]) -> Tree:
         labels = [child.label for child in node.subtrees]
-        head = self.rules.head(node.label, labels)
+        head = english_heads().head(node.label, labels)
         name = f"{node.label}:{labels[head]}"
         order = [*range(head + 1, len(children)), *range(head - 1, -1, -1)]
         below, generated = children[head], []
@@ -156,10 +146,10 @@ def remove_intermediate(tree: Tree) -> Tree:
     return tree.fold(lambda tag: tag, phrase)
 
 
-def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
+def annotate_ancestors(tree: Tree, order: int) -> Tree:
     """The tree in which labels are followed by those of the `order` nearest ancestors: VP^S^ROOT.
 
-    Labels of preterminals change only if `tags` is true. Raises ValueError for a label that contains ^.
+    Labels of preterminals do not change. Raises ValueError for a label that contains ^.
     """
     if order == 0:
         return tree
@@ -169,8 +159,7 @@ def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
         node, above = todo.pop()
         if PARENT in node.label:
             raise ValueError(f"label {node.label!r} is annotated already")
-        unannotated = node.is_preterminal and not tags
-        labels.append(node.label if unannotated else PARENT.join([node.label, *above]))
+        labels.append(node.label if node.is_preterminal else PARENT.join([node.label, *above]))
         todo.extend((child, (node.label, *above)[:order]) for child in reversed(node.subtrees))
     return _renamed(tree, labels)
 

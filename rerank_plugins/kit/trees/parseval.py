@@ -16,6 +16,10 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
 
+PUNCTUATION = frozenset({",", ":", "``", "''", "."})
+SAME = {"PRT": "ADVP"}
+Bracket = tuple[str, int, int]  # label, first word, word after the last
+
 
 @dataclass
 class Attachment:
@@ -44,12 +48,6 @@ class Attachment:
         return {name: 100 * count / max(1, self.words) for name, count in counts.items()}
 
 
-PUNCTUATION = frozenset({",", ":", "``", "''", "."})
-SAME = {"PRT": "ADVP"}
-
-Bracket = tuple[str, int, int]  # label, first word, word after the last
-
-
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
     """The labelled brackets of a tree; `counted` is whether positions count each word.
 
@@ -74,26 +72,16 @@ def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
 
 @dataclass
 class Parseval:
-    """Counts summed over sentences.
+    """Counts summed over sentences."""
 
-    `sentences`  gold trees
-    `parsed`     sentences that have a tree
-    `exact`      sentences whose brackets equal the gold ones
-    `gold`       brackets of the gold trees
-    `found`      brackets of the trees that are evaluated
-    `matched`    brackets that both have
-    `words`      words that are not ignored
-    `tags`       those of them whose tag is the gold one
-    """
-
-    sentences: int = 0
-    parsed: int = 0
-    exact: int = 0
-    gold: int = 0
-    found: int = 0
-    matched: int = 0
-    words: int = 0
-    tags: int = 0
+    sentences: int = 0  # gold trees
+    parsed: int = 0  # sentences that have a tree
+    exact: int = 0  # sentences whose brackets equal the gold ones
+    gold: int = 0  # brackets of the gold trees
+    found: int = 0  # brackets of the trees that are evaluated
+    matched: int = 0  # brackets that both have
+    words: int = 0  # words that are not ignored
+    tags: int = 0  # those of them whose tag is the gold one
 
     def add(self, gold: Tree, predicted: Tree | None) -> None:
         """Count a sentence; one without a parse has no correct bracket.

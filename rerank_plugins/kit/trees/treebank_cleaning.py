@@ -15,6 +15,10 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 
 ENDS = re.compile(r"^[^\w']+|[^\w']+$")
+EMPTY = "-NONE-"  # the tag of traces and other elements without words
+ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # the names of the root in treebanks and parser outputs
+CRAFT_LABELS = {"NML": "NP", "TITLE": "", "HEADING": "", "CAPTION": "", "CIT": ""}
+_LABEL = re.compile(r"(-[^-]*-|[^-=^][^-=^]*|.[^-=^]*)(.*)", re.DOTALL)
 
 
 @cache
@@ -78,12 +82,6 @@ def spoken_tree(tree: Tree) -> Tree | None:
         return Tree(node.label, remaining) if remaining else None
 
     return tree.fold(leaf, phrase)
-
-
-EMPTY = "-NONE-"  # the tag of traces and other elements without words
-ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # the names of the root in treebanks and parser outputs
-CRAFT_LABELS = {"NML": "NP", "TITLE": "", "HEADING": "", "CAPTION": "", "CIT": ""}
-_LABEL = re.compile(r"(-[^-]*-|[^-=^][^-=^]*|.[^-=^]*)(.*)", re.DOTALL)
 
 
 @cache

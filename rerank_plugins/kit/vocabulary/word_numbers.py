@@ -23,6 +23,11 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.declared import WordList
 from rerank_plugins.kit.workspace import Collection, Workspace
 
+SPECIAL = ("<unk>", "<s>", "</s>")
+UNK, BOS, EOS = range(3)
+BLOCK = 1 << 14  # lines numbered at a time
+MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
+
 
 class Numbering:
     """A growing table of names: a name that is new gets the next number. The names `first` have the first numbers.
@@ -55,12 +60,6 @@ class Numbering:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
-
-
-SPECIAL = ("<unk>", "<s>", "</s>")
-UNK, BOS, EOS = range(3)
-BLOCK = 1 << 14  # lines numbered at a time
-MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.events import EventLayout, bucket_bounds
 from rerank_plugins.kit.workspace import Workspace
 
+NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
+
 
 @contextmanager
 def shards_folder(parent: Path | None) -> Iterator[Path]:
@@ -42,9 +44,6 @@ def shards_folder(parent: Path | None) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
 
 
 @dataclass(frozen=True)

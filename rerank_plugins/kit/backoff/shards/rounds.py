@@ -31,6 +31,8 @@ from rerank_plugins.kit.workspace import Workspace
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tables = TypeVar("Tables")
+DEALT = 1 << 24  # rows of a file
+WORTH = 1 << 20  # events below which this machine alone is quicker
 
 
 class Share(Protocol):
@@ -124,10 +126,6 @@ def _remove(shards: Shards, name: str) -> None:
     """Delete the files that no later round reads."""
     for path in shards.folder.glob(f"{name}-*"):
         path.unlink()
-
-
-DEALT = 1 << 24  # rows of a file
-WORTH = 1 << 20  # events below which this machine alone is quicker
 
 
 def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None = None) -> Estimator:
