@@ -23,8 +23,6 @@ from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 if TYPE_CHECKING:
-    from rerank_plugins.constituency.grammar import Grammar
-    from rerank_plugins.constituency.lexicon import Tagged
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 
