@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
-from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements
-from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+from rerank_adapters.applications.acceptability.classifiers import read_classifier
+from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions_file import read_answers, read_questions
-from rerank_adapters.applications.parsing import projecting
+from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
-from rerank_adapters.applications.restoration.imputation_file import parse_rows
-from rerank_adapters.applications.restoration.incomplete import parse_incomplete
-from rerank_adapters.applications.similarity import system as similarity
+from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
+from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
-from rerank_adapters.applications.speech.systems import read_lists, read_systems
-from rerank_adapters.applications.tables.files import load as load_table
+from rerank_adapters.applications.speech.rover import read_lists, read_systems
+from rerank_adapters.applications.tables.families import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
@@ -52,8 +51,8 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
-from rerank_plugins.lists.number_columns import read_columns
-from rerank_plugins.missing_words import model_file as missing_file
+from rerank_plugins.lists.column import read_columns
+from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
@@ -63,23 +62,21 @@ from rerank_plugins.ngram.oov_count import read_words
 from rerank_plugins.ngram.word_classes import read_classes
 from rerank_plugins.referential.grammar_file import read_grammar
 from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.similarity.esa import model_file as esa_file
+from rerank_plugins.similarity.esa import model as esa_file
 from rerank_plugins.similarity.esa import training as esa
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.random_indexing import model_file as vectors_file
+from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity.random_indexing import model as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
-from rerank_plugins.translation.alignment import model_file as alignment_file
+from rerank_plugins.translation import word_lexicon as lexicon
+from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
-from rerank_plugins.translation.alignment.links_text import read_gold
-from rerank_plugins.translation.joint_model import model_file as joint_file
+from rerank_plugins.translation.alignment.links import read_gold
+from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
-from rerank_plugins.translation.lexicon import model_file as lexicon_file
-from rerank_plugins.translation.lexicon import training as lexicon
-from rerank_plugins.translation.memory import model_file as memory_file
-from rerank_plugins.translation.memory import training as memory
+from rerank_plugins.translation.memory import model as memory
 from rerank_plugins.treelet import headlex_model
 from rerank_plugins.treelet import headlex_model_file as headlex_file
 from rerank_plugins.treelet import headlex_training as headlex
@@ -168,7 +165,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
 
 def projected(path: Path) -> object:
     """The trees of a file for sentences that wait for them."""
-    return list(projecting.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
+    return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
 
 
 def treebank_parse(path: Path) -> object:
@@ -469,15 +466,13 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "translation memory",
-        lambda path: memory_file.write_model(memory.train(PAIRS, memory.Settings()), path),
-        memory_file.read_model,
+        lambda path: memory.write_model(memory.train(PAIRS, memory.Settings()), path),
+        memory.read_model,
     )
     yield model(
         "word lexicon",
-        lambda path: lexicon_file.write_model(
-            lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path
-        ),
-        lexicon_file.read_model,
+        lambda path: lexicon.write_model(lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path),
+        lexicon.read_model,
     )
     yield model(
         "word alignment",

@@ -13,7 +13,7 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
 from rerank_plugins.dependency.biaffine_parser import EMBEDDED
 from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
 from rerank_plugins.svs.model import write_model as write_svs
 from rerank_plugins.testing import (
@@ -26,18 +26,18 @@ from rerank_plugins.testing import (
     check_parser,
     check_tuner,
 )
-from rerank_plugins.translation.alignment.model_file import write_model as write_alignment
+from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
 from rerank_plugins.translation.alignment.training import train as train_alignment
-from rerank_plugins.translation.joint_model.model_file import write_model as write_joint
+from rerank_plugins.translation.joint_model.model import write_model as write_joint
 from rerank_plugins.translation.joint_model.training import Settings as JointSettings
 from rerank_plugins.translation.joint_model.training import train as train_joint
-from rerank_plugins.translation.lexicon.model_file import write_model as write_lexicon
-from rerank_plugins.translation.lexicon.training import Settings as LexiconSettings
-from rerank_plugins.translation.lexicon.training import train as train_lexicon
-from rerank_plugins.translation.memory.model_file import write_model as write_memory
-from rerank_plugins.translation.memory.training import Settings as MemorySettings
-from rerank_plugins.translation.memory.training import train as train_memory
+from rerank_plugins.translation.memory.model import Settings as MemorySettings
+from rerank_plugins.translation.memory.model import train as train_memory
+from rerank_plugins.translation.memory.model import write_model as write_memory
+from rerank_plugins.translation.word_lexicon import Settings as LexiconSettings
+from rerank_plugins.translation.word_lexicon import train as train_lexicon
+from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
 from rerank_plugins.treelet import headlex_model, headlex_training
 from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
 from tests.svs.naive_svs_parsing import random_model

@@ -63,7 +63,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 19) minus the numbers of violations, then natural logs; 0 or less."""
-        from rerank_plugins.english.lexicon.english_lexicon import english
+        from rerank_plugins.english.english_lexicon import english
         from rerank_plugins.english.rules.violations import grammar_values
 
         lexicon, values = english(), np.zeros((len(sentences), len(self.components)))

@@ -1,4 +1,4 @@
-"""Agreement with the rest of the list: n-gram posteriors, as in minimum-Bayes-risk decoding of n-best lists.
+"""Agreement with the rest of the list: n-gram posteriors, as in minimum-Bayes-risk decoding, and posteriors of words.
 
 The decoder's scores give each hypothesis a posterior P(e) = softmax(scale * score); an n-gram w then has
 
@@ -6,13 +6,18 @@ The decoder's scores give each hypothesis a posterior P(e) = softmax(scale * sco
 
 and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum of h_1..h_4 and the length is
 the expected linear corpus BLEU of Tromble et al. (2008), so tuning the weights amounts to tuned MBR decoding. Variants:
-`counts = "clipped"` computes BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k);
-`value = "log"` sums ln p(w), Zens & Ney's form (with p(w) at least 1e-300); `value = "mean"` divides by the number of
-n-grams. The component `length` is ln P(|e|), the posterior of the hypothesis's length (Zens & Ney 2006), at least -700.
-A hypothesis shorter than n words has h_n = 0.
+`counts = "clipped"` computes BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k); `value = "log"`
+sums ln p(w), Zens & Ney's form (with p(w) at least 1e-300); `value = "mean"` divides by the number of n-grams. The
+component `length` is ln P(|e|), the posterior of the hypothesis's length (Zens & Ney 2006), at least -700. A hypothesis
+shorter than n words has h_n = 0. Lattices and a scaling factor for each order are not implemented. The cost is O(orders
+* tokens). Each copy of a repeated hypothesis adds its own mass, since it stands for another derivation.
 
-Lattices and a scaling factor for each order are not implemented. The cost is O(orders * tokens) after the texts are
-split. Each copy of a repeated hypothesis adds its own mass, since it stands for another derivation.
+`word-posteriors` aligns the hypotheses into a confusion network with their posteriors as weights. With P(w | s) the
+posterior of word w in slot s, and a(e, s) what hypothesis e has there (a word or nothing),
+
+    errors   = - Σ_s (1 - P(a(e, s) | s))        minus the expected number of word errors (Mangu et al. 2000)
+    total    = Σ ln P(w | s) over the words of e
+    per_word = the mean of P(w | s) over the words of e; 0 for an empty hypothesis
 """
 
 from __future__ import annotations
@@ -29,6 +34,41 @@ from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
+
+LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
+
+
+@dataclass(frozen=True)
+class WordPosteriorsFeature(FeatureExtractor):
+    """Posteriors of words in a confusion network (Mangu et al. 2000): minus expected errors, sum of logs, mean."""
+
+    scope: ClassVar[Literal["text", "list"]] = "list"
+
+    posterior: Posterior = option(
+        "score",
+        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
+    )
+    scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`errors`, `total` and `per_word`."""
+        return ("errors", "total", "per_word")
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 3) values; a list without total scores is weighted by rank."""
+        from rerank_plugins.lists.confusion_network import ConfusionNetwork  # loads numba, at the first list
+
+        sentences = [text.split() for text in nbest.texts]
+        if not sentences:
+            return np.zeros((0, 3))
+        network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
+        values = network.of_choices()
+        is_word = network.choices < len(network.words)
+        totals = np.where(is_word, log(np.maximum(values, LEAST)), 0.0).sum(axis=1)
+        means = np.where(is_word, values, 0.0).sum(axis=1) / np.maximum(is_word.sum(axis=1), 1)
+        return np.column_stack([-network.expected_errors(), totals, means])
+
 
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 

@@ -7,12 +7,14 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
     from rerank_plugins.lists.column import ColumnFeature
-    from rerank_plugins.lists.consensus import ConsensusFeature
-    from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
-    from rerank_plugins.lists.edit_to_1best import EditToFirstFeature
+    from rerank_plugins.lists.consensus import ConsensusFeature, WordPosteriorsFeature
+    from rerank_plugins.lists.decoder_order import (
+        DecoderScoreFeature,
+        EditToFirstFeature,
+        RankFeature,
+        ReciprocalRankFeature,
+    )
     from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
-    from rerank_plugins.lists.rank import RankFeature
-    from rerank_plugins.lists.word_posteriors import WordPosteriorsFeature
 
     register("length", LengthFeature)
     register("word-penalty", WordPenaltyFeature)

@@ -17,8 +17,7 @@ from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArra
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL
-from rerank_plugins.missing_words.contexts import ContextTable
-from rerank_plugins.missing_words.windows import CONTEXTS, KEYS
+from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
 COMPONENTS = (*CONTEXTS, "unigram")
 FIRST = len(SPECIAL)  # the number of the first word

@@ -17,24 +17,31 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.kit.files.declared import Array, Contents, Part, Setting, WordList
+from rerank_plugins.kit.elementary_functions import exp, log
+from rerank_plugins.kit.files.declared import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary
-from rerank_plugins.missing_words.contexts import ContextTable
-from rerank_plugins.missing_words.gap_words import FIRST, Filled, Gaps, best_words, contexts_of_gaps
-from rerank_plugins.missing_words.monotone_weights import ln_posteriors
-from rerank_plugins.missing_words.windows import CONTEXTS
-from rerank_plugins.missing_words.word_pairs import PairTable, gap_offsets, log_odds, vote_scores
+from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Filled, Gaps, best_words, contexts_of_gaps
+from rerank_plugins.missing_words.tables import CONTEXTS, ContextTable, PairTable, gap_offsets, log_odds, vote_scores
 
 Method = Literal["ngram", "distance", "odds"]
 METHODS: tuple[Method, ...] = ("ngram", "distance", "odds")
 Words = Sequence[str]
 
 
+def ln_posteriors(scores: FloatArray, offsets: LongArray) -> FloatArray:
+    """(gaps) ln of the softmax of the scores within each sentence; no sentence may be without a gap."""
+    sizes = np.diff(offsets)
+    shifted = scores - np.repeat(np.maximum.reduceat(scores, offsets[:-1]), sizes)
+    ln_sums = log(np.add.reduceat(exp(shifted), offsets[:-1]))
+    posteriors: FloatArray = shifted - np.repeat(ln_sums, sizes)
+    return posteriors
+
+
 @dataclass(frozen=True)
 class Location:
     """How gaps are scored: by which function of the votes of a pair, and with which weights v(a, b) of the pairs.
 
-    `function` is that of word_pairs.py, and `constant` its last argument: γ of `vote_scores`, or what `log_odds` adds
+    `function` is that of tables.py, and `constant` its last argument: γ of `vote_scores`, or what `log_odds` adds
     to each count. With `edges`, `<s>` and `</s>` count as words.
     """
 
@@ -72,7 +79,7 @@ class MissingWordsModel:
     """The counts of a text and the weights tuned on held-out sentences.
 
     `counts` (V) are those of the words of `vocabulary`; `tables` has the words of each of the five contexts by its
-    name; `locations` has the settings of each of METHODS; `mixture` (6) are the weights of filling.COMPONENTS.
+    name; `locations` has the settings of each of METHODS; `mixture` (6) are the weights of gap_words.COMPONENTS.
     """
 
     vocabulary: Annotated[Vocabulary, HashedWords("V", name="words")]
@@ -143,3 +150,12 @@ class MissingWordsModel:
         at = starts + np.asarray(gaps, np.int64) + 1  # the position of a1 in `padded`
         a2 = padded[at - 1]
         return Gaps(np.where(a2 == EOS, np.int32(1), a2), padded[at], padded[at + 1], padded[at + 2])
+
+
+FILE = ModelFile(
+    MissingWordsModel,
+    "missing-words",
+    "model of missing words",
+    check=lambda model: len(model.mixture) == len(COMPONENTS),
+)
+read_model, write_model = FILE.read, FILE.write

@@ -6,8 +6,7 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.similarity.random_indexing_feature import RandomIndexingFeature
-    from rerank_plugins.similarity.svs_feature import SvsSimilarityFeature
+    from rerank_plugins.similarity.feature import RandomIndexingFeature, SvsSimilarityFeature
 
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
@@ -16,8 +15,7 @@ def register_feature_extractors(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.similarity.esa.trainer import EsaTrainer
-    from rerank_plugins.similarity.random_indexing.trainer import RandomIndexingTrainer
+    from rerank_plugins.similarity.trainers import EsaTrainer, RandomIndexingTrainer
 
     register("random-indexing", RandomIndexingTrainer)
     register("esa", EsaTrainer)

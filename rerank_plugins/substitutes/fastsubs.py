@@ -1,7 +1,12 @@
-"""Finds the K most probable substitutes of words in their contexts."""
+"""Finds the K most probable substitutes of words in their contexts; keeps the sorted queues of a model on disk.
+
+A file of queues is in the program's cache beside the parses, so that each model is sorted once. It is named after the
+SHA-256 of the model file and the version of the queues, and has the form of a model file (kit/files/model_file.py).
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,15 +17,62 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.substitutes.queues import Queues
 from rerank_plugins.substitutes.search import search_places
 from rerank_plugins.substitutes.window_scores import score_places
+
+KIND = "substitute-queues"
+FOLDER = "queues"
+FORM = 2  # of the queues: a change of what they hold needs another number
+
+logger = logging.getLogger(__name__)
+
+
+def queue_file(model: Path) -> Path | None:
+    """Where the queues of a model file are kept; None if the user wants no cache. Raises OSError."""
+    folder = cache_folder()
+    return folder / FOLDER / f"{content_hash(model)[:32]}-{FORM}.queues" if folder else None
+
+
+def queues_of(model: Path, tables: BackoffTables) -> Queues:
+    """The queues of a model file with these tables, from the cache if they are there; otherwise sorted, and kept there.
+
+    A damaged file is sorted again. A cache that cannot be written is reported in the log, and does no harm otherwise.
+    """
+    path = queue_file(model)
+    if path is not None and path.exists():
+        try:
+            return _mapped(path, tables)
+        except ModelError as error:
+            logger.warning("%s; the queues are sorted again", error)
+    queues = Queues.build(tables)
+    if path is not None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_model(path, KIND, {"model": model.name}, {name: getattr(queues, name) for name in Queues.names()})
+        except OSError as error:
+            logger.warning("%s: the sorted queues cannot be kept (%s)", path, error.strerror)
+    return queues
+
+
+def _mapped(path: Path, tables: BackoffTables) -> Queues:
+    _, arrays = read_model(path, KIND)
+    seen = len(tables.events) - tables.sizes[0]
+    if missing := [name for name in Queues.names() if name not in arrays]:
+        raise ModelError(f"{path}: damaged queues: there is no {', '.join(missing)}")
+    queues = Queues(**{name: arrays[name] for name in Queues.names()})
+    if len(queues.base_words) != tables.sizes[0] or not len(queues.left_words) == len(queues.right_words) == seen:
+        raise ModelError(f"{path}: damaged queues: they do not fit the model")
+    return queues
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +110,11 @@ class FastSubs:
 
     @classmethod
     def load(cls, path: Path, *, unknown: bool = False) -> FastSubs:
-        """The model of a file, with its queues from the cache (queue_files.py) if they have been sorted before.
+        """The model of a file, with its queues from the cache  if they have been sorted before.
 
         Raises ModelError for a file that is missing, damaged, not an n-gram model or a KenLM binary, whose n-grams
         cannot be listed.
         """
-        from rerank_plugins.substitutes.queue_files import queues_of
-
         if is_kenlm_binary(path):
             raise ModelError(
                 f"{path}: this is a KenLM binary, whose n-grams cannot be listed; give the ARPA file it was built from"

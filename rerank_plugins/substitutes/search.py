@@ -5,7 +5,7 @@
     queues             sorted words of one context (queues.py); the bound is the key of the next word
 
 A popped word is scored exactly (window_scores.py), and the best K are kept in a heap; a word that is below the K-th
-best, as its key and the filters (filters.py) can show, is not scored. The search ends when the K-th best is above the
+best, as its key and the filters (queues.py) can show, is not scored. The search ends when the K-th best is above the
 bound of the words that were not popped. Words that equal the bound are popped as well: their numbers decide ties.
 """
 
@@ -19,7 +19,7 @@ from numba import njit
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
 from rerank_plugins.kit.kernels import part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
-from rerank_plugins.substitutes.filters import may_have
+from rerank_plugins.substitutes.queues import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end
 
 MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits

@@ -7,13 +7,12 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
     from rerank_plugins.translation.alignment.feature import WordTranslationFeature
+    from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
     from rerank_plugins.translation.decoder_alignment import DecoderAlignmentFeature
+    from rerank_plugins.translation.dependency_agreement import DependencyAgreementFeature
     from rerank_plugins.translation.joint_model.feature import JointLMFeature
-    from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
-    from rerank_plugins.translation.lexicon.feature import WordLexiconFeature
     from rerank_plugins.translation.memory.feature import TranslationMemoryFeature
-    from rerank_plugins.translation.projection.feature import DependencyAgreementFeature
-    from rerank_plugins.translation.untranslated import UntranslatedFeature
+    from rerank_plugins.translation.word_lexicon_feature import WordLexiconFeature
 
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)
@@ -28,10 +27,12 @@ def register_feature_extractors(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.translation.alignment.trainer import WordAlignmentTrainer
-    from rerank_plugins.translation.joint_model.trainer import JointLMTrainer
-    from rerank_plugins.translation.lexicon.trainer import WordLexiconTrainer
-    from rerank_plugins.translation.memory.trainer import TranslationMemoryTrainer
+    from rerank_plugins.translation.trainers import (
+        JointLMTrainer,
+        TranslationMemoryTrainer,
+        WordAlignmentTrainer,
+        WordLexiconTrainer,
+    )
 
     register("word-alignment", WordAlignmentTrainer)
     register("word-lexicon", WordLexiconTrainer)

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from rerank_adapters.applications.analysis.ablate import ablation_records, ablation_tables
 from rerank_adapters.applications.analysis.ablation import PARTS, ablate, trials_needed
-from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables
 from rerank_adapters.chain.contributions import contributions
 from rerank_adapters.chain.tuning import prepare, take_segments
 from rerank_adapters.chain.tuning.selection import FamilyTrials
@@ -157,14 +157,13 @@ def config(tmp_path):
 
 
 def test_command_on_a_config_and_on_lists(config, tmp_path):
-    options = ["--folds", 2, "--samples", 3]
+    options = ["--folds", 2]
     ran = done("ablate", config, *options)
     assert "Each family added to decoder: wer" in ran.out
     assert "compared 2 families of features on 2 folds" in ran.err
     assert max(map(len, ran.out.splitlines())) <= 80
     lists = [tmp_path / "lists", "-r", tmp_path / "references", "-m", "wer", "-f", "length", "-t", "mira,passes=2"]
-    done("ablate", *lists, *options, "--as", "json", "--base", "none", "-o", tmp_path / "all.json")
-    records = json.loads((tmp_path / "all.json").read_text())
+    records = json.loads(done("ablate", *lists, *options, "--as", "json", "--base", "none").out)
     assert {r["family"] for r in records if r["part"] == "added"} == {"decoder", "length"}
     alone = done("ablate", config, *options, "--part", "weights", "--by", "feature", "--as", "tsv").out
     assert {line.split("\t")[0] for line in alone.splitlines()[1:]} == {"whole", "base", "weight"}
@@ -173,7 +172,7 @@ def test_command_on_a_config_and_on_lists(config, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["job.toml", "-r", "references"], "job.toml names lists, references and source: give no -c, -r or --source"),
+        (["job.toml", "-r", "references"], "job.toml names lists, references and source: give no -r or --source"),
         (["lists"], "the lists need references: give -r, or name a CONFIG instead of lists"),
         (["job.toml", "--base", "lenght"], "--base: no family named 'lenght'; did you mean 'length'?"),
         (["lists", "-r", "references"], "there is nothing to compare: 1 family of features"),

@@ -9,16 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.acceptability.logistic import fit_logistic
-from rerank_adapters.applications.acceptability.pairs.fitting import fit_weights, held_out_preferences
-from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.acceptability.sentence_features import matching_columns
-from rerank_adapters.applications.acceptability.sentences.classifier import (
+from rerank_adapters.applications.acceptability.classifiers import (
     Classifier,
     read_classifier,
     write_classifier,
 )
-from rerank_adapters.applications.acceptability.sentences.measures import (
+from rerank_adapters.applications.acceptability.features import fit_logistic, matching_columns
+from rerank_adapters.applications.acceptability.measures import (
     accuracy,
     best_threshold,
     matthews,
@@ -26,9 +23,10 @@ from rerank_adapters.applications.acceptability.sentences.measures import (
     roc_area,
     roc_curve,
 )
-from rerank_adapters.applications.acceptability.suites.formulas import parse_formula
-from rerank_adapters.applications.acceptability.suites.regions import judge_suites
-from rerank_adapters.applications.acceptability.suites.suite_file import Item, Suite
+from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
+from rerank_adapters.applications.acceptability.pairs import Preferences
+from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
+from rerank_adapters.applications.acceptability.suites import judge_suites
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_adapters.report.output import records_tsv
 from rerank_adapters.text import TextPipeline
@@ -293,8 +291,8 @@ def test_weights_from_pairs_judge_other_pairs(written, tmp_path):
     pytest.importorskip("sklearn")
     made, weights = written("".join(f"a{'b' * (i % 7)} c\ta{'b' * (i % 3)}\n" for i in range(40))), tmp_path / "w.toml"
     features = ("-f", "character-length", "-f", "length")
-    ran = done("acceptability", "fit", made, *features, "-o", weights, "--folds", "4")
-    assert "2 weights fitted to 40 pairs: weighted, 4-fold" in ran.err
+    ran = done("acceptability", "fit", made, *features, "-o", weights)
+    assert "2 weights fitted to 40 pairs: weighted, 10-fold" in ran.err
     others = written("abc d\tabc\n" * 3, "others.tsv")
     ran = done("acceptability", "pairs", others, *features, "-w", weights)
     assert rows(ran.out)["weighted"][0] == "100.0 %"

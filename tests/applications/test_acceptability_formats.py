@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.acceptability.sentences.judgements_file import Judgement, read_judgements
-from rerank_adapters.applications.acceptability.suites.formulas import almost_equal, parse_formula
-from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, read_suite
+from rerank_adapters.applications.acceptability.judgements import Judgement, read_judgements
+from rerank_adapters.applications.acceptability.suite_file import METRICS, almost_equal, parse_formula, read_suite
 from rerank_adapters.formats.pairs import Pair, pair_lines, parse_pairs, read_minimal_pairs
 from rerank_plugins import FormatError
 from tests.applications import naive_acceptability as naive

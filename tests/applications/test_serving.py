@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.applications.serving.bodies import Request
-from rerank_adapters.applications.serving.limits import Limits
-from rerank_adapters.applications.serving.work import Serving
+from rerank_adapters.applications.serving.bodies import Limits, Request
+from rerank_adapters.applications.serving.pool import Serving
 from tests.command_line import refused, start
 
 httpx = pytest.importorskip("httpx")

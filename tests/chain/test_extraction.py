@@ -41,7 +41,7 @@ from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
+from rerank_plugins.translation.copied_words import LexicalOverlapFeature
 from tests.ngram.naive_features import write_arpa
 
 WORDS = ["the", "a", "cat", "dog", "sat", "barked", "on", "mat", ",", "."]

@@ -169,7 +169,7 @@ def test_each_option_that_names_a_plugin_is_completed():
         for parameter in command.params
         if PLUGIN_HELP in (getattr(parameter, "help", None) or "")
     }
-    assert {("score", "lm"), ("train treelet-lm", "parser")} <= options.keys()
+    assert {("score", "model"), ("train treelet-lm", "parser")} <= options.keys()
     assert [where for where, option in options.items() if option._custom_shell_complete is None] == []
 
 

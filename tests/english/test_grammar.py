@@ -6,12 +6,12 @@ import pytest
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.core.interfaces import Parse, Parser
+from rerank_plugins.english.english_lexicon import english
 from rerank_plugins.english.feature import GrammarViolationsFeature
-from rerank_plugins.english.lexicon.english_lexicon import english
-from rerank_plugins.english.lexicon.frame_counts import Counts
-from rerank_plugins.english.lexicon.paradigms import VerbForms, noun_numbers, verb_paradigms
+from rerank_plugins.english.frame_counts import Counts
 from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
 from rerank_plugins.english.rules.violations import VALUES, grammar_values
+from rerank_plugins.english.word_forms import VerbForms, noun_numbers, verb_paradigms
 from tests.command_line import done, refused
 
 
@@ -272,12 +272,11 @@ def test_the_words_of_pairs():
 
 
 def test_pairs_on_the_command_line(tmp_path):
-    text, out, config, trees = (tmp_path / name for name in ("text.txt", "pairs.tsv", "job.toml", "trees.conllu"))
+    text, out, trees = (tmp_path / name for name in ("text.txt", "pairs.tsv", "trees.conllu"))
     seeds = [tree(SEEDS[kind]) for kind in ("polarity", "islands")]
     trees.write_text("".join(map(write_conllu, seeds)))
     text.write_text("".join(" ".join(seed.words) + "\n" for seed in seeds) + "Not parsed .\n")
-    config.write_text(f'[parser.gold]\nuse = "treebank"\npath = "{trees}"\n')
-    command = ("negatives", "phenomena", text, "-c", config, "--parser", "gold", "-o", out)
+    command = ("negatives", "phenomena", text, "--parser", f"treebank,path={trees}", "-o", out)
     ran = done(*command, "--kind", "polarity,islands", "--seed", "2")
     assert "2 pairs by 2 rules" in ran.err
     pairs = read_minimal_pairs(out)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.negatives.pairs import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
+from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.errors.inserted_errors import KINDS, Edit, ErrorInserter, disagreements, one_edit_away
-from rerank_plugins.english.lexicon.word_forms import WordForms, s_form, suffixed
+from rerank_plugins.english.inserted_errors import KINDS, Edit, ErrorInserter, disagreements, one_edit_away
+from rerank_plugins.english.word_forms import WordForms, s_form, suffixed
 from tests.applications import naive_acceptability as naive
 from tests.command_line import done, refused
 from tests.conftest import ROOT

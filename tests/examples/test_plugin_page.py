@@ -23,7 +23,7 @@ from tests.command_line import done, refused
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
-NEW_PLUGIN = ROOT / "adapters/rerank_adapters/applications/new_plugin/template"
+NEW_PLUGIN = ROOT / "adapters/rerank_adapters/applications/plugin_template"
 SECTIONS = {  # file name of the plugin -> the section that shows it
     match[1]: section
     for section in re.split(r"^## ", PAGE, flags=re.M)

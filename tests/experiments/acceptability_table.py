@@ -30,11 +30,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.acceptability.pairs.fitting import fit_weights, held_out_preferences
-from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.acceptability.pairs.scoring import pair_table
-from rerank_adapters.applications.acceptability.sentence_features import matching_columns
-from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
+from rerank_adapters.applications.acceptability.features import matching_columns
+from rerank_adapters.applications.acceptability.measures import best_threshold
+from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
+from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_options, plugin_table

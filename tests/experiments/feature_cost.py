@@ -25,8 +25,8 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList, RerankError
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.english.errors.inserted_errors import ErrorInserter
-from rerank_plugins.english.lexicon.word_forms import WordForms
+from rerank_plugins.english.inserted_errors import ErrorInserter
+from rerank_plugins.english.word_forms import WordForms
 from tests.experiments.experiment import FILE, experiment, say
 from tests.experiments.texts import sentences_of_text
 

@@ -29,10 +29,10 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.restoration.filling import ContextFilling, Filling, SubstituteFilling
+from rerank_adapters.applications.restoration.fill import ContextFilling, Filling, SubstituteFilling
 from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_adapters.applications.restoration.insertions import Inserting
-from rerank_adapters.applications.restoration.locating import Locating
+from rerank_adapters.applications.restoration.locate import Locating
+from rerank_adapters.applications.restoration.restore import Inserting
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job
@@ -48,8 +48,7 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.backoff.smoothing import parse_prune
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.missing_words.model import METHODS, Method
-from rerank_plugins.missing_words.model_file import write_model
+from rerank_plugins.missing_words.model import METHODS, Method, write_model
 from rerank_plugins.missing_words.training import Settings
 from rerank_plugins.missing_words.training import train as train_missing_words
 from rerank_plugins.missing_words.tuning import Removed, remove_words

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Weighting

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.correlation import pearson
-from rerank_adapters.applications.similarity.scoring import family_of
-from rerank_adapters.applications.similarity.selection import select, select_as_paper
-from rerank_adapters.applications.similarity.shrinkage import shrunk_weights
-from rerank_adapters.applications.similarity.training import SimilaritySettings, Training
+from rerank_adapters.applications.similarity.measures import family_of
+from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrunk_weights
+from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.train import SimilaritySettings, Training
 from rerank_plugins.core.arrays import FloatArray
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import TESTS, Sets, read_sets, with_measures

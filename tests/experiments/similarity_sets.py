@@ -14,11 +14,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.correlation import pearson
-from rerank_adapters.applications.similarity.measures_data import measures_of
+from rerank_adapters.applications.similarity.measures import measure, measures_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
-from rerank_adapters.applications.similarity.scoring import measure
-from rerank_adapters.applications.similarity.training import Training
+from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.train import Training
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import FormatError

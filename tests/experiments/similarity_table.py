@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.scoring import family_of
-from rerank_adapters.applications.similarity.selection import regress
-from rerank_adapters.applications.similarity.training import SimilaritySettings, Training, fit, left_out
+from rerank_adapters.applications.similarity.measures import family_of
+from rerank_adapters.applications.similarity.regressions import regress
+from rerank_adapters.applications.similarity.train import SimilaritySettings, Training, fit, left_out
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
 

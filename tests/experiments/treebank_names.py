@@ -21,10 +21,10 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.applications.similarity.measures_data import recogniser_of
+from rerank_adapters.applications.similarity.measures import recogniser_of
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import open_atomic, open_text
-from rerank_plugins.similarity.measures.capitals import named_entities
+from rerank_plugins.similarity.measures.sentence_parts import named_entities
 from tests.experiments.experiment import FILE, experiment, say
 
 PROPER = ("NNP", "NNPS")

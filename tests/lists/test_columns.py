@@ -12,8 +12,7 @@ from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
-from rerank_plugins.lists.column import ColumnFeature
-from rerank_plugins.lists.number_columns import read_columns
+from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank
 
 A = "1 ||| b a ||| LM= 1 ||| 1\n1 ||| b b ||| LM= 1 ||| 2\n0 ||| a a ||| LM= 1 ||| 3\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.confusion_network import INSERT, MATCH, SKIP, ConfusionNetwork, cheapest_path
-from rerank_plugins.lists.word_posteriors import WordPosteriorsFeature
+from rerank_plugins.lists.consensus import WordPosteriorsFeature
 from tests.command_line import done, refused
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=6)

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.oov_count import OovCountFeature, read_words
 from rerank_plugins.ngram.unigram_feature import UnigramFeature
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
-from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
-from rerank_plugins.translation.untranslated import UntranslatedFeature
+from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
 from tests.ngram.naive_features import overlap, write_arpa
 
 SENTENCES = st.lists(st.sampled_from(["a", "A", "b", "B", "Die", "die", "42", ","]), max_size=8).map(" ".join)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.lists.edit_to_1best import EditToFirstFeature, edits_from
-from rerank_plugins.lists.rank import RankFeature
+from rerank_plugins.lists.decoder_order import EditToFirstFeature, RankFeature, edits_from
 from rerank_plugins.ngram.feature import NgramFeature
 from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature

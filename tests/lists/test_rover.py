@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.speech.systems import Output, System
-from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
+from rerank_adapters.applications.speech.rover import Combination, Output, System, VotingSettings, tune
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm
 from rerank_adapters.metrics.edit_rate import WER
-from rerank_plugins.lists.confusion_network import ConfusionNetwork
-from rerank_plugins.lists.rover import Voting
+from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
 from tests.command_line import done, refused
 from tests.conftest import SHARED_DATA
 from tests.lists.naive_rover import rover

@@ -9,13 +9,25 @@ from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.files.model_file import write_model as write_any
 from rerank_plugins.kit.vocabulary.word_numbers import EOS
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, gaps_of
-from rerank_plugins.missing_words.model import METHODS, Location, MissingWordsModel
-from rerank_plugins.missing_words.model_file import read_model, write_model
-from rerank_plugins.missing_words.monotone_weights import cone, fit_weights, ln_posteriors, log_likelihood
+from rerank_plugins.missing_words.model import (
+    METHODS,
+    Location,
+    MissingWordsModel,
+    ln_posteriors,
+    read_model,
+    write_model,
+)
+from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, gap_offsets, log_odds, pieces, vote_scores
 from rerank_plugins.missing_words.training import EVERY, Settings, train
-from rerank_plugins.missing_words.tuning import Removed, fit_mixture, remove_inner_word, remove_words
-from rerank_plugins.missing_words.windows import CONTEXTS, KEYS, pieces
-from rerank_plugins.missing_words.word_pairs import gap_offsets, log_odds, vote_scores
+from rerank_plugins.missing_words.tuning import (
+    Removed,
+    cone,
+    fit_mixture,
+    fit_weights,
+    log_likelihood,
+    remove_inner_word,
+    remove_words,
+)
 from tests.missing_words import naive_missing_words as naive
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=7).map(tuple)
@@ -277,7 +289,7 @@ def test_sentences_without_gaps_have_no_locations(trained):
 
 def test_the_model_does_not_depend_on_memory_pieces_or_threads(trained, monkeypatch):
     from rerank_plugins.kit.workspace import Workspace
-    from rerank_plugins.missing_words import windows
+    from rerank_plugins.missing_words import tables as windows
 
     lines = [f"{a} x {b} y {a}" for a in "abc" for b in "abc"] * 3
     whole = train([("text", lines)], Settings(), jobs=1)

@@ -9,18 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.restoration import sharing
+from rerank_adapters.applications.restoration import options as sharing
 from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
 from rerank_adapters.applications.restoration.edit_distance import Sentences, edit_distances
-from rerank_adapters.applications.restoration.filling import ContextFilling, SubstituteFilling
-from rerank_adapters.applications.restoration.imputation_file import parse_rows, row_lines
-from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_lines, parse_incomplete
-from rerank_adapters.applications.restoration.insertions import Inserting
-from rerank_adapters.applications.restoration.locating import Locating
-from rerank_adapters.applications.restoration.restoring import Restored, _as_table, _as_text, least_edits
+from rerank_adapters.applications.restoration.fill import ContextFilling, SubstituteFilling
+from rerank_adapters.applications.restoration.incomplete import (
+    Incomplete,
+    incomplete_lines,
+    parse_incomplete,
+    parse_rows,
+    row_lines,
+)
+from rerank_adapters.applications.restoration.locate import Locating
+from rerank_adapters.applications.restoration.restore import Inserting, Restored, _as_table, _as_text, least_edits
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.missing_words.model_file import read_model
+from rerank_plugins.missing_words.model import read_model
 from rerank_plugins.missing_words.tuning import remove_words
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
 from tests.conftest import ROOT

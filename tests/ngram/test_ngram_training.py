@@ -214,7 +214,9 @@ def test_the_command_refuses(tmp_path):
     (tmp_path / "text").write_text("a b\n")
     out = ("-o", tmp_path / "lm")
     assert "no such file" in refused("train", "ngram", tmp_path / "none", *out)
-    assert "wanted a size such as 8G" in refused("train", "ngram", tmp_path / "text", *out, "--memory", "much")
+    assert "--memory is 'much'; wanted a number of bytes, or a size" in refused(
+        "train", "ngram", tmp_path / "text", *out, "--memory", "much"
+    )
     assert "not to stdout" in refused("train", "ngram", tmp_path / "text", "-o", "-")
     assert "no such command 'ngrm'" in refused("train", "ngrm").lower()
     assert "cannot be written as ARPA" in refused(

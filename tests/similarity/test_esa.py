@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins import FormatError, ModelError
 from rerank_plugins.similarity.esa import training
-from rerank_plugins.similarity.esa.documents import Document, documents
-from rerank_plugins.similarity.esa.model_file import read_model, write_model
-from rerank_plugins.similarity.esa.training import Settings, train
-from rerank_plugins.similarity.measures import document_measures as family
+from rerank_plugins.similarity.esa.model import read_model, write_model
+from rerank_plugins.similarity.esa.training import Document, Settings, documents, train
+from rerank_plugins.similarity.measures import data_measures
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
@@ -83,7 +82,7 @@ def test_the_measures():
     lexicon = Lexicon()
     model = train([*COLLECTION, Document("more", ("the cat lent the sea some money",))], LOW)
     pairs = [("the cat", "the cat"), ("a dog", "a man"), ("", "cat"), ("zzz", "yyy"), ("cat", "money")]
-    values = family.columns([(lexicon.text(a.split()), lexicon.text(b.split())) for a, b in pairs], model)
+    values = data_measures.esa_columns([(lexicon.text(a.split()), lexicon.text(b.split())) for a, b in pairs], model)
     np.testing.assert_allclose(values[0], 1, atol=1e-6)
     assert not values[2:4].any()
     assert (values[1] > 0).all()

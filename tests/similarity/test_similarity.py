@@ -9,13 +9,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.correlation import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.model import read_similarity, train_forest, write_similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-from rerank_adapters.applications.similarity.random_forest import train_forest
-from rerank_adapters.applications.similarity.selection import FOLDS, centred, folds_of, select, select_as_paper
-from rerank_adapters.applications.similarity.shrinkage import shrink
-from rerank_adapters.applications.similarity.system import read_similarity, write_similarity
-from rerank_adapters.applications.similarity.training import (
+from rerank_adapters.applications.similarity.regressions import (
+    FOLDS,
+    centred,
+    folds_of,
+    select,
+    select_as_paper,
+    shrink,
+)
+from rerank_adapters.applications.similarity.scores import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.train import (
     SimilaritySettings,
     Training,
     by_source,
@@ -25,14 +30,13 @@ from rerank_adapters.applications.similarity.training import (
 )
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.similarity.esa import training as esa_training
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.measures import capitals, entities, overlap, shape, strings, tfidf
-from rerank_plugins.similarity.measures.pools import DKPRO, MAYO, PAPER, TAKELAB
-from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity.measures import pair_measures, strings, tfidf
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, named_entities
 from rerank_plugins.similarity.measures.strings import greedy_string_tiling, longest_common_substring
-from rerank_plugins.similarity.measures.table import Measures
+from rerank_plugins.similarity.measures.table import DKPRO, MAYO, PAPER, TAKELAB, Measures
 from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model_file import write_model
+from rerank_plugins.similarity.random_indexing.model import write_model
 from rerank_plugins.similarity.wordnet import MEASURES as WORDNET_MEASURES
 from rerank_plugins.similarity.wordnet import WordNet
 from tests.command_line import done, refused
@@ -68,7 +72,7 @@ def text(sentence):
 
 def test_overlaps_by_hand():
     a, b = text("the old cat sat ."), text("the cat slept")
-    values = dict(zip(overlap.NAMES, overlap.measure(a, b, LEXICON), strict=True))
+    values = dict(zip(pair_measures.OVERLAP, pair_measures.overlap(a, b, LEXICON), strict=True))
     assert values["unigram"] == pytest.approx(2 * 2 / (4 + 3))
     assert values["bigram"] == 0
     assert values["content_unigram"] == pytest.approx(2 * 1 / (len(a.content) + len(b.content)))
@@ -80,7 +84,7 @@ def test_overlaps_by_hand():
 
 def test_names_by_their_capitals():
     def found(sentence):
-        return capitals.named_entities(sentence.split())
+        return named_entities(sentence.split())
 
     assert found("We met Anna Berg of the Bank of England in Oslo .") == ("anna berg of the bank of england", "oslo")
     assert found("Yesterday it rained in Rome and then") == ("rome",)
@@ -93,16 +97,18 @@ def test_names_by_their_capitals():
 def test_names_aligned_by_hand():
     """The pair that is most alike comes first; what is left over counts as unlike (equation 2)."""
     same = lambda x, y: {("a", "x"): 0.9, ("a", "y"): 0.8, ("b", "x"): 0.85, ("b", "y"): 0.1}[x, y]  # noqa: E731
-    assert entities.aligned(["a", "b"], ["x", "y"], same) == pytest.approx((0.9 + 0.1) / 2)
-    assert entities.aligned(["a", "b"], ["x"], same) == pytest.approx(0.9 / 2)
+    assert pair_measures.aligned_entities(["a", "b"], ["x", "y"], same) == pytest.approx((0.9 + 0.1) / 2)
+    assert pair_measures.aligned_entities(["a", "b"], ["x"], same) == pytest.approx(0.9 / 2)
     left, right = text("he met Ann Lee in Rome"), text("she saw Ann Lee in Oslo")
-    values = dict(zip(entities.NAMES, entities.measure(left, right, LEXICON), strict=True))
+    values = dict(zip(pair_measures.ENTITIES, pair_measures.entities(left, right, LEXICON), strict=True))
     assert values["overlap"] == pytest.approx(2 * 1 / 4)
     assert 0.5 < values["aligned_subsequence"] < 1
 
 
 def test_numbers_and_lengths():
-    values = dict(zip(shape.NAMES, shape.measure(text("in 1,890 or 12"), text("in 1890"), LEXICON), strict=True))
+    values = dict(
+        zip(pair_measures.SHAPE, pair_measures.shape(text("in 1,890 or 12"), text("in 1890"), LEXICON), strict=True)
+    )
     assert values["numbers_overlap"] == pytest.approx(2 / 3)
     assert values["numbers_subset"] == 1
     assert values["length"] == 0.5
@@ -190,7 +196,7 @@ def tables(vectors):
 def values_of_twins(measures, tables, a, b, pairs):
     """By name, those of the families that have a twin for sentences; cosines of ESA have theirs in test_esa.py."""
     told = LEXICON.information
-    names = [capitals.named_entities(side) for side in (a, b)]
+    names = [named_entities(side) for side in (a, b)]
     by_word = {
         name: lambda w, u, i=i: measures.wordnet.similarities([w], [u])[i, 0, 0]
         for i, name in enumerate(WORDNET_MEASURES)
@@ -294,11 +300,11 @@ def test_no_word_is_left_by_hand(every_measure):
 def test_content_trigrams_and_stock_symbols_by_hand():
     a, b = text("the sofa slept beside the puppy"), text("a sofa slept beside puppies")
     assert a.content == ("sofa", "slept", "beside", "puppy")
-    assert dict(zip(overlap.NAMES, overlap.measure(a, b, LEXICON), strict=True))["content_trigram"] == pytest.approx(
-        2 / 4
-    )
+    assert dict(zip(pair_measures.OVERLAP, pair_measures.overlap(a, b, LEXICON), strict=True))[
+        "content_trigram"
+    ] == pytest.approx(2 / 4)
     a, b = text("gains : .DJI and .IXIC rose ."), text(".DJI fell to .5 .")
-    values = dict(zip(shape.NAMES, shape.measure(a, b, LEXICON), strict=True))
+    values = dict(zip(pair_measures.SHAPE, pair_measures.shape(a, b, LEXICON), strict=True))
     assert values["stocks_size"] == pytest.approx(np.log(1 + 2 + 1))
     assert values["stocks_overlap"] == pytest.approx(2 / (2 / 1 + 1 / 1))
 

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.measures_data import measures_of
+from rerank_adapters.applications.similarity.measures import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.kit.nbest_lists import posteriors
+from rerank_plugins.similarity.feature import SvsSimilarityFeature
 from rerank_plugins.similarity.measures.table import Measures
-from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import Settings
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
 from rerank_plugins.similarity.structured_vectors import (
@@ -19,7 +20,6 @@ from rerank_plugins.similarity.structured_vectors import (
     parsed_vectors,
     sentence_vectors,
 )
-from rerank_plugins.similarity.svs_feature import SvsSimilarityFeature
 from rerank_plugins.svs.model import EMBEDDED, read_model, write_model
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.vector_tree import VectorTree

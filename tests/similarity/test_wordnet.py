@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.similarity.measures import wordnet_measures as family
+from rerank_plugins.similarity.measures import data_measures
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from rerank_plugins.similarity.wordnet import MEASURES, WordNet, build_taxonomy, similarities, wordnet_folder
 from tests.similarity import naive_wordnet as naive
@@ -122,16 +122,16 @@ def test_sentences_are_aligned_by_their_words(wordnet):
     lexicon = Lexicon()
     pairs = [("the dog ran", "the cat moved"), ("the dog ran", "the dog ran"), ("", "the cat"), ("zzz", "yyy")]
     texts = [(lexicon.text(a.split()), lexicon.text(b.split())) for a, b in pairs]
-    values = family.columns(texts, wordnet, lexicon)
-    assert values.shape == (4, len(family.NAMES))
-    np.testing.assert_allclose(np.delete(values[1], family.NAMES.index("greedy_lemmas")), 1)
+    values = data_measures.wordnet_columns(texts, wordnet, lexicon)
+    assert values.shape == (4, len(data_measures.WORDNET))
+    np.testing.assert_allclose(np.delete(values[1], data_measures.WORDNET.index("greedy_lemmas")), 1)
     assert not values[2:].any()
     n = 8
     idf = {word: np.log((n + 1) / (count + 1)) for word, count in (("the", 5), ("dog", 3), ("ran", 3), ("moved", 1))}
     idf["cat"] = np.log((n + 1) / 3)
     one = (idf["the"] + idf["dog"] / 3 + idf["ran"] / 2) / (idf["the"] + idf["dog"] + idf["ran"])
     other = (idf["the"] + idf["cat"] / 3 + idf["moved"] / 2) / (idf["the"] + idf["cat"] + idf["moved"])
-    named = dict(zip(family.NAMES, values[0], strict=True))
+    named = dict(zip(data_measures.WORDNET, values[0], strict=True))
     assert named["path"] == pytest.approx(2 * one * other / (one + other))
     counted = (1 + 1 / 3 + 1 / 2) / 3
     assert named["augmented"] == pytest.approx(counted)

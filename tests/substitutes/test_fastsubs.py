@@ -12,10 +12,9 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
-from rerank_plugins.substitutes import queue_files
+from rerank_plugins.substitutes import fastsubs as queue_files
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.substitutes.filters import may_have
-from rerank_plugins.substitutes.queues import Queues
+from rerank_plugins.substitutes.queues import Queues, may_have
 from tests.substitutes.naive_fastsubs import NaiveModel, yuret_search
 
 LN10 = math.log(10.0)

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.translation.alignment.model_file import write_model as write_alignment
+from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
 from rerank_plugins.translation.alignment.training import train as train_alignment
-from rerank_plugins.translation.joint_model.affiliation import affiliations, filled
+from rerank_plugins.translation.joint_model.contexts import affiliations, filled
 from rerank_plugins.translation.joint_model.feature import JointLMFeature
-from rerank_plugins.translation.joint_model.model_file import ARRAYS, read_model, write_model
-from rerank_plugins.translation.joint_model.optimiser import Optimiser
-from rerank_plugins.translation.joint_model.sampled_softmax import Gradient, Sampling, gradient
+from rerank_plugins.translation.joint_model.gradient_steps import Gradient, Optimiser, Sampling, gradient
+from rerank_plugins.translation.joint_model.model import ARRAYS, read_model, write_model
 from rerank_plugins.translation.joint_model.training import Settings, train
 from tests.command_line import done, refused
 from tests.translation.naive_joint_lm import naive_affiliations, naive_context, naive_ln_p, naive_sentence, symbol

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.translation.memory.feature import TranslationMemoryFeature
-from rerank_plugins.translation.memory.model_file import read_model, write_model
-from rerank_plugins.translation.memory.sentence_comparison import compare
-from rerank_plugins.translation.memory.stored_pairs import Sentences
-from rerank_plugins.translation.memory.training import Settings, train
+from rerank_plugins.translation.memory.matches import compare
+from rerank_plugins.translation.memory.model import Sentences, Settings, read_model, train, write_model
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.translation import naive_translation_memory as naive

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, tree_fault, write_conllu
-from rerank_plugins.translation.alignment.model_file import write_model
+from rerank_plugins.translation.alignment.model import write_model
 from rerank_plugins.translation.alignment.training import Settings, train
-from rerank_plugins.translation.projection.direct_projection import project
-from rerank_plugins.translation.projection.feature import DependencyAgreementFeature
+from rerank_plugins.translation.dependency_agreement import DependencyAgreementFeature
+from rerank_plugins.translation.projection_through_links import project
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.translation import naive_tree_projection as naive
 

@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 from rerank_plugins import NBestList
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis
-from rerank_plugins.translation.alignment.bitext import read_bitext
-from rerank_plugins.translation.alignment.cooccurrence import cooccurrence
-from rerank_plugins.translation.alignment.direction import Direction
-from rerank_plugins.translation.alignment.error_rate import AlignmentErrors
+from rerank_plugins.translation.alignment.bitext import cooccurrence, read_bitext
 from rerank_plugins.translation.alignment.feature import VALUES, WordTranslationFeature
-from rerank_plugins.translation.alignment.links_text import parse_gold
-from rerank_plugins.translation.alignment.model_file import read_model, write_model
-from rerank_plugins.translation.alignment.symmetrisation import METHODS, symmetrised
-from rerank_plugins.translation.alignment.training import Settings, train
+from rerank_plugins.translation.alignment.links import METHODS, AlignmentErrors, parse_gold, symmetrised
+from rerank_plugins.translation.alignment.model import read_model, write_model
+from rerank_plugins.translation.alignment.training import Direction, Settings, train
 from tests.command_line import done, refused
 from tests.translation.naive_word_alignment import NULL, all_alignments, expected_counts, grown, model_one
 

@@ -7,10 +7,9 @@ import pytest
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.translation.lexicon import training
-from rerank_plugins.translation.lexicon.feature import WordLexiconFeature
-from rerank_plugins.translation.lexicon.model_file import read_model, write_model
-from rerank_plugins.translation.lexicon.training import Settings, train
+from rerank_plugins.translation import word_lexicon as training
+from rerank_plugins.translation.word_lexicon import Settings, read_model, train, write_model
+from rerank_plugins.translation.word_lexicon_feature import WordLexiconFeature
 from tests.command_line import done, refused
 from tests.translation.naive_word_lexicon import naive_lexicon
 

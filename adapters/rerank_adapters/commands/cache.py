@@ -49,7 +49,7 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     from rerank_adapters.runtime import kernel_cache
     from rerank_plugins.core.paths import cache_folder, cache_limit, size_in_bytes
     from rerank_plugins.kit.files.parse_cache import ParseCache
-    from rerank_plugins.substitutes import queue_files
+    from rerank_plugins.substitutes import fastsubs as queue_files
 
     folder = folder or cache_folder()
     if folder is None:

@@ -20,7 +20,7 @@ from rerank_plugins.core.registry import Registry, suggestion
 class GroupOfPlugins(click.Group):
     """A group to which plugins add commands: no name is taken twice, and an unknown one may be a failed plugin's.
 
-    `modules` maps the names of lazy commands to the modules that define them, each by its `command`.
+    `modules` maps the names of lazy commands to the modules that define them, by `command` or what follows a colon.
     """
 
     def __init__(self, name: str | None = None, *, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
@@ -46,7 +46,8 @@ class GroupOfPlugins(click.Group):
         """The command of that name, imported if it is a lazy one."""
         if cmd_name not in self.modules:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = import_module(self.modules[cmd_name]).command
+        module, _, name = self.modules[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def sections(self) -> dict[str, list[str]]:
@@ -80,15 +81,15 @@ class GroupOfPlugins(click.Group):
 
 
 class LazyGroup(GroupOfPlugins):
-    """`@click.group("svs", cls=LazyGroup, modules={"clusters": "package.clusters_command"})`.
+    """`@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`.
 
     Help lists the subcommands of `modules` in their order, then those of plugins.
     """
 
     def without_guests(self) -> LazyGroup:
-        """A copy without the subcommands of plugins."""
+        """A copy for one run: the subcommands that plugins add to it are not in this group."""
         fresh = copy.copy(self)
-        fresh.commands = {}
+        fresh.commands = dict(self.commands)
         return fresh
 
 

@@ -211,6 +211,21 @@ def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize"
     return () if steps == ("none",) else steps or usual
 
 
+def _model_or_file(value: str) -> str | Path:
+    """A path where the value looks like one, so that a file that is not there is reported as such."""
+    return Path(value) if "," not in value and ("/" in value or "." in value) else value
+
+
+def language_model_option(default: str | None = None, *, multiple: bool = False) -> Callable[[Command], Command]:
+    """`-m` or `--lm`: a language model, required without a `default`; or several."""
+    more = " Repeatable." if multiple else f" Default: {default}." if default else ""
+    return click.option(
+        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, required=default is None,
+        default=default, multiple=multiple, metavar="LM", shell_complete=plugin_names("language_model"),
+        help=f"Language model: a model file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
+    )  # fmt: skip
+
+
 def models_option(command: Command) -> Command:
     """`--lm`: a language model that scores sentences, repeatable."""
     return click.option(

@@ -69,7 +69,7 @@ Record = Mapping[str, Any]
 STYLES = ("table", "tsv", "json", "markdown")
 
 
-def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path) -> None:
+def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path = "-") -> None:
     """Write a report in one of STYLES; `-` is stdout. TSV and JSON hold the records, the other styles the tables."""
     if style == "table" and str(path) == "-":
         for table in tables:

@@ -8,17 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.english.closed_classes import FINITE_AUXILIARIES
-from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.english_lexicon import Lexicon, animacy_of
 from rerank_plugins.english.tree_view import WH, TreeView
+from rerank_plugins.english.word_lists import FINITE_AUXILIARIES, word_set
 
 Words = list[str]
-NOT_PLAIN = (
-    frozenset(
-        ["?", "!", ";", ":", "``", "''", '"', "(", "--", "-", "...", "whether", "if", "where", "when", "how", "why"]
-    )
-    | WH
-)
+NOT_PLAIN = word_set("? ! ; : `` '' \" ( -- - ... whether if where when how why") | WH
+CONTRACTED = word_set("'s 'll 'd 've 're 'm ca wo sha")
 
 
 class MinimalPair(NamedTuple):
@@ -40,6 +36,10 @@ class Setting(NamedTuple):
     def drawn(self, choices: Sequence[str]) -> str:
         """One of these words."""
         return choices[int(self.rng.integers(len(choices)))]
+
+    def changed(self, phenomenon: str, rule: str, changes: Mapping[int, str]) -> MinimalPair:
+        """The sentence of the tree, and the same with some words replaced (see `replaced`)."""
+        return MinimalPair(phenomenon, rule, self.view.tree.words, replaced(self.view, changes))
 
 
 def sentence(words: Sequence[str], mark: str = ".") -> tuple[str, ...]:
@@ -115,17 +115,7 @@ class Declarative:
             first = auxiliaries[0]
             if self.view.words[first] not in FINITE_AUXILIARIES or first != self.subject[-1] + 1:
                 return None
-            if {"not", "n't"} & set(self.view.words[first : first + 3]) or self.view.words[first] in (
-                "'s",
-                "'ll",
-                "'d",
-                "'ve",
-                "'re",
-                "'m",
-                "ca",
-                "wo",
-                "sha",
-            ):
+            if {"not", "n't"} & set(self.view.words[first : first + 3]) or self.view.words[first] in CONTRACTED:
                 return None
             rest = [i for i in kept if i > first]
             return sentence([*filler, self.view.words[first], *subject, *plain(self.view, rest)], "?")
@@ -148,20 +138,14 @@ def declarative(view: TreeView) -> Declarative | None:
         return None
     root = view.heads.index(-1)
     subject = view.subject(root)
-    if (
-        view.tags[root] != "VERB"
-        or subject is None
-        or view.first(root, "conj", "parataxis", "expl", "discourse") is not None
-    ):
+    complex_ = view.first(root, "conj", "parataxis", "expl", "discourse") is not None
+    if view.tags[root] != "VERB" or subject is None or complex_:
         return None
     span = phrase(view, subject)
     if span is None or span[0] != 0 or span[-1] > root or view.tags[subject] not in ("NOUN", "PROPN", "PRON"):
         return None
-    if any(view.relations[i] == "mark" for i in view.children[root]) or view.words[subject] in (
-        "this",
-        "that",
-        "there",
-    ):
+    marked = any(view.relations[i] == "mark" for i in view.children[root])
+    if marked or view.words[subject] in ("this", "that", "there"):
         return None
     finite = [i for i in view.auxiliaries(root) if i < root]
     if not finite and root - span[-1] > 2:
@@ -171,6 +155,4 @@ def declarative(view: TreeView) -> Declarative | None:
 
 def question_word(setting: Setting, noun: int) -> str:
     """`who` or `what`, after the animacy of a noun."""
-    from rerank_plugins.english.lexicon.frames import animacy_of
-
     return "who" if animacy_of(setting.view, setting.lexicon, noun) else "what"

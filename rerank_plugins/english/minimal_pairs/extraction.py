@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.english.closed_classes import REFLEXIVES, SUBORDINATORS, THAT_OR_QUESTION, word_set
 from rerank_plugins.english.minimal_pairs.clauses import (
     Declarative,
     MinimalPair,
@@ -15,6 +14,7 @@ from rerank_plugins.english.minimal_pairs.clauses import (
     question_word,
     sentence,
 )
+from rerank_plugins.english.word_lists import REFLEXIVES, SUBORDINATORS, THAT_OR_QUESTION, word_set
 
 GAP = 0.7  # proportion of occurrences with an object from which a verb without one is felt to lack it
 KNOWING = ("I know", "we learned", "she remembers", "they forgot", "he discovered", "Tom found out", "Mary noticed",

@@ -13,32 +13,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.english.lexicon.english_lexicon import Lexicon
-from rerank_plugins.english.minimal_pairs import (
-    agreement,
-    arguments,
-    control,
-    extraction,
-    polarity,
-    pronouns,
-    quantifiers,
-    verb_forms,
-)
+from rerank_plugins.english.english_lexicon import Lexicon
+from rerank_plugins.english.minimal_pairs import agreement, arguments, extraction, quantifiers
 from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting
 from rerank_plugins.english.tree_view import TreeView
 
 KINDS: dict[str, tuple[Callable[[Setting], Iterator[MinimalPair]], ...]] = {
     "agreement": (agreement.subject_verb, agreement.determiner_noun),
     "anaphors": (agreement.anaphors,),
-    "binding": (pronouns.places,),
-    "case": (pronouns.case,),
+    "binding": (agreement.places,),
+    "case": (agreement.case,),
     "arguments": (arguments.objects, arguments.passives),
     "selection": (arguments.selection,),
-    "verb-forms": (verb_forms.irregular_forms,),
-    "polarity": (polarity.unlicensed, polarity.inserted),
+    "verb-forms": (agreement.irregular_forms,),
+    "polarity": (quantifiers.unlicensed, quantifiers.inserted),
     "quantifiers": (quantifiers.existentials, quantifiers.superlatives),
     "ellipsis": (quantifiers.nouns_left_out,),
-    "control": (control.expletives, control.tough),
+    "control": (arguments.expletives, arguments.tough),
     "islands": (extraction.islands, extraction.complement_islands),
     "filler-gap": (extraction.fillers, extraction.stranding),
 }
@@ -74,6 +65,3 @@ class PairMaker:
         pair = rarest[int(rng.integers(len(rarest)))]
         self.counts[pair.rule] += 1
         return pair
-
-
-__all__ = ["KINDS", "MinimalPair", "PairMaker", "Setting"]

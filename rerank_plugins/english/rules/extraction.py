@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import log
 
-from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.english_lexicon import Lexicon
 from rerank_plugins.english.tree_view import WH, TreeView
 
 FLOOR, CLEAR = 0.02, 0.6  # the least probability of a gap, and that from which a gap is as good as any

@@ -1,4 +1,11 @@
-"""Counts determiners and numerals in positions that exclude them.
+"""Counts negative polarity items without a licensor, and determiners and numerals in positions that exclude them.
+
+`ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979):
+negation, `no` and its compounds, `few`, `hardly`, `only` (Atlas 1996), the restriction of `every`, and also in
+questions, clauses with `if` or `before`, and comparisons. Scope is read from the dependency tree: a licensor precedes
+the item, and the item stands below the word that the licensor modifies, or, for the determiner of a subject or object,
+below the verb. So a licensor within a relative clause does not license an item outside (`The author that no critics
+like has ever won`).
 
 Existential `there` needs a weak determiner: `there is each book` is out (Milsark 1974; Barwise and Cooper 1981).
 Superlative numerals, `at least three` and `at most three`, do not stand in the scope of negation (Geurts and Nouwen
@@ -8,8 +15,107 @@ Superlative numerals, `at least three` and `at most three`, do not stand in the 
 
 from __future__ import annotations
 
-from rerank_plugins.english.closed_classes import PLURAL_DETERMINERS, STRONG
-from rerank_plugins.english.tree_view import BE, TreeView
+from rerank_plugins.english.tree_view import BE, CLAUSES, TreeView
+from rerank_plugins.english.word_lists import (
+    FINITE_AUXILIARIES,
+    FREE_CHOICE,
+    LICENSORS,
+    MODALS,
+    PLURAL_DETERMINERS,
+    POLARITY,
+    STRONG,
+)
+
+POSSIBILITY = frozenset(["can", "could", "may", "might"])
+RESTRICTION_ONLY = frozenset(["every", "all", "most"])  # they license in their own noun phrase alone
+
+
+def unlicensed_polarity_items(view: TreeView) -> int:
+    """The number of negative polarity items outside the scope of every licensor."""
+    items = [i for i, word in enumerate(view.words) if word in POLARITY and not _idiom(view, i)]
+    items += [i for i in range(1, len(view)) if view.words[i - 1 : i + 1] == ("at", "all") and _at_end(view, i)]
+    if not items:
+        return 0
+    licensors = [i for i, word in enumerate(view.words) if word in LICENSORS]
+    return sum(
+        not (
+            any(in_scope(view, licensor, item) for licensor in licensors)
+            or question(view, item)
+            or comparison(view, item)
+            or free_choice(view, item)
+        )
+        for item in items
+    )
+
+
+def in_scope(view: TreeView, licensor: int, item: int) -> bool:
+    """Whether a licensor has scope over a later word."""
+    if licensor > item:
+        return False
+    word, top = view.words[licensor], view.heads[licensor]
+    if top < 0:
+        return True
+    if word not in RESTRICTION_ONLY:
+        above = licensor
+        while view.relations[above] not in CLAUSES and view.heads[above] >= 0:
+            above = view.heads[above]
+            if view.relations[above] == "conj" and view.tags[above] in ("VERB", "AUX"):
+                break
+        top = above
+        if view.relations[licensor] == "mark" or view.relations[top] in ("ccomp", "xcomp"):
+            top = view.heads[licensor] if view.relations[licensor] == "mark" else top
+    return item == top or top in view.ancestors(item)
+
+
+def question(view: TreeView, item: int) -> bool:
+    """Whether a word stands in a question: the sentence ends in `?`, or its clause begins with an auxiliary or if."""
+    if "?" in view.words[item:]:
+        return True
+    first = view.words[0]
+    if first in FINITE_AUXILIARIES and not first.startswith("'"):
+        return True
+    return any(
+        view.words[i] in ("whether", "if", "how", "why", "when", "where", "who", "what", "which")
+        for above in view.ancestors(item)
+        if view.relations[above] in ("ccomp", "advcl")
+        for i in view.children[above]
+        if i < item and view.relations[i] in ("mark", "advmod", "obj", "nsubj")
+    )
+
+
+def comparison(view: TreeView, item: int) -> bool:
+    """Whether a word follows `than` or `as … as`, or modifies a superlative (`the best I have ever seen`)."""
+    before = view.words[:item]
+    return "than" in before or before.count("as") > 1 or any(word.endswith("est") and len(word) > 5 for word in before)
+
+
+def free_choice(view: TreeView, item: int) -> bool:
+    """Whether an item with `any` stands beside a modal or in an imperative, or is modified by a clause."""
+    if view.words[item] not in FREE_CHOICE:
+        return False
+    noun = item if view.relations[item] != "det" or view.heads[item] < 0 else view.heads[item]
+    if view.first(noun, "acl") is not None:
+        return True
+    predicate = next((above for above in view.ancestors(item) if view.tags[above] in ("VERB", "AUX", "ADJ")), None)
+    if predicate is None:
+        return False
+    modals = {view.words[i] for i in view.auxiliaries(predicate)} & MODALS
+    return bool(modals) if item < predicate else bool(modals & POSSIBILITY)
+
+
+def _at_end(view: TreeView, word: int) -> bool:
+    """Whether punctuation or the end of the sentence follows a word."""
+    return word + 1 == len(view) or view.tags[word + 1] == "PUNCT"
+
+
+def _idiom(view: TreeView, item: int) -> bool:
+    """Whether the word is part of `ever since`, `ever so`, `for ever`, `as ever`, `in any case` or the like."""
+    following = view.words[item + 1] if item + 1 < len(view) else ""
+    before = view.words[item - 1] if item else ""
+    if view.words[item] == "ever":
+        return following in ("since", "so", "after", "more", "-") or before in ("for", "as", "than", "wh", "who", "how")
+    return (before, following) in (("in", "case"), ("at", "rate"), ("in", "event"), ("at", "moment"), ("at", "time"))
+
 
 WINDOW = 6  # words between `there` and the form of be
 NEGATIVE = frozenset(["no", "not", "n't", "never", "nobody", "none", "nothing", "hardly", "few", "neither"])

@@ -16,33 +16,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.model import DependencyModel, Settings, train
+from rerank_plugins.dependency.model import Settings, train
 from rerank_plugins.dependency.model_file import write_model
 from rerank_plugins.kit.files.model_file import compress_model
+from rerank_plugins.resources.en.build_treelet_lm import LEVEL, rounded
 
 SETTINGS = Settings(order=3, labelled=False, smoothing="kneser-ney", min_count=5, lowercase=True, prune=(0, 0, 1))
-STEPS = 64  # log10 values are rounded to multiples of 1 / STEPS
-LEVEL = 19  # compression level
-
-
-def rounded(model: DependencyModel, steps: int) -> DependencyModel:
-    """The model with log10 values that are multiples of 1 / steps."""
-
-    def rounding(records: NDArray[Any], name: str) -> NDArray[Any]:
-        copy = records.copy()
-        copy[name] = np.round(copy[name] * steps) / steps
-        return copy
-
-    events = rounding(model.tables.events, "log10")
-    contexts = rounding(model.tables.contexts, "backoff")
-    return replace(model, tables=replace(model.tables, events=events, contexts=contexts))
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -56,7 +38,7 @@ def main(arguments: Sequence[str]) -> None:
     target = Path(__file__).with_name("dependency-lm.zst")
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "model"
-        size = write_model(rounded(model, STEPS), plain)
+        size = write_model(replace(model, tables=rounded(model.tables)), plain)
         compress_model(plain, target, LEVEL)
     provenance = model.provenance
     trained_on = f"{provenance['trees']} trees, {provenance['words']} words"

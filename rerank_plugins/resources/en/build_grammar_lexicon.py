@@ -3,7 +3,7 @@
     python -m rerank_plugins.resources.en.build_grammar_lexicon ewt-train.conllu gum-train.conllu novels.conllu …
 
 The files are CoNLL-U, with UPOS tags and Universal Dependencies. They are read twice: for the forms of words, then for
-what verbs and nouns do (english/lexicon/frame_counts.py). Nouns and names that occur fewer than three times are left
+what verbs and nouns do (english/frame_counts.py). Nouns and names that occur fewer than three times are left
 out. The same files give the same table.
 """
 
@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rerank_plugins.core.dependency_tree import read_conllu
-from rerank_plugins.english.lexicon.frame_counts import NOUN_COUNTS, VERB_COUNTS, Counts
-from rerank_plugins.english.lexicon.paradigms import noun_numbers, verb_paradigms
+from rerank_plugins.english.frame_counts import NOUN_COUNTS, VERB_COUNTS, Counts
+from rerank_plugins.english.word_forms import noun_numbers, verb_paradigms
 
 RARE = 3
 

@@ -1,22 +1,149 @@
-"""Sentences as vectors over documents: v_S = Σ_t w_t v_t, where v_t has the weights of word t in the documents.
+"""Explicit semantic analysis: sentences as vectors over documents, v_S = Σ_t w_t v_t.
 
-By default w_t = tf(t) idf(t), as in the paper; callers may pass other weights. A sentence without a known word has the
-zero vector, whose cosine with any other is 0.
+v_t has the weights of word t in the documents, and w_t = tf(t) idf(t), as in the paper, or other weights of the caller.
+A sentence without a known word has the zero vector, whose cosine with any other is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from math import sqrt
 from typing import Annotated, Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.files.declared import Array, Offsets, Setting, WordList
-from rerank_plugins.similarity.esa.document_vectors import pair_cosines, word_cosines
-from rerank_plugins.similarity.known_words import KnownWords
+from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
+from rerank_plugins.kit.kernels import part
+from rerank_plugins.similarity.random_indexing.model import KnownWords
+
+
+@part
+def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> int:
+    """Count the known words of tokens[first:last] and return how many are distinct.
+
+    `counts` (V), zero before the call, receives the counts, and `seen` the distinct words.
+    """
+    distinct = 0
+    for token in tokens[first:last]:
+        if token >= 0:
+            if counts[token] == 0:
+                seen[distinct] = token
+                distinct += 1
+            counts[token] += 1
+    return distinct
+
+
+@njit(cache=True)
+def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any, weights: Any, sizes: Any) -> int:
+    """Compute the unit vectors of the documents, with (1 + ln tf) idf for each word, and return the number of entries.
+
+    `words` and `weights` (tokens) are filled document by document; `sizes` (documents) receives the number of entries
+    of each document, 0 if it has fewer than `shortest` tokens, unknown ones included.
+    """
+    counts, seen = np.zeros(len(idf), np.int64), np.empty(len(idf), np.int64)
+    total, start = 0, 0
+    for document in range(len(ends)):
+        end = ends[document]
+        distinct = count_words(tokens, start, end, counts, seen)
+        squares = 0.0
+        for i in range(distinct):
+            weight = (1 + np.log(counts[seen[i]])) * idf[seen[i]]
+            counts[seen[i]] = 0
+            words[total + i], weights[total + i] = seen[i], weight
+            squares += weight * weight
+        if end - start >= shortest and squares > 0:
+            for i in range(total, total + distinct):
+                weights[i] /= sqrt(squares)
+            sizes[document] = distinct
+            total += distinct
+        start = end + 1
+    return total
+
+
+@njit(cache=True)
+def pair_cosines(
+    starts: Any, documents: Any, weights: Any, size: int, sides: Any, tokens: Any, token_weights: Any
+) -> Any:
+    """The (pairs) cosines of sentence vectors Σ token weight · document weight, over `size` documents.
+
+    Sentence s has tokens[sides[s] : sides[s + 1]]; sentences 2i and 2i + 1 are a pair.
+    """
+    pairs = (len(sides) - 1) // 2
+    values = np.zeros(pairs)
+    left, right = np.zeros(size), np.zeros(size)
+    for pair in range(pairs):
+        _add(starts, documents, weights, sides[2 * pair], sides[2 * pair + 1], tokens, token_weights, left)
+        _add(starts, documents, weights, sides[2 * pair + 1], sides[2 * pair + 2], tokens, token_weights, right)
+        squares = inner(left, left) * inner(right, right)
+        if squares > 0:
+            values[pair] = inner(left, right) / sqrt(squares)
+        left[:] = 0.0
+        right[:] = 0.0
+    return values
+
+
+@part
+def _add(
+    starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, token_weights: Any,
+    vector: Any,
+) -> None:  # fmt: skip
+    """Add the weighted vectors of tokens[first:last] to `vector` (documents)."""
+    for i in range(first, last):
+        for k in range(starts[tokens[i]], starts[tokens[i] + 1]):
+            vector[documents[k]] += token_weights[i] * weights[k]
+
+
+@partial(part, fastmath={"reassoc"})
+def inner(left: Any, right: Any) -> float:
+    """The inner product, summed in any order; numba's `@` would need SciPy, which is not a core dependency."""
+    total = 0.0
+    for i in range(len(left)):
+        total += left[i] * right[i]
+    return total
+
+
+@njit(cache=True)
+def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: Any) -> Any:
+    """The (n, m) cosines of words; the number -1 stands for a word without a vector, of cosine 0."""
+    values = np.zeros((len(left), len(right)))
+    for i in range(len(left)):
+        for j in range(len(right)):
+            if left[i] >= 0 and right[j] >= 0:
+                values[i, j] = _cosine(starts, documents, weights, left[i], right[j])
+    return values
+
+
+@part
+def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
+    """The cosine of two words, by merging their sorted lists of documents."""
+    i, j = starts[a], starts[b]
+    both = 0.0
+    while i < starts[a + 1] and j < starts[b + 1]:
+        if documents[i] < documents[j]:
+            i += 1
+        elif documents[i] > documents[j]:
+            j += 1
+        else:
+            both += weights[i] * weights[j]
+            i += 1
+            j += 1
+    if both <= 0:
+        return 0.0
+    return both / sqrt(_square_sum(weights, starts[a], starts[a + 1]) * _square_sum(weights, starts[b], starts[b + 1]))
+
+
+@part
+def _square_sum(weights: Any, start: int, end: int) -> float:
+    total = 0.0
+    for i in range(start, end):
+        total += weights[i] * weights[i]
+    return total
+
 
 Sentence = Sequence[str]
 
@@ -66,3 +193,9 @@ class EsaModel(KnownWords):
 
     def _known(self, sentence: Sentence) -> list[int]:
         return [self.number[form] for form in map(self.form, sentence) if form in self.number]
+
+
+FILE = ModelFile(
+    EsaModel, "esa", "ESA model", first=("idf", "starts", "documents", "weights"), check=lambda model: model.form("")
+)
+read_model, write_model = FILE.read, FILE.write

@@ -4,6 +4,12 @@ The weight of a word in a document is (1 + ln tf) ln(N / df), divided by the Euc
 A word keeps the `most` documents of greatest weight, where the paper prunes small weights. Documents that are too short
 to be informative are left out (in the paper, those of less than 100 words), as are words that occur in one document.
 
+Documents come from plain text in one of three forms; the title of one without is its file and first line number:
+
+    lines     each line is a document: `title<TAB>text`, or text alone
+    blocks    empty lines separate documents; the first line of a document may be `# title`
+    N         every N lines are a document (running text without marked documents)
+
 The numbered text is spilled to disk beyond the workspace's memory. The index is built one piece of the collection at a
 time and holds at most words x `most` entries besides those of the current piece.
 """
@@ -12,21 +18,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.esa.document_vectors import index_documents
-from rerank_plugins.similarity.esa.documents import Document
-from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.esa.model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
 from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
+
+
+@dataclass(frozen=True)
+class Document:
+    """The title of a document and the lines of its text."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def documents(name: str, lines: Iterable[str], form: str) -> Iterator[Document]:
+    """Yield the documents of a file that are not empty; `form` is `lines`, `blocks` or a number.
+
+    Raises FormatError for a line that contains the word `<s>` or `</s>`, which are reserved as sentence boundaries.
+    """
+    numbered = ((number, _plain(line.strip("\r\n"), name, number)) for number, line in enumerate(lines, 1))
+    if form == "lines":
+        for number, line in numbered:
+            title, tab, text = line.partition("\t")
+            yield from _document(title.strip() if tab else "", [text if tab else line], name, number)
+    elif form == "blocks":
+        yield from _blocks(numbered, name)
+    else:
+        while piece := list(islice(numbered, int(form))):
+            yield from _document("", [line for _, line in piece], name, piece[0][0])
+
+
+def _blocks(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[Document]:
+    title, text, first = "", list[str](), 1
+    for number, line in numbered:
+        if not line.strip():
+            yield from _document(title, text, name, first)
+            title, text = "", []
+        elif line.startswith("# ") and not text:
+            title = line[2:].strip()
+        else:
+            first = first if text else number
+            text.append(line)
+    yield from _document(title, text, name, first)
+
+
+def _document(title: str, text: list[str], name: str, first: int) -> Iterator[Document]:
+    """Yield the document of these lines, unless all are empty; `first` is the number of its first line."""
+    kept = tuple(line for line in text if line.strip())
+    if kept:
+        yield Document(title or f"{name}:{first}", kept)
+
+
+def _plain(line: str, name: str, number: int) -> str:
+    """Return the line. Raises FormatError if it contains a reserved word."""
+    for mark in ("<s>", "</s>"):
+        if mark in line and mark in line.split():
+            raise FormatError(f"{mark} is a reserved word, which a text may not contain", path=name, line=number)
+    return line
+
 
 PIECE = 1 << 22  # tokens indexed at a time
 

@@ -1,6 +1,9 @@
 """The parts of a sentence that the measures compare, and the information content of its words, -ln p(w).
 
-Words with p(w) > 1/1000 under the unigram model count as function words, so no list of them is needed.
+Words with p(w) > 1/1000 under the unigram model count as function words, so no list of them is needed. Named entities
+are recognised by their capital letters alone: a longest run of tokens that begin with a capital letter. The first word
+of a sentence on its own is not an entity. Words such as `of`, `the` and `and` may stand inside a run (Bank of England).
+A sentence in which every word has a capital, as in some headlines, or none has, contains no entities.
 """
 
 from __future__ import annotations
@@ -12,11 +15,33 @@ from functools import cache
 
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.kit.vocabulary.unigrams import UnigramModel, embedded_unigrams
-from rerank_plugins.similarity.measures.capitals import named_entities
 
 FREQUENT = 6.9  # -ln p of 1/1000
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 WORD = re.compile(r"\w")
+
+
+INSIDE = {"of", "the", "and", "de", "la", "von", "van", "for", "'s", "&"}
+
+
+def named_entities(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The entities of a tokenised sentence in lower case, in the order of the sentence, each listed once."""
+    words = [token for token in tokens if token[:1].isalpha()]
+    capitals = sum(word[0].isupper() for word in words)
+    if not words or capitals == 0 or (capitals == len(words) and len(words) > 3):
+        return ()
+    entities: list[str] = []
+    run: list[int] = []  # positions of the tokens in the current run
+    for i, token in enumerate([*tokens, ""]):
+        if token[:1].isupper() or (run and token.lower() in INSIDE and i + 1 < len(tokens)):
+            run.append(i)
+            continue
+        while run and not tokens[run[-1]][0].isupper():
+            run.pop()
+        if run and run != [0]:
+            entities.append(" ".join(tokens[j] for j in run).lower())
+        run = []
+    return tuple(dict.fromkeys(entities))
 
 
 @dataclass(frozen=True)

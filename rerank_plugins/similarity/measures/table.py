@@ -1,45 +1,70 @@
-"""All measures over pairs of sentences, as columns named `family.measure`."""
+"""All measures over pairs of sentences, as columns named `family.measure`, and the pools of them in the paper.
+
+The pools are those that Wu et al. (2013, Table 1) select from, by origin. Two of their 47 measures have no counterpart:
+the second index of explicit semantic analysis (WordNet's glosses) and the second space of latent semantic analysis
+(Wikipedia), because only one index and one file of vectors can be loaded. The others are
+
+    dkpro     Bär et al. (2012): n-grams, strings, Resnik's measure aligned, explicit semantic analysis
+    takelab   Šarić et al. (2012): overlaps of words and content words, also by WordNet and by vectors (of the space
+              `lsa`), differences in length, numbers, case, stock symbols. Content words are recognised by their
+              frequency, where the original uses a list of function words, and lemmas
+    mayo      the authors' own: named entities, random indexing, structured vectors
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.similarity.esa.model import EsaModel
-from rerank_plugins.similarity.measures import (
-    document_measures as esa,
-)
-from rerank_plugins.similarity.measures import (
-    entities,
-    ngrams,
-    overlap,
-    shape,
-    strings,
-    tfidf,
-)
-from rerank_plugins.similarity.measures import (
-    structured_measures as svs,
-)
-from rerank_plugins.similarity.measures import (
-    vector_measures as vectors,
-)
-from rerank_plugins.similarity.measures import (
-    wordnet_measures as wordnet,
-)
+from rerank_plugins.similarity.measures import data_measures as by_data
+from rerank_plugins.similarity.measures import pair_measures as of_pair
+from rerank_plugins.similarity.measures import strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.svs.parsing import SvsParser
 
-OF_PAIRS: dict[str, ModuleType] = {
-    "overlap": overlap, "ngrams": ngrams, "strings": strings, "entities": entities, "shape": shape,
-}  # fmt: skip
+DKPRO = (
+    *(f"ngrams.{name}" for name in (
+        "containment_1_content", "containment_2_content", "jaccard_1", "jaccard_2_content", "jaccard_3", "jaccard_4",
+        "jaccard_4_content", "characters_2", "characters_3", "characters_4",
+    )),
+    *(f"strings.{name}" for name in ("tiling", "subsequence", "subsequence_of_shorter", "substring")),
+    "wordnet.resnik", "esa.cosine",
+)  # fmt: skip
+TAKELAB = (
+    *(f"overlap.{name}" for name in (
+        "unigram", "bigram", "trigram", "content_unigram", "content_bigram", "content_trigram", "weighted",
+    )),
+    *(f"shape.{name}" for name in (
+        "length", "information", "size", "numbers_size", "numbers_overlap", "numbers_subset", "case", "stocks_size",
+        "stocks_overlap",
+    )),
+    "wordnet.augmented", "wordnet.greedy_lemmas", "vectors.lsa_none", "vectors.lsa_information",
+)  # fmt: skip
+MAYO = (
+    *(f"entities.{name}" for name in ("overlap", "aligned_subsequence", "aligned_tiling")),
+    *(f"vectors.{space}_none" for space in ("document", "window", "directional", "positional")),
+    "svs.top", "svs.phrase",
+)  # fmt: skip
+POOLS = {"dkpro": DKPRO, "takelab": TAKELAB, "mayo": MAYO}
+PAPER = (*DKPRO, *TAKELAB, *MAYO)
+
+
+Measure = Callable[[Text, Text, Lexicon], tuple[float, ...]]
+OF_PAIRS: dict[str, tuple[tuple[str, ...], Measure, tuple[str, ...]]] = {
+    "overlap": (of_pair.OVERLAP, of_pair.overlap, ()),
+    "ngrams": (of_pair.NGRAMS, of_pair.ngrams, ()),
+    "strings": (strings.NAMES, strings.measure, ()),
+    "entities": (of_pair.ENTITIES, of_pair.entities, of_pair.ENTITIES_OTHER),
+    "shape": (of_pair.SHAPE, of_pair.shape, of_pair.SHAPE_OTHER),
+}
 Tokens = Sequence[str]
 Pairs = Sequence[tuple[Text, Text]]
 
@@ -79,33 +104,28 @@ class Measures:
     @cached_property
     def families(self) -> dict[str, Family]:
         """The available families by name."""
+        lexicon = self.lexicon
         families = {
-            name: Family(
-                module.NAMES, partial(_pair_by_pair, module=module, lexicon=self.lexicon), getattr(module, "OTHER", ())
-            )
-            for name, module in OF_PAIRS.items()
+            name: Family(names, partial(_pair_by_pair, measure=measure, lexicon=lexicon), other)
+            for name, (names, measure, other) in OF_PAIRS.items()
         }
         families["tfidf"] = Family(tfidf.NAMES, tfidf.columns)
         if self.vectors is not None:
-            families["vectors"] = Family(
-                vectors.names(self.vectors), partial(vectors.columns, model=self.vectors, lexicon=self.lexicon)
-            )
+            columns = partial(by_data.vector_columns, model=self.vectors, lexicon=lexicon)
+            families["vectors"] = Family(by_data.vector_names(self.vectors), columns)
         if self.wordnet is not None:
-            families["wordnet"] = Family(
-                wordnet.NAMES,
-                partial(wordnet.columns, wordnet=self.wordnet, lexicon=self.lexicon),
-                wordnet.OTHER,
-            )
+            columns = partial(by_data.wordnet_columns, wordnet=self.wordnet, lexicon=lexicon)
+            families["wordnet"] = Family(by_data.WORDNET, columns, by_data.WORDNET_OTHER)
         if self.esa is not None:
-            families["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
+            families["esa"] = Family(by_data.ESA, partial(by_data.esa_columns, model=self.esa))
         if self.svs is not None:
-            families["svs"] = Family(svs.NAMES, partial(svs.columns, parser=self.svs))
+            families["svs"] = Family(by_data.SVS, partial(by_data.svs_columns, parser=self.svs))
         return families
 
     @property
     def data(self) -> dict[str, str]:
         """Descriptions, by family, of the data that the file of a trained system does not contain."""
-        parser = self.svs and svs.described(self.svs)
+        parser = self.svs and by_data.described(self.svs)
         sources = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": parser}
         return {family: str(source) for family, source in sources.items() if source is not None}
 
@@ -141,5 +161,5 @@ class Measures:
         return [(text[tuple(a)], text[tuple(b)]) for a, b in pairs]
 
 
-def _pair_by_pair(pairs: Pairs, module: ModuleType, lexicon: Lexicon) -> FloatArray:
-    return np.array([module.measure(a, b, lexicon) for a, b in pairs], np.float64)
+def _pair_by_pair(pairs: Pairs, measure: Measure, lexicon: Lexicon) -> FloatArray:
+    return np.array([measure(a, b, lexicon) for a, b in pairs], np.float64)

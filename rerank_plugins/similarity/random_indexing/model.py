@@ -3,7 +3,8 @@
 The paper's weights w_t are 1 (`none`). Two others reduce the weight of words that occur everywhere: `idf` is
 ln(N / df_t), where df_t of the N training documents contain t, and `sif` is a / (a + p(t)) with a = 0.001 (Arora et al.
 2017). Out-of-vocabulary words have no vector; a sentence without a known word has the zero vector, whose cosine with
-any other is 0.
+any other is 0. Vectors are stored with unit length and half precision, which changes a cosine of sentences by less than
+0.001, and are mapped into memory.
 """
 
 from __future__ import annotations
@@ -17,10 +18,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.declared import Array, NamedArrays, Setting, WordList
-from rerank_plugins.similarity.known_words import KnownWords
+from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Setting, WordList
+
+
+class KnownWords:
+    """A mixin that gives a model the look-up of its words: `word in model`, `model.form(word)`, `model.number`.
+
+    The model has the fields `words`, in the order of their numbers, and `settings`, whose entry "lowercase" says
+    whether it was trained on lower-cased text.
+    """
+
+    words: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def form(self, word: str) -> str:
+        """The form of the word in the model: the normal form, in lower case if the model was trained so."""
+        fold = str.lower if self.settings["lowercase"] else str
+        return known_spelling(word, self.number, fold) or fold(normal_form(word))
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.form(word) in self.number
+
 
 Weighting = Literal["none", "idf", "sif"]
 Space = Literal["document", "window", "directional", "positional", "lsa"]
@@ -79,3 +105,7 @@ def unit_length(vectors: FloatArray) -> FloatArray:
     """Divide each row by its Euclidean length; zero rows stay zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0)[:, None], np.float64)
+
+
+FILE = ModelFile(RandomIndexModel, "random-indexing", "random-indexing model", check=lambda model: model.form(""))
+read_model, write_model = FILE.read, FILE.write

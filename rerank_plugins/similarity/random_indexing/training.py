@@ -4,13 +4,17 @@
     window        v_t = Σ over the occurrences of t of Σ_{0 < |j| <= r} e_{t+j}
     directional   the same in twice the dimensions: left neighbours in the first half, right ones in the second
     positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j elements: each position has its own permutation
-    lsa           latent semantic analysis, which random indexing approximates: see lsa.py
+    lsa           latent semantic analysis (Deerwester et al. 1990), which random indexing approximates
 
 A document is a line (usually a sentence) or a block of lines between empty lines; windows do not extend beyond it. With
 `context_weight = "sif"`, the index vector of a context word u is weighted by a / (a + p(u)), a = 0.001, because
 otherwise a few function words dominate all vectors; `none` is the paper's choice. `centre` subtracts the mean direction
 of all tokens from the vector of each word, for the same reason. Finally, vectors are scaled to unit length and stored
 in half precision.
+
+In `lsa`, the entries of the word-by-document matrix are (1 + ln tf) idf, with idf = ln(N / df). The vector of a word is
+its row of U Σ in the truncated singular value decomposition U Σ Vᵀ (randomised; scikit-learn, from the extra `ml`). It
+holds the whole matrix in memory and makes several passes over it.
 
 The result depends only on the text, the settings and the seed: one thread adds up each space in the order of the text.
 """
@@ -25,9 +29,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
@@ -37,9 +41,39 @@ from rerank_plugins.similarity.random_indexing.context_sums import (
     add_documents,
     add_neighbours,
     count_documents,
+    index_vectors,
 )
-from rerank_plugins.similarity.random_indexing.index_vectors import index_vectors
 from rerank_plugins.similarity.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
+
+ITERATIONS = 3  # power iterations of the randomised decomposition
+
+
+def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: int) -> NDArray[np.float32]:
+    """Compute (words, dimensions) vectors; `documents` (words) holds the document frequencies.
+
+    Raises ConfigError if scikit-learn is not installed, ModelError unless there are more words and more documents than
+    dimensions.
+    """
+    try:
+        from scipy.sparse import coo_matrix
+        from sklearn.utils.extmath import randomized_svd
+    except ImportError:
+        raise ConfigError("the space lsa needs scikit-learn: pip install 'rerank-plugins[ml]'") from None
+    ends = tokens == END
+    total = int(np.count_nonzero(ends))
+    if dimensions >= min(total, len(documents)):
+        sizes = f"{len(documents)} words and {total} documents"
+        raise ModelError(f"lsa with {dimensions} dimensions needs more words and documents than that, found {sizes}")
+    inside = tokens >= 0
+    document = np.cumsum(ends)[inside]
+    counts = coo_matrix((np.ones(len(document), np.float32), (tokens[inside], document)), (len(documents), total))
+    matrix = counts.tocsr()
+    matrix.sum_duplicates()
+    idf = np.log(total / np.maximum(documents, 1)).astype(np.float32)
+    matrix.data = (1 + np.log(matrix.data)) * np.repeat(idf, np.diff(matrix.indptr))
+    left, values, _ = randomized_svd(matrix, dimensions, n_iter=ITERATIONS, random_state=seed)
+    return np.asarray(left * values, np.float32)
+
 
 SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
 
@@ -102,8 +136,6 @@ def train(
 
     def space(kind: Space) -> NDArray[np.float16]:
         if kind == "lsa":
-            from rerank_plugins.similarity.random_indexing.lsa import lsa_vectors
-
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:

@@ -1,16 +1,24 @@
-"""Numbers the words of sentence pairs for training."""
+"""Numbers the words of sentence pairs for training, and the pairs of words that co-occur in them.
+
+Both directions use this table of pairs. The links of a sentence pair of l source and m target tokens are l · m numbers
+of pairs, source token by source token. They take 4 bytes each: 1.6 GB for a million pairs of sentences of 20 words.
+Time is linear in them: source words are visited one by one, and a target word that a source word has met already is
+found in a table of target words, without sorting or hashing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.translation.words import split_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +56,6 @@ class Bitext:
 
     def __len__(self) -> int:
         return len(self.source.offsets) - 1
-
-
-def split_words(text: str, lowercase: bool) -> list[str]:
-    """The words of a tokenised text, with brackets in normal form, and in lower case if `lowercase`."""
-    text = normal_text(text)
-    return text.lower().split() if lowercase else text.split()
 
 
 def read_bitext(pairs: Iterable[tuple[str, str]], *, lowercase: bool, longest: int) -> Bitext:
@@ -104,3 +106,71 @@ class _SideReader:
         new[order] = np.arange(len(names), dtype=np.int32)
         offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
         return Side(tuple(names[number] for number in order), new[tokens], offsets)
+
+
+MOST = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class Cooccurrence:
+    """The pairs of source word w are `starts[w]` … `starts[w + 1]`, with their `targets` in the order of the text."""
+
+    starts: LongArray
+    sources: IntArray
+    targets: IntArray
+    links: IntArray
+    link_starts: LongArray
+
+
+def cooccurrence(bitext: Bitext) -> Cooccurrence:
+    """Find the pairs of co-occurring words. Raises ModelError for more than 2^31 - 1 of them."""
+    source, target = bitext.source, bitext.target
+    link_starts = np.concatenate([[0], np.cumsum(source.lengths * target.lengths)]).astype(np.int64)
+    # The occurrences of each source word, in the order of the text.
+    places = np.argsort(source.tokens, kind="stable")
+    bounds = np.searchsorted(source.tokens[places], np.arange(len(source.words) + 1))
+    sentences = np.repeat(np.arange(len(bitext)), source.lengths)
+    arrays = (places, bounds, sentences, source.offsets, target.offsets, target.tokens, link_starts)
+    numbers = np.empty(len(target.words), np.int64)
+    sizes = np.zeros(len(source.words) + 1, np.int64)
+    nothing = np.zeros(0, np.int32)
+    number_pairs(*arrays, numbers, sizes, False, nothing, nothing)
+    starts = np.cumsum(sizes)
+    if starts[-1] > MOST:
+        raise ModelError(f"{starts[-1]:,} pairs of words co-occur: wanted at most {MOST:,}; train on less text")
+    targets, links = np.empty(starts[-1], np.int32), np.empty(link_starts[-1], np.int32)
+    number_pairs(*arrays, numbers, sizes, True, targets, links)
+    sources = np.repeat(np.arange(len(source.words), dtype=np.int32), np.diff(starts))
+    return Cooccurrence(starts, sources, targets, links, link_starts)
+
+
+@filling_kernel
+def number_pairs(
+    places: Any, bounds: Any, sentences: Any, source_offsets: Any, target_offsets: Any, target_tokens: Any,
+    link_starts: Any, numbers: Any, sizes: Any, fill: bool, targets: Any, links: Any,
+) -> None:  # fmt: skip
+    """Count the distinct target words of each source word w in `sizes[w + 1]`, and then `fill` in pairs and links.
+
+    `numbers` is the space for a number of each target word: that of its pair with the current source word, if it is not
+    below the first one.
+    """
+    numbers[:] = -1
+    pairs = 0
+    for word in range(len(bounds) - 1):
+        first = pairs
+        for occurrence in range(bounds[word], bounds[word + 1]):
+            place = places[occurrence]
+            sentence = sentences[place]
+            begin, end = target_offsets[sentence], target_offsets[sentence + 1]
+            link = link_starts[sentence] + (place - source_offsets[sentence]) * (end - begin)
+            for at in range(begin, end):
+                target = target_tokens[at]
+                if numbers[target] < first:
+                    numbers[target] = pairs
+                    if fill:
+                        targets[pairs] = target
+                    pairs += 1
+                if fill:
+                    links[link] = numbers[target]
+                    link += 1
+        sizes[word + 1] = pairs - first

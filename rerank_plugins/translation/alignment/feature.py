@@ -32,7 +32,7 @@ from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.nbest_lists import source_of
-from rerank_plugins.translation.chosen_values import check_chosen
+from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import Lookup, WordAlignmentModel
@@ -63,7 +63,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> WordAlignmentModel:
-        from rerank_plugins.translation.alignment.model_file import read_model  # loads numba, at the first use
+        from rerank_plugins.translation.alignment.model import read_model  # loads numba, at the first use
 
         return read_model(self.model)
 

@@ -8,15 +8,206 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.translation.alignment.bitext import Bitext, read_bitext
-from rerank_plugins.translation.alignment.cooccurrence import Cooccurrence, cooccurrence
-from rerank_plugins.translation.alignment.direction import Direction, Kind
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.translation.alignment.bitext import Bitext, Cooccurrence, cooccurrence, read_bitext
+from rerank_plugins.translation.alignment.em import (
+    BAYES,
+    ONE,
+    RATIO,
+    divergence,
+    estimate,
+    expect_hmm,
+    expect_independent,
+    fill_denominators,
+)
 from rerank_plugins.translation.alignment.model import DirectionModel, Lexicon, WordAlignmentModel
+from rerank_plugins.translation.alignment.positions import (
+    best_tension,
+    better_jumps,
+    fill_all_transitions,
+    fill_diagonals,
+)
+
+Kind = Literal["ibm1", "diagonal", "hmm"]
+FIRST_TENSION = 4.0
+FARTHEST = 20  # longer jumps are as probable as this one
+UNSEEN_JUMP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The position probabilities of classes of sentence pairs of equal lengths, and where each pair's begin.
+
+    Row by row: an element for each given word, a row for each generated word (diagonal prior) or given position (HMM).
+    `places` are |i/l - j/m| (diagonal prior), or the index of the jump i - i' among the jumps.
+    """
+
+    given: LongArray
+    generated: LongArray
+    starts: LongArray
+    of_sentences: LongArray
+    rows: LongArray
+    places: Any
+
+    @property
+    def size(self) -> int:
+        """How many probabilities there are."""
+        return len(self.places)
+
+
+class Direction:
+    """The model of one side given the other: `kind` is the current model, of which `iterate` makes an iteration."""
+
+    def __init__(self, bitext: Bitext, pairs: Cooccurrence, *, given_is_source: bool, null: float, jobs: int) -> None:
+        """Start with equal translation probabilities."""
+        self._given, self._side = (bitext.source, bitext.target) if given_is_source else (bitext.target, bitext.source)
+        self._pairs, self._given_is_source, self._null, self._jobs = pairs, given_is_source, null, jobs
+        self._given_words: IntArray = pairs.sources if given_is_source else pairs.targets
+        words = len(self._side.words)
+        self._sizes = np.bincount(self._given_words, minlength=len(self._given.words)).astype(np.float64)
+        self.t = np.full(len(pairs.targets), 1.0 / words)
+        self.t_null = np.full(words, 1.0 / words)
+        self.tension = 0.0
+        self.jumps = np.ones(2 * FARTHEST + 1)
+        self._counts: LongArray = np.zeros(0, np.int64)
+        self._null_counts: LongArray = np.zeros(0, np.int64)
+        self._bayes = self._penalty = 0.0  # the α by which t was estimated, and the divergence from the prior
+        self._positions: Positions
+        self._cuts = self._ranges()
+
+    def begin(self, kind: Kind) -> None:
+        """Continue with another model: t remains, the positions are those that its first iteration starts from."""
+        self.kind = kind
+        self.tension = FIRST_TENSION if kind == "diagonal" else 0.0
+        by_lengths = kind != "hmm"
+        lengths = np.stack([self._given.lengths, self._side.lengths if by_lengths else self._given.lengths], axis=1)
+        classes, of_sentences = np.unique(lengths, axis=0, return_inverse=True)
+        given, generated = np.ascontiguousarray(classes.T)
+        per_class = generated if by_lengths else given + 1
+        ends = np.cumsum(given * per_class)
+        starts = ends - given * per_class
+        row_lengths = np.repeat(given, per_class)
+        rows = np.cumsum(row_lengths) - row_lengths
+        row_numbers = np.arange(len(row_lengths)) - np.repeat(np.cumsum(per_class) - per_class, per_class)
+        i = np.arange(ends[-1]) - np.repeat(rows, row_lengths) + 1
+        j = np.repeat(row_numbers, row_lengths)
+        places: Any
+        if by_lengths:
+            relative = np.repeat((row_numbers + 1) / np.repeat(generated, per_class), row_lengths)
+            places = np.abs(i / np.repeat(row_lengths, row_lengths) - relative)
+        else:
+            places = np.clip(i - j, -FARTHEST, FARTHEST) + FARTHEST
+        self._positions = Positions(given, generated, starts, starts[of_sentences.ravel()], rows, places)
+
+    def iterate(self, alpha: float) -> float:
+        """Make an iteration of EM; return the log-likelihood, in nats, of the parameters before it.
+
+        If these were estimated with α > 0, it is the lower bound of variational Bayes, which takes their posterior into
+        account. `alpha` is 0 for maximum likelihood.
+        """
+        ln_p, share_counts = self._expect()
+        bound = ln_p - self._penalty
+        at = self._positions
+        if self.kind == "diagonal":
+            self.tension = best_tension(share_counts / ONE, at.places, at.rows)
+        elif self.kind == "hmm":
+            self.jumps = better_jumps(share_counts / ONE, at.places, at.rows, self.jumps)
+        self._bayes = alpha
+        self._estimate(BAYES if alpha > 0 else RATIO, alpha)
+        self._penalty = self._divergence() if alpha > 0 else 0.0
+        return bound
+
+    def finish(self) -> None:
+        """Replace the values of variational Bayes by the means of their posterior, which sum to 1."""
+        if self._bayes > 0:
+            self._estimate(RATIO, self._bayes)
+
+    def final_jumps(self) -> FloatArray:
+        """(2 W + 1) the jumps of the HMM; those that never occurred have a small part of the most probable one's."""
+        return np.asarray(np.maximum(self.jumps, UNSEEN_JUMP * self.jumps.max()), np.float64)
+
+    def _expect(self) -> tuple[float, LongArray]:
+        """Sum the expected counts; return ln p of the text, and the expected counts of the positions."""
+        at, pairs = self._positions, self._pairs
+        shares = np.empty(at.size)
+        if self.kind == "hmm":
+            fill_all_transitions(self.jumps, at.given, at.starts, shares)
+        else:
+            fill_diagonals(self.tension, at.given, at.generated, at.starts, shares)
+        ln_p = np.empty(len(self._given.offsets) - 1)
+        common = (
+            self._given.offsets, self._side.offsets, self._side.tokens, pairs.link_starts, pairs.links,
+            self._given_is_source, self.t, self.t_null,
+        )  # fmt: skip
+        most, longest = int(self._given.lengths.max()), int(self._side.lengths.max())
+
+        def expect(first: int, last: int) -> tuple[LongArray, LongArray, LongArray]:
+            counts, nulls = np.zeros(len(self.t), np.int64), np.zeros(len(self.t_null), np.int64)
+            if self.kind == "hmm":
+                share_counts = np.zeros(at.size, np.int64)
+                work = (
+                    np.empty((longest, most)), np.empty(longest), np.empty((longest + 1, most + 1)), np.empty(longest),
+                    np.empty(most + 1), np.empty(most + 1), np.empty(most * (most + 1)),
+                )  # fmt: skip
+                sums = counts, nulls, share_counts
+                expect_hmm(first, last, *common, self._null, shares, at.of_sentences, *work, *sums, ln_p)
+                return sums
+            adapts = self.kind == "diagonal"
+            share_counts = np.zeros(at.size if adapts else 0, np.int64)
+            sums = counts, nulls, share_counts
+            null = self._null if adapts else 0.0
+            work_row = np.empty(most)
+            expect_independent(first, last, *common, null, shares, at.of_sentences, adapts, work_row, *sums, ln_p)
+            return sums
+
+        partial = in_threads(expect, self._cuts, self._jobs)
+        counts, nulls, share_counts = partial[0]
+        for more in partial[1:]:
+            counts += more[0]
+            nulls += more[1]
+            share_counts += more[2]
+        self._counts, self._null_counts = counts, nulls
+        return float(ln_p.sum()), share_counts
+
+    def _estimate(self, how: int, alpha: float) -> None:
+        totals = self._totals()
+        denominators = np.empty(len(totals))
+        fill_denominators(how, alpha, totals, self._sizes, denominators)
+        cuts = np.linspace(0, len(self.t), self._jobs + 1).astype(int).tolist()
+        arrays = self._counts, self._given_words, denominators, self.t
+        in_threads(lambda first, last: estimate(first, last, how, alpha, *arrays), list(pairwise(cuts)), self._jobs)
+        words = len(self.t_null)
+        null = np.zeros(words, np.int32)
+        fill_denominators(how, alpha, self._null_counts.sum(keepdims=True), np.array([float(words)]), denominators[:1])
+        estimate(0, words, how, alpha, self._null_counts, null, denominators, self.t_null)
+
+    def _totals(self) -> LongArray:
+        """The sum of the counts of each given word."""
+        counts = self._counts
+        if self._given_is_source:
+            sums = np.concatenate([[0], np.cumsum(counts)])
+            return np.asarray(np.diff(sums[self._pairs.starts]), np.int64)
+        # Sums of whole numbers below 2^53 are exact as doubles; beyond, they are rounded, but always in this order.
+        return np.bincount(self._given_words, counts, len(self._given.words)).astype(np.int64)
+
+    def _divergence(self) -> float:
+        size = np.array([float(len(self.t_null))])
+        of_null = divergence(self._bayes, self._null_counts, self._null_counts.sum(keepdims=True), size)
+        return divergence(self._bayes, self._counts, self._totals(), self._sizes) + of_null
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """Ranges of sentence pairs of about equal cost, one for each thread."""
+        costs = np.cumsum(self._given.lengths * self._side.lengths)
+        cuts = np.searchsorted(costs, costs[-1] * np.arange(1, self._jobs) / self._jobs)
+        bounds = np.unique(np.concatenate([[0], cuts, [len(costs)]]))
+        return list(pairwise(bounds.tolist()))
 
 
 @dataclass(frozen=True)

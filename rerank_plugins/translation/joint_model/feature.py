@@ -1,7 +1,7 @@
 """The joint model's score of a translation: ln p of its words, given the words before and the aligned source words.
 
-Each word of the hypothesis is affiliated with a source word by a word alignment model (affiliation.py).
-With p the probabilities of the m words of a hypothesis and of its `</s>`, by translation/joint_model:
+Each word of the hypothesis is affiliated with a source word by a word alignment model (contexts.py).
+With p the probabilities of the m words of a hypothesis and of its `</s>`:
 
     total        sum ln p
     per_word     total / (m + 1)
@@ -49,13 +49,13 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> JointModel:
-        from rerank_plugins.translation.joint_model.model_file import read_model
+        from rerank_plugins.translation.joint_model.model import read_model
 
         return read_model(self.model)
 
     @cached_property
     def _alignment(self) -> WordAlignmentModel:
-        from rerank_plugins.translation.alignment.model_file import read_model  # loads numba, at the first use
+        from rerank_plugins.translation.alignment.model import read_model  # loads numba, at the first use
 
         return read_model(self.alignment)
 
@@ -67,7 +67,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray]:
         """Ln p of each word and of `</s>`. Raises ConfigError for a list without a source, ModelError as above."""
-        from rerank_plugins.translation.joint_model.affiliation import affiliations
+        from rerank_plugins.translation.joint_model.contexts import affiliations
 
         if not len(nbest):
             return []

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.files.declared import Array, Part, Setting
+from rerank_plugins.kit.files.declared import Array, ModelFile, Part, Setting
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering
 
@@ -63,3 +63,15 @@ class JointModel:
         scores -= highest[:, None]
         total = np.exp(scores, out=scores).sum(axis=1, dtype=np.float64)
         return np.asarray(right - highest - log(total), np.float64)
+
+
+def _fits(model: JointModel) -> bool:
+    """Whether the embeddings fit the numbering and the hidden layer."""
+    numbering, (symbols, embedding) = model.numbering, model.embeddings.shape
+    inputs = (2 * numbering.window + 1 + numbering.history) * embedding
+    return min(numbering.window, numbering.history) >= 0 and (symbols, inputs) == (numbering.symbols, len(model.hidden))
+
+
+ARRAYS = ("embeddings", "hidden", "hidden_bias", "output", "output_bias")
+FILE = ModelFile(JointModel, "joint-lm", "joint model", first=ARRAYS, check=_fits)
+read_model, write_model = FILE.read, FILE.write

@@ -15,13 +15,10 @@ from numpy.random import Generator
 
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.translation.alignment.bitext import split_words
-from rerank_plugins.translation.frequent_words import frequent_words
-from rerank_plugins.translation.joint_model.affiliation import affiliations
-from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering
+from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering, affiliations
+from rerank_plugins.translation.joint_model.gradient_steps import Optimiser, Sampling, gradient
 from rerank_plugins.translation.joint_model.model import JointModel, Weights
-from rerank_plugins.translation.joint_model.optimiser import Optimiser
-from rerank_plugins.translation.joint_model.sampled_softmax import Sampling, gradient
+from rerank_plugins.translation.words import frequent_words, split_words
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel

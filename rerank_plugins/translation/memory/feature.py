@@ -1,7 +1,7 @@
 """Matches of a hypothesis's n-grams with the translations of training sentences that are similar to the source.
 
 The training pairs whose source is nearest to the segment's source are retrieved, with fuzzy-match scores s_j from 0
-to 1 (translation/memory). Their target sides T_j are compared with hypothesis e. Counts are clipped: an event is
+to 1. Their target sides T_j are compared with hypothesis e. Counts are clipped: an event is
 the k-th occurrence of an n-gram in a sentence. With `combine = "mean"` the value of an event is the sum of
 s_j / sum s over the T_j that have it; with "best" it is the highest s_j of these. Then
 
@@ -33,7 +33,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.memory.stored_pairs import Matches, TranslationMemory
+    from rerank_plugins.translation.memory.model import Matches, TranslationMemory
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _memory(self) -> TranslationMemory:
-        from rerank_plugins.translation.memory.model_file import read_model
+        from rerank_plugins.translation.memory.model import read_model
 
         return read_model(self.model)
 
@@ -81,8 +81,7 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
         return self._values(self.matches(source_of(nbest, "translation-memory")), nbest.texts)
 
     def _values(self, matches: Matches, texts: Sequence[str]) -> FloatArray:
-        from rerank_plugins.translation.memory.matches import matched
-        from rerank_plugins.translation.memory.sentence_comparison import compare
+        from rerank_plugins.translation.memory.matches import compare, matched
 
         values = np.zeros((len(texts), len(self.components)))
         if not len(matches):

@@ -1,1 +1,35 @@
 """Judges grammaticality by language models and features: minimal pairs, single sentences, test suites."""
+
+from __future__ import annotations
+
+import click
+
+from rerank_adapters.commands.lazy_group import LazyGroup
+
+MODULES = {
+    "pairs": f"{__package__}.pairs",
+    "suites": f"{__package__}.suites",
+    "sentences": f"{__package__}.sentences",
+    "classify": f"{__package__}.classifiers",
+    "fit": f"{__package__}.pair_weights",
+}
+
+
+@click.group("acceptability", cls=LazyGroup, modules=MODULES)
+def command() -> None:
+    """Judge whether sentences are acceptable.
+
+    The judgements are those of language models and features.
+
+    \b
+    pairs      which of two sentences is better?              BLiMP, or good<TAB>bad[<TAB>phenomenon]
+    suites     is a region as surprising as predicted?        SyntaxGym
+    sentences  is this sentence acceptable? train and test    CoLA, or label<TAB>sentence
+    classify   judge new sentences with a trained classifier
+    fit        fit the weights of several features to pairs
+
+    `rerank negatives` derives unacceptable sentences from acceptable text, for training and tests.
+
+    \b
+    rerank acceptability pairs blimp.jsonl --lm news.arpa -f unigram --by phenomenon
+    """  # noqa: D301

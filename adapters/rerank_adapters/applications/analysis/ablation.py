@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.selection import FamilyTrials, forward_selection
-from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
-from rerank_adapters.config import Evaluation
 from rerank_adapters.evaluation.result import by_name
 from rerank_adapters.evaluation.significance import Gain, Interval, holm, paired_gains, percentile_interval
-from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.tuning.selection import FamilyTrials
+    from rerank_adapters.config import Evaluation
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
 PARTS: tuple[Part, ...] = ("left-out", "added", "selection", "correlations", "weights")
@@ -113,6 +113,8 @@ def ablate(
     `base` are the families that others are added to; `samples` is the number of resampled tuning sets, 0 for none.
     `groups` (segments) has the group of each segment, whole groups of which are resampled; None resamples segments.
     """
+    from rerank_adapters.chain.tuning.selection import forward_selection
+
     tests = _Tests(trials, settings, seed, groups)
     everything = list(trials.families)
     others = [family for family in everything if family not in base]
@@ -134,30 +136,16 @@ def ablate(
         selection = tests.trials([step.family for step in steps], choices[1:], pairs, corrected=False)
     families, features, weights = _by_weights(trials, parts, samples, seed, progress)
     return Ablation(
-        trials.score(whole_choices),
-        trials.score(base_choices),
-        tuple(base),
-        left_out,
-        added,
-        selection,
-        families,
-        features,
-        weights,
-        trials.folds,
-        len(trials.seeds),
-        samples,
-        settings,
-    )
+        trials.score(whole_choices), trials.score(base_choices), tuple(base), left_out, added, selection, families,
+        features, weights, trials.folds, len(trials.seeds), samples, settings,
+    )  # fmt: skip
 
 
 def trials_needed(families: int, base: int, parts: Sequence[Part]) -> int:
     """The number of sets of families that `ablate` tries, at most."""
     others = families - base
-    return 2 + ("left-out" in parts) * families + max(("added" in parts) * others, _steps(parts, others))
-
-
-def _steps(parts: Sequence[Part], others: int) -> int:
-    return others * (others + 1) // 2 if "selection" in parts else 0
+    steps = others * (others + 1) // 2 if "selection" in parts else 0
+    return 2 + ("left-out" in parts) * families + max(("added" in parts) * others, steps)
 
 
 @dataclass(frozen=True)
@@ -205,6 +193,9 @@ def _by_weights(
     trials: FamilyTrials, parts: Sequence[Part], samples: int, seed: int, progress: Callable[[int], None]
 ) -> tuple[Correlations | None, Correlations | None, tuple[TunedWeight, ...]]:
     """What needs weights that are tuned on all lists: correlations of families and features, intervals of weights."""
+    from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
+    from rerank_adapters.tuners.within_lists import correlations_within_lists
+
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()
     data, table = trials.data, trials.data.table

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
-from rerank_adapters.chain.explanation import Contribution, Explanation, Parses, Side, WordScores
 from rerank_adapters.report.words import marked
 from rerank_plugins import Parse
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.explanation import Contribution, Explanation, Parses, Side, WordScores
 
 NAME = 26  # columns of the name of a feature
 NUMBER = 10  # columns of a weight, a value, or what a feature adds

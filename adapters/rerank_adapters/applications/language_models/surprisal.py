@@ -1,16 +1,36 @@
-"""Surprisal, entropy and embedding depth of each word of a text, by any language model."""
+"""`rerank surprisal`: surprisal, entropy and embedding depth of each word of a text, by any language model."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from itertools import chain, islice
+from pathlib import Path
 from typing import NamedTuple
 
+import click
+import numpy as np
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import (
+    JobFlags,
+    job_flags,
+    language_model_option,
+    output_file,
+    output_option,
+    text_option,
+    text_steps,
+)
+from rerank_adapters.report.page import page
+from rerank_adapters.report.plots import new_figure, save_figure
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import LanguageModel
+from rerank_plugins import ConfigError, LanguageModel
+from rerank_plugins.core.registry import Registry
 from rerank_plugins.hhmm.complexity import Complexity, EntropyKind, complexity
+from rerank_plugins.kit.files.text import open_atomic, open_text
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")
@@ -65,3 +85,119 @@ def as_json(measured: Iterable[Measured]) -> Iterator[str]:
             for word, values in sentence.rows()
         ]
         yield json.dumps({"sentence": sentence.line, "words": words}, ensure_ascii=False) + "\n"
+
+
+DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
+
+
+def surprisal_page(measured: Sequence[Measured], title: str) -> str:
+    """The whole page; write it as UTF-8. The tooltip of a word has all measures that the model defines."""
+    values = np.concatenate([np.zeros(0), *(sentence.measures.surprisal for sentence in measured)])
+    finite = values[np.isfinite(values)]
+    darkest = max(float(np.quantile(finite, DARKEST)), 1.0) if len(finite) else 1.0
+    words = sum(len(sentence.words) for sentence in measured)
+    head = f"{words:,} words, {finite.sum() / max(1, len(finite)):.2f} bits a word"
+    if len(finite) < len(values):
+        head += f", and {len(values) - len(finite):,} of probability 0"
+    return page(title, _body(measured, title, head, darkest))
+
+
+def _body(measured: Sequence[Measured], title: str, head: str, darkest: float) -> Iterator[str]:
+    yield f'<header><p class="kicker">Surprisal · {escape(title)}</p><h1>{head}</h1></header>'
+    yield f'<p class="legend">0 bits <span class="ramp"></span> {darkest:.1f} bits and more</p>'
+    yield (
+        '<p class="notes">The surprisal of a word is −log₂ p(word | the words before it); ⏎ is the end of a sentence, '
+        "which the bits a word count as one. A dotted line marks a word that the model does not know. On the right is "
+        "the sum of each sentence in bits.</p>"
+    )
+    for sentence in measured:
+        spans = " ".join(_word(word, values, darkest) for word, values in sentence.rows())
+        total = f"{float(np.sum(sentence.measures.surprisal)):.1f}"
+        line = f'<span>{sentence.line}</span><p class="words">{spans}</p><span>{total}</span>'
+        yield f'<div class="sentence">{line}</div>'
+
+
+def _word(word: str, values: dict[str, float], darkest: float) -> str:
+    surprisal, is_unknown = values["surprisal"], bool(values["oov"])
+    heat = min(1.0, max(0.0, surprisal / darkest)) if math.isfinite(surprisal) else 1.0
+    known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value)][:-1]
+    shown, title = "⏎" if word == "</s>" else escape(word), escape(", ".join([*known, *["unknown word"] * is_unknown]))
+    style = ' class="unknown"' * is_unknown + f' style="--h:{heat:.2f}"'
+    return f'<span{style} title="{title}">{shown}<sub>{surprisal:.1f}</sub></span>'
+
+
+def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) -> None:
+    """Plot surprisal, entropy and depth, a panel for each of them that the model defines."""
+    series = [
+        ("surprisal (bits)", measures.surprisal[:-1]),
+        ("entropy (bits)", measures.entropy[1:]),
+        ("depth", measures.depth[1:]),
+    ]
+    shown = [(name, values) for name, values in series if np.isfinite(values).all()]
+    figure, panels = new_figure(len(shown))
+    figure.set_figwidth(max(6.4, 0.5 * len(words) + 1))
+    for axes, (name, values) in zip(panels, shown, strict=True):
+        axes.plot(range(len(words)), values, marker="o")
+        axes.set_ylabel(name)
+        axes.set_xticks(range(len(words)), words if axes is panels[-1] else [""] * len(words), rotation=45, ha="right")
+    save_figure(figure, path)
+
+
+@click.command("surprisal")
+@click.argument("text", default="-")
+@language_model_option("hhmm")
+@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+              help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
+@click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
+              show_default=True, help="Entropy of derivations, of stores, or as equation (4) of Wu et al. has it "
+              "in print.")  # fmt: skip
+@click.option("--plot", type=output_file, metavar="FILE",
+              help="Also plot the first sentence to this file (.png, .pdf or .svg).")  # fmt: skip
+@click.option("--html", type=output_file, metavar="FILE",
+              help="Also write a page of the text to this file, its words coloured by surprisal.")  # fmt: skip
+@text_option
+@output_option("Where to write the measures.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, text: str, model: str | Path, layout: str, entropy: EntropyKind,
+    plot: Path | None, html: Path | None, steps: tuple[str, ...], output: Path,
+) -> None:  # fmt: skip
+    """Measure the surprisal of each word of a TEXT.
+
+    Measure how hard each word of a TEXT (one sentence per line) is to process.
+
+    Every language model of words gives surprisal (in bits) and marks the words that it does not know (`oov`). The
+    model `hhmm` also gives the entropy, the entropy reduction, the expected depth of the store and its difference from
+    the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is its
+    end, `</s>`.
+
+    \b
+    rerank surprisal stories.txt > stories.tsv
+    rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
+    rerank surprisal stories.txt -m lm.arpa --layout json
+    rerank surprisal stories.txt --html stories.html -o stories.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    language_model = Job.create(flags.settings, registry).word_model(model)
+    text_pipeline = TextPipeline(text_steps(steps))
+    with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
+        measured: Iterable[Measured] = bar.over(measure(language_model, lines, entropy, text_pipeline))
+        if plot is not None or html is not None:
+            measured = sentences = list(measured)
+        if plot is not None:
+            first = next((sentence for sentence in sentences if sentence.words), None)
+            if first is None:
+                raise ConfigError(f"--plot: {text} has no sentence to plot")
+            plot_complexity(first.words, first.measures, plot)
+        if html is not None:
+            with open_atomic(html) as stream:
+                stream.write(surprisal_page(sentences, "stdin" if text == "-" else Path(text).name))
+        out.writelines(as_json(measured) if layout == "json" else as_table(measured))
+    if plot is not None:
+        closing.wrote("the plot of the first sentence", plot)
+    if html is not None:
+        closing.wrote("a page of the text, for a browser,", html)
+    closing.wrote(f"the measures of {counted(bar.done, 'sentence')}", output)

@@ -1,6 +1,8 @@
 """Computes the score of the billion-word imputation task: the mean edit distance to the complete sentences.
 
 The distance is that of Levenshtein (1966), by rapidfuzz, over whole sentences with their spaces; lower is better.
+
+`rerank edit-distance`: scores restored sentences as the billion-word imputation task does.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
+from rerank_adapters.applications.restoration.incomplete import is_header, parse_rows
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import output_option, style_option
 from rerank_adapters.evaluation.significance import Z
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import LongArray
@@ -85,3 +90,31 @@ def distance_table(records: list[dict[str, Any]]) -> Table:
     return Table(
         "Edit distance", header, tuple(rows), (f"Characters per sentence, over {records[0]['sentences']:,} sentences.",)
     )
+
+
+@click.command("edit-distance")
+@click.argument("complete")
+@click.argument("restored", nargs=-1, required=True, metavar="RESTORED...")
+@style_option
+@output_option("Write the scores to this file.")
+def command(complete: str, restored: tuple[str, ...], style: str, output: Path) -> None:
+    """Score restored sentences by their mean edit distance.
+
+    The score of the billion-word imputation task is the mean Levenshtein distance in characters between the RESTORED
+    sentences and the COMPLETE ones; lower is better. Both are CSV files with the columns id and sentence, matched by
+    id, or texts, matched line by line. `right` is the proportion of sentences that are restored exactly.
+
+    \b
+    rerank edit-distance solution.csv submission.csv
+    rerank edit-distance novel.ref novel.1best novel.reranked
+    """  # noqa: D301
+    from rerank_adapters.report.output import write_records
+
+    closing = Closing()
+    whole = read_sentences(complete)
+    if not whole.by_id:
+        raise FormatError("there is no sentence", path=whole.name)
+    records = list(distance_records(whole, [read_sentences(path) for path in restored]))
+    write_records(records, [distance_table(records)], style, output)
+    if str(output) != "-":
+        closing.wrote(f"the scores of {counted(len(records), 'system')}", output)

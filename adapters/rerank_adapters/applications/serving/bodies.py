@@ -1,4 +1,4 @@
-r"""Reads the bodies of requests (lists in JSON or in an n-best format) and makes the bodies of answers.
+r"""The bodies of requests (lists in JSON or in an n-best format, within limits) and of answers.
 
     {"lists": [{"id": "7", "source": "so ist es", "hypotheses": [{"text": "so it is", "features": {"LM0": -4}}, …]}, …]}
     {"hypotheses": ["so it is", "so is it"], "source": "so ist es"}              one list
@@ -12,18 +12,55 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from rerank_adapters.applications.serving.limits import Limits
-from rerank_adapters.chain.reranker import Reranked, Reranker
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.reranker import Reranked, Reranker
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a server.
+
+    `body`        bytes of a request's body
+    `lists`       lists of a request
+    `hypotheses`  hypotheses of a list
+    `words`       words of a hypothesis, a source sentence or a context
+    `seconds`     time of a request, from its first byte to its answer; its body must arrive within the same time
+    `waiting`     requests that wait for a process
+    `connections` connections at a time
+    """
+
+    body: int = 4_000_000
+    lists: int = 100
+    hypotheses: int = 1_000
+    words: int = 200
+    seconds: float = 30.0
+    waiting: int = 64
+    connections: int = 512
+
+    def checked(self, nbests: Iterable[NBestList]) -> Iterator[NBestList]:
+        """Yield the lists while they keep to the limits. Raises FormatError at the first one that does not."""
+        for number, nbest in enumerate(nbests, 1):
+            where = f"segment {nbest.segment_id}"
+            if number > self.lists:
+                raise FormatError(f"the request has more than {self.lists} lists, the most that this server takes")
+            if len(nbest) > self.hypotheses:
+                raise FormatError(f"{where} has {len(nbest)} hypotheses; this server takes at most {self.hypotheses}")
+            for text in (*nbest.texts, nbest.source or "", nbest.context or ""):
+                if (words := len(text.split())) > self.words:
+                    raise FormatError(f"{where} has a text of {words} words; this server takes at most {self.words}")
+            yield nbest
+
 
 LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
 OUTPUTS = ("json", "lines", "nbest")

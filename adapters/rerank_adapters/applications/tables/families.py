@@ -1,21 +1,55 @@
-"""Finds the families of features in a table: the columns of each extracted feature, by its label."""
+"""Options that the commands of `rerank table` share.
+
+Loads feature tables that are to be written to another folder.
+
+Finds the families of features in a table: the columns of each extracted feature, by its label.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
-from rerank_adapters.chain.extract import DESCRIPTIONS
-from rerank_adapters.chain.provenance import RECORDED
-from rerank_plugins import FeatureTable
+from rerank_adapters.commands.options import output_file
+from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins.core.registry import Registry
+
+
+def _table_file(value: str) -> Path:
+    if value == "-":
+        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+    return output_file(value)
+
+
+def table_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`-o`: the feature table to write."""
+    return click.option(
+        "-o", "--output", type=_table_file, required=True, metavar="TABLE",
+        help="Write the feature table to this file (.npz).",
+    )(command)  # fmt: skip
+
+
+def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
+    """The table at `path`, whose record names its files relative to `folder`. Raises FormatError, ConfigError."""
+    from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
+
+    table = FeatureTable.load(path)
+    if RECORDED not in table.provenance:
+        return table
+    record = recorded_tables(recorded_job(table.provenance, path, registry), folder, *EXTRACTING)
+    return replace(table, provenance={**table.provenance, RECORDED: record})
 
 
 def families(table: FeatureTable) -> dict[str, list[str]]:
     """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    described: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
+    from rerank_adapters.chain.extraction.value_cache import FEATURES
+
+    described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
     return {label: columns_of(label, described[label]["components"]) for label in described}
 
 
@@ -31,15 +65,20 @@ def label_of(entry: Mapping[str, Any]) -> str:
 
 def recorded_entries(table: FeatureTable) -> list[dict[str, Any]]:
     """The `[[feature]]` tables that the table records."""
+    from rerank_adapters.chain.provenance import RECORDED
+
     return list(table.provenance.get(RECORDED, {}).get("feature", []))
 
 
 def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[str, str]) -> FeatureTable:
     """The table with some of its dense columns and recorded labels, by their old names, under new names."""
-    described = table.provenance.get(DESCRIPTIONS, {})
+    from rerank_adapters.chain.extraction.value_cache import FEATURES
+    from rerank_adapters.chain.provenance import RECORDED
+
+    described = table.provenance.get(FEATURES, {})
     provenance = dict(table.provenance)
-    if DESCRIPTIONS in provenance:
-        provenance[DESCRIPTIONS] = {labels[label]: how for label, how in described.items() if label in labels}
+    if FEATURES in provenance:
+        provenance[FEATURES] = {labels[label]: how for label, how in described.items() if label in labels}
     if RECORDED in provenance:
         entries = [
             {**entry, "label": labels[label_of(entry)]} if labels[label_of(entry)] != label_of(entry) else entry

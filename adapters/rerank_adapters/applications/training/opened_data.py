@@ -1,4 +1,4 @@
-"""Opens the data of a training for any trainer: text, sentence pairs, or trees, of treebanks or parsed.
+"""Opens the data of a training for any trainer (text, sentence pairs, or trees, of treebanks or parsed), and reports.
 
 Files may be compressed. Texts go through the steps of `--text`; tasks of a cluster open them by pieces.
 """
@@ -13,7 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerank_adapters.applications.training.reports import echo_perplexity, say
+import click
+
+from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
+from rerank_adapters.chain.parse_pool import ParseCounts
+from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.commands.options import JobFlags
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
@@ -29,6 +33,7 @@ from rerank_plugins.kit.workspace import Workspace
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
+
 
 BLOCK = 1000  # lines that go through the text steps at a time
 PARTS = 2  # parts of the work for each worker of a cluster
@@ -75,9 +80,7 @@ class OpenedData(TrainingData):
 
     @cached_property
     def _trees(self) -> TreeSource[Any]:
-        from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
         from rerank_adapters.chain.job import Job
-        from rerank_adapters.chain.parse_pool import ParseCounts
 
         common = self._common
         settings = JobFlags(common.config, seed=common.seed, jobs=common.jobs).settings
@@ -136,7 +139,7 @@ class OpenedData(TrainingData):
 
     def report(self, line: str) -> None:
         """Print a line to stderr."""
-        say(line)
+        click.echo(line, err=True)
 
     def progress(self, stage: str, done: int | None = None) -> None:
         """Show the stage, where trees are not counted instead."""
@@ -150,20 +153,22 @@ class OpenedData(TrainingData):
         if trained.evaluate is None:
             assert trained.language_model is not None  # the trainer uses `held-out`
             for path in self.held_out:
-                echo_perplexity(trained.language_model(), path)
+                with open_text(path) as lines, CountingBar("held-out sentences") as bar:
+                    totals = perplexity(trained.language_model(), bar.over(lines))
+                self.report(f"{display_name(path)}: {totals.summary()}")
         elif self._reads_trees:
             for path in self.held_out:
                 with CountingBar("held-out trees") as bar:
                     self._trees.seen = bar.add
                     result = trained.evaluate(self._trees.trees([Path(path)]))
-                say(f"{path}: {result}")
+                self.report(f"{path}: {result}")
         elif self._trainer.reads == "files":
             for path in self.held_out:
                 with StatusLine(f"held-out sentences of {path}"):
                     result = trained.evaluate([Path(path)])
-                say(f"{path}: {result}")
+                self.report(f"{path}: {result}")
         else:
-            say(f"held out: {trained.evaluate(self._opened(self.held_out))}")
+            self.report(f"held out: {trained.evaluate(self._opened(self.held_out))}")
 
 
 def _cluster(memory: int) -> Cluster:

@@ -7,12 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
-from rerank_adapters.applications.training.memory_options import memory_line, memory_options
-from rerank_adapters.applications.training.reports import say
 from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.options import (
     PLUGIN_HELP,
@@ -28,8 +26,41 @@ from rerank_adapters.commands.options import (
 )
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import PluginError
+from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry
 from rerank_plugins.core.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rerank_plugins.kit.workspace import Workspace
+
+
+def memory_size(text: str) -> int:
+    """The number of bytes of a size such as `8G`."""
+    return size_in_bytes(text, "--memory")
+
+
+def memory_options(command: Any) -> Any:
+    """Add `--memory`, in bytes, and `--temporary`."""
+    memory = click.option(
+        "--memory", type=memory_size, default="8G", show_default=True,
+        help="Use at most this much memory for counting, and sort on disk beyond it.",
+    )  # fmt: skip
+    temporary = click.option(
+        "--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
+        help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.",
+    )  # fmt: skip
+    return memory(temporary(command))
+
+
+def memory_line(workspace: Workspace) -> str:
+    """How much memory this process has used at most, and how much was sorted on disk."""
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
+    return f"peak memory {size_text(peak)}{on_disk}"
+
 
 ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
 PLAIN: dict[Any, click.ParamType[Any]] = {
@@ -63,9 +94,9 @@ def trainer_command(entry: Entry) -> click.Command:
         data = OpenedData(factory(**own), paths, output, CommonOptions(**values), registry)
         trained = data.train()
         for line in trained.lines:
-            say(line)
+            click.echo(line, err=True)
         if "memory" in values:
-            say(memory_line(data.workspace))
+            click.echo(memory_line(data.workspace), err=True)
         data.report_held_out(trained)
         size = f" ({size_text(output.stat().st_size)})" if not factory.to_stdout else ""
         closing.wrote(f"{trained.what}{size}", output)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.text import TextPipeline, unknown_share
 from rerank_plugins import ConfigError, Parse
@@ -24,6 +23,9 @@ from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]

@@ -26,7 +26,7 @@ from rerank_adapters.chain.job import SET
 from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.references import References, read_groups, read_references
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.lists.number_columns import read_columns
+from rerank_plugins.lists.column import read_columns
 
 TUNE = {"tune", "tuning", "dev", "devel", "development", "valid", "validation", "val", "heldout"}
 TEST = {"test", "tst", "eval", "evaluation", "blind"}

@@ -1,0 +1,112 @@
+"""The features of sentences (language models act as features), and logistic regression on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
+from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins.core.registry import suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+
+ITERATIONS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """P(good | x) = σ(weights · x + constant)."""
+
+    weights: FloatArray
+    constant: float
+
+
+def fit_logistic(values: FloatArray, good: BoolArray, strength: float = 1.0, *, constant: bool = True) -> Logistic:
+    """Fit the regression of `good` (rows) on `values` (rows, columns) by scikit-learn (the extra `ml`).
+
+    Features are divided by their standard deviations before training, so that the penalty ½ |w|² / strength has the
+    same effect on all; the weights are in the features' own units, and those of constant columns are 0. Without a
+    `constant`, values are not centred, and the spread is their root mean square. Raises ConfigError if
+    scikit-learn is not installed or all rows belong to one class.
+    """
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise ConfigError(
+            "logistic regression needs scikit-learn: pip install 'rerank-plugins[ml]' (or use a threshold)"
+        ) from None
+    if good.all() or not good.any():
+        raise ConfigError("logistic regression needs both acceptable and unacceptable sentences, found one kind only")
+    centre = values.mean(axis=0) if constant else np.zeros(values.shape[1])
+    spread = np.sqrt(np.mean((values - centre) ** 2, axis=0))
+    varies = spread > 1e-12 * (1 + np.abs(centre))
+    scaled = (values[:, varies] - centre[varies]) / spread[varies]
+    weights = np.zeros(values.shape[1])
+    if not varies.any():
+        return Logistic(weights, float(np.log(good.mean() / (1 - good.mean()))) if constant else 0.0)
+    model = LogisticRegression(C=strength, fit_intercept=constant, max_iter=ITERATIONS).fit(scaled, good)
+    weights[varies] = model.coef_[0] / spread[varies]
+    return Logistic(weights, float(np.ravel(model.intercept_)[0] - weights @ centre) if constant else 0.0)
+
+
+def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:
+    """The name and the config table of the language model that `spec` describes.
+
+    The name is that of the config, or the file's without its endings, or else the label or the name of the plugin.
+    """
+    table = job.language_model_table(spec)
+    if spec in job.config.language_model:
+        return spec, table
+    if Path(spec).is_file():
+        return Path(spec).name.split(".")[0], table
+    return str(table.pop("label", table["use"])), table
+
+
+def with_models(job: Job, specs: Sequence[str]) -> Job:
+    """The job with one more feature `ngram-lm` for each language model, labelled with the name of the model.
+
+    A spec is a file, a name of the config, or a plugin with its options (see `named_model`).
+    """
+    config = job.config
+    features, models = list(config.feature), dict(config.language_model)
+    for spec in specs:
+        label, table = named_model(job, spec)
+        models[label] = table
+        features.append({"use": "ngram-lm", "lm": label, "label": label})
+    return job.with_config({"feature": features, "language_model": models})
+
+
+def sentence_table(
+    job: Job, nbests: Sequence[NBestList], text: TextPipeline, columns: Sequence[str] = ()
+) -> FeatureTable:
+    """The job's features of all sentences, one row each, extracted after the text steps.
+
+    With `columns`, only the columns that match one of these patterns are kept. Raises ConfigError where the job has no
+    features, or a pattern matches no column.
+    """
+    from rerank_adapters.chain.extract import extract_with
+
+    if not job.labels:
+        raise ConfigError("nothing to judge with: give features with -f, language models with --lm, or a config")
+    texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
+    processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
+    return matching_columns(extract_with(job, processed, decoder_table(processed)), columns)
+
+
+def matching_columns(table: FeatureTable, patterns: Sequence[str]) -> FeatureTable:
+    """The columns whose names match some pattern; all without patterns. Raises ConfigError for one without a match."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in table.names):
+            raise ConfigError(f"--column: no column {pattern!r}{suggestion(pattern, table.names)}")
+    wanted = patterns or ("*",)
+    kept = [i for i, name in enumerate(table.names) if any(fnmatchcase(name, pattern) for pattern in wanted)]
+    return replace(table, names=tuple(table.names[i] for i in kept), values=table.values[:, kept])

@@ -1,1 +1,0 @@
-"""Test suites of targeted syntactic evaluation."""

@@ -1,1 +1,0 @@
-"""Aligns the words of sentence pairs, and measures the errors of the links."""

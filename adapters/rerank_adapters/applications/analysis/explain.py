@@ -1,0 +1,198 @@
+"""`rerank explain`: why one hypothesis of a segment beats another, in a finished job or in lists with weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.applications.analysis.explanation_report import explanation_lines
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, config_option, source_option
+from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins.core.registry import Registry, suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Data, Job
+    from rerank_adapters.config import Config, DataSet
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A list with the table of its features alone, its references, and the weights with the job that they record."""
+
+    job: Job
+    weights: Weights
+    nbest: NBestList
+    references: tuple[str, ...]
+    table: FeatureTable
+
+    @classmethod
+    def of_job(cls, registry: Registry, config: Path, work: Path | None, name: str | None, segment: str) -> Segment:
+        """The segment of a job whose files are in the work folder; its feature table need not be there.
+
+        Raises ConfigError for a job without weights, and for a data set or a segment that it does not have.
+        """
+        from rerank_adapters.chain.job import Job
+        from rerank_adapters.chain.run import RERANKED, weights_file
+
+        job = Job.create(JobFlags(config).settings, registry)
+        folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
+        weights = folder / weights_file(RERANKED)
+        if not weights.is_file():
+            raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
+        for set_name, data_set in _data_sets(job.config, config, name).items():
+            data = job.read(data_set)
+            position = _position(data, segment)
+            if position is not None:
+                table = folder / f"{set_name}.npz"
+                return cls._at(registry, weights, data, position, table if table.is_file() else None)
+        where = f"the data set {name!r}" if name else f"{config}"
+        raise ConfigError(f"{where} has no segment {segment!r}")
+
+    @classmethod
+    def of_lists(
+        cls, registry: Registry, nbest: Sequence[str], weights: Path, references: Sequence[Path], source: Path | None,
+        segment: str,
+    ) -> Segment:  # fmt: skip
+        """The segment of lists. Raises ConfigError where they do not have it."""
+        from rerank_adapters.chain.job import Data
+        from rerank_adapters.chain.provenance import recorded_job
+
+        job = recorded_job(read_weights(weights).provenance, weights, registry)
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+        ids = [read.segment_id for read in nbests]
+        by_segment: list[tuple[str, ...]] = [() for _ in nbests]
+        if references:
+            by_segment = read_references(references).for_segments(ids)
+        data = Data("lists", nbests, by_segment)
+        position = _position(data, segment)
+        if position is None:
+            raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
+        return cls._at(registry, weights, data, position, None)
+
+    @classmethod
+    def _at(cls, registry: Registry, weights: Path, data: Data, position: int, path: Path | None) -> Segment:
+        """The segment at a position of the data, with its features from the table at `path`, or extracted."""
+        from rerank_adapters.chain.extract import stream_tables
+        from rerank_adapters.chain.provenance import check_same_lists, recorded_job
+
+        tuned = read_weights(weights)
+        job = recorded_job(tuned.provenance, weights, registry)
+        nbest = data.nbests[position]
+        if path is not None:
+            whole = FeatureTable.load(path)
+            check_same_lists(data.nbests, whole)
+            table = whole.take_segments([position])[0]
+        else:
+            ((_, table),) = stream_tables(job, [nbest])
+        return cls(job, tuned, nbest, data.references[position], table)
+
+
+def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
+    """By name, the data set of that name, or all, those to test on first. Raises ConfigError for an unknown name."""
+    sets = {test.name: test for test in config.test}
+    if config.tune is not None:
+        sets["tune"] = config.tune
+    if name is not None and name not in sets:
+        raise ConfigError(f"{path}: no data set named {name!r}{suggestion(name, sets)}")
+    return sets if name is None else {name: sets[name]}
+
+
+def _position(data: Data, segment: str) -> int | None:
+    return next((i for i, nbest in enumerate(data.nbests) if nbest.segment_id == segment), None)
+
+
+@click.command("explain")
+@click.argument("segment", metavar="ID")
+@click.argument("nbest", nargs=-1, metavar="[NBEST]...")
+@config_option
+@click.option("--work", type=Path, metavar="FOLDER",
+              help="The work folder of the job. Default: the config's `work`, or work/NAME.")  # fmt: skip
+@click.option("--set", "name", metavar="NAME",
+              help="The data set of the job: tune, or the name of a [[test]]. Default: the first that has ID, test "
+              "sets first.")  # fmt: skip
+@click.option("-w", "--weights", type=Path, metavar="WEIGHTS",
+              help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
+@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+              help="References of the NBEST lists. Repeatable.")  # fmt: skip
+@source_option
+@click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
+              help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
+@click.option("-b", "--against", metavar="CHOICE",
+              help="Hypothesis B, chosen in the same way. Default: first, or second where A is first.")  # fmt: skip
+@click.option("-p", "--parser", "parsers", multiple=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
+              help=f"Show trees of this parser: {PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the parsers "
+              "that the features use.")  # fmt: skip
+@click.option("--features", type=click.IntRange(1), default=15, show_default=True,
+              help="Show so many features, those of the largest contributions.")  # fmt: skip
+@click.option("--layout", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="Print a report for people, or a JSON object.")  # fmt: skip
+@click.pass_obj
+def command(
+    registry: Registry, segment: str, nbest: tuple[str, ...], config: Path | None, work: Path | None, name: str | None,
+    weights: Path | None, references: tuple[Path, ...], source: Path | None, hypothesis: str, against: str | None,
+    parsers: tuple[str, ...], features: int, layout: str,
+) -> None:  # fmt: skip
+    """Explain why a hypothesis of a segment beats another.
+
+    For the segment ID, hypothesis A (the new 1-best) is compared with B (the decoder's 1-best): what each feature adds
+    to the lead of A, weight × difference of the values; the scores of every word by each language model of the job; and
+    the trees of both by the parsers of the features. CHOICE is one of
+
+    \b
+      best, second    the first and the second after reranking
+      first           the first of the decoder
+      oracle, worst   the best and the worst by the first metric
+      7               a rank in the decoder's order, from 1
+      'he is here .'  the text of a hypothesis
+
+    The job is one that `rerank run` has done, named by its config; or lists are given with weights.
+
+    \b
+    rerank explain 17 -c configs/mt.toml --against oracle
+    rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
+    """  # noqa: D301
+    from rerank_adapters.chain.explanation import explain, explanation_record
+    from rerank_adapters.report.output import report_console
+
+    if (config is None) == (weights is None):
+        raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")
+    if config is not None and (nbest or references or source):
+        raise ConfigError("the job names its lists, references and source: give no others beside -c")
+    if weights is not None and (work or name):
+        raise ConfigError("--work and --set belong to a job: give -c instead of -w")
+    if weights is not None and not references and {hypothesis, against} & {"oracle", "worst"}:
+        raise ConfigError("the best and the worst hypothesis are known by references: give -r")
+    if config is not None:
+        found = Segment.of_job(registry, config, work, name, segment)
+    else:
+        assert weights is not None  # checked above
+        if not nbest:
+            raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
+        found = Segment.of_lists(registry, nbest, weights, references, source, segment)
+    known = [*found.job.config.parser, *found.job.registry.entries["parser"], "none"]
+    for spec in parsers:
+        if spec.partition(",")[0] not in known:
+            raise ConfigError(f"--parser: no parser named {spec!r}{suggestion(spec, known)}")
+    chosen = hypothesis, against or ("second" if hypothesis == "first" else "first")
+    with StatusLine("scoring words and parsing"):
+        explanation = explain(found.job, found.weights, found.nbest, found.references, found.table, chosen, parsers)
+        if against is None and explanation.first.rank == explanation.second.rank and explanation.hypotheses > 1:
+            click.echo("rerank: the decoder's 1-best stays the best; B is the second after reranking", err=True)
+            chosen = hypothesis, "second"
+            explanation = explain(found.job, found.weights, found.nbest, found.references, found.table, chosen, parsers)
+    if layout == "json":
+        lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
+    else:
+        lines = list(explanation_lines(explanation, features, min(report_console().width, 120)))
+    click.echo("\n".join(lines))

@@ -1,0 +1,229 @@
+"""`rerank complete`: answers sentence completion questions by reranking, and reports the accuracy.
+
+The options of a question form an n-best list. Each column of the feature table is a system by itself; the weighted sum
+of all columns is another one. Its weights are given by the user or tuned for accuracy by cross-validation, so that no
+question is answered with weights tuned on it. Of options with equal values the first is chosen, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.completion.questions_file import (
+    Question,
+    answer_lines,
+    read_answers,
+    read_questions,
+    with_answers,
+)
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
+from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.report.tables import Table
+from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuners.within_lists import one_best
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.kit.files.text import open_atomic
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Data, Job
+    from rerank_adapters.config import Config
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers of a system: `choices` (questions) has the position of the option chosen."""
+
+    system: str
+    choices: LongArray
+
+
+def completion_config(config: Config) -> Config:
+    """The config, with accuracy as its metric unless it names one."""
+    accuracy = {} if "metric" in config.model_fields_set else {"metric": [{"use": "accuracy"}]}
+    return config.model_copy(update=accuracy)
+
+
+def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
+    """N-best lists of the completions after the text pipeline; the reference is the right completion, if known."""
+    from rerank_adapters.chain.job import Data
+
+    nbests = [q.nbest().with_texts(text.apply(q.completions())) for q in questions]
+    right: list[tuple[str, ...]] = [
+        () if q.answer is None else (n[q.answer].text,) for q, n in zip(questions, nbests, strict=True)
+    ]
+    return Data("questions", nbests, right)
+
+
+def single_answers(table: FeatureTable) -> list[Answers]:
+    """A system for each feature that differs between the options of some question; it chooses the highest value."""
+    offsets = table.offsets
+    systems = []
+    for column, name in enumerate(table.names):
+        values = table.values[:, column]
+        spread = np.maximum.reduceat(values, offsets[:-1]) - np.minimum.reduceat(values, offsets[:-1])
+        if spread.any():
+            systems.append(Answers(name, one_best(values, offsets) - offsets[:-1]))
+    if not systems:
+        raise ConfigError("no feature gives the options of any question different values")
+    return systems
+
+
+def other_answers(argument: str, questions: Sequence[Question]) -> Answers:
+    """The answers of a system from NAME=FILE. Raises ConfigError, and FormatError as `read_answers` does."""
+    name, equals, path = argument.partition("=")
+    if not (name and equals and path):
+        raise ConfigError(f"--system {argument!r}: wanted NAME=FILE")
+    answers = read_answers(path, len(questions[0].options))
+    return Answers(name, np.array([q.answer for q in with_answers(questions, answers, path)], np.int64))
+
+
+def write_lists(job: Job, data: Data, prefix: Path) -> None:
+    """Write the lists to PREFIX.nbest in the job's format, numbered from 0; and PREFIX.ref if all answers are known."""
+    with open_atomic(f"{prefix}.nbest") as out:
+        for number, nbest in enumerate(data.nbests):
+            out.writelines(job.format.write(replace(nbest, segment_id=str(number))))
+    if all(data.references):
+        with open_atomic(f"{prefix}.ref") as out:
+            out.writelines(f"{right[0]}\n" for right in data.references)
+
+
+def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> list[Answers]:
+    """Each feature by itself, then all together: with `weights` or, if the answers are known, with tuned weights.
+
+    Raises ConfigError if the job has no features, or the weights are for other ones.
+    """
+    from rerank_adapters.chain.apply import apply_weights, table_pairs
+    from rerank_adapters.chain.extract import extract_with
+
+    if not job.labels:
+        raise ConfigError("nothing to answer with: give features with -f or a config")
+    table = extract_with(job, data.nbests, decoder_table(data.nbests))
+    systems = single_answers(table)
+    if weights is not None:
+        chosen = apply_weights(job, weights, table_pairs(data.nbests, table))
+        systems.append(Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64)))
+    elif all(data.references) and len(table.names) > 1:
+        systems.append(combined_answers(job, data, table, folds))
+    return systems
+
+
+def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> Answers:
+    """All features together; each question is answered with weights tuned on the folds that it is not in."""
+    from rerank_adapters.chain.tune import start_weights, tuning_data
+    from rerank_adapters.chain.tuning.cross_validation import held_out_choices
+
+    problem, start = tuning_data(job, data, table), start_weights(job, data, table)
+    return Answers(f"all, {folds}-fold", held_out_choices(problem, job.tuner, start, folds, job.config.seed))
+
+
+HEADER = ("system", "accuracy", "95 % interval", "right")
+COMPARISON = ("system", "difference", "only this", "only that", "p")
+
+
+def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:
+    """The comparison of each system with the `baseline` (its name), then the accuracy of each, a row for each system.
+
+    All answers must be known.
+    """
+    answers = np.array([question.answer for question in questions], np.int64)
+    right = {system.system: system.choices == answers for system in systems}
+    rows, compared = [], []
+    for name, correct in right.items():
+        low, high = wilson_interval(int(correct.sum()), len(correct))
+        accuracy = f"{100 * correct.mean():.1f} %", f"{100 * low:.1f} to {100 * high:.1f}"
+        rows.append((name, *accuracy, f"{correct.sum()} of {len(correct)}"))
+        if name != baseline:
+            test = mcnemar(correct, right[baseline])
+            difference = 100 * (correct.mean() - right[baseline].mean())
+            counts = str(test.first_only), str(test.second_only)
+            compared.append((name, f"{difference:+.1f}", *counts, f"{test.p_value:.3g}"))
+    guessing = 100 * np.mean([1 / len(question.options) for question in questions])
+    tables = []
+    if compared:
+        notes = (
+            "The difference of accuracies is in percentage points. `only this` counts the",
+            "questions that this system alone answers correctly, `only that` those of the",
+            "baseline. p: McNemar's exact test.",
+        )
+        tables = [Table(f"Compared with {baseline}", COMPARISON, tuple(compared), notes)]
+    note = f"Guessing would reach {guessing:.1f} %. The intervals are Wilson's."
+    return [*tables, Table("Sentence completion", HEADER, tuple(rows), (note,))]
+
+
+@click.command("complete")
+@click.argument("questions", type=Path)
+@click.option("--answers", type=Path, metavar="FILE",
+              help="Read the correct answers from this file, if QUESTIONS has none.")  # fmt: skip
+@click.option("-w", "--weights", type=Path, metavar="FILE",
+              help="Use these weights for all features instead of tuning them.")  # fmt: skip
+@click.option("--folds", type=click.IntRange(2), default=10, show_default=True,
+              help="Tune weights by cross-validation with this many folds.")  # fmt: skip
+@text_option
+@click.option("--system", "system_files", multiple=True, metavar="NAME=FILE",
+              help="Also report on another system, whose answers are in this file.")  # fmt: skip
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+@click.option("-o", "--output", type=output_file, metavar="FILE",
+              help="Write the answers of all features together to this file.")  # fmt: skip
+@click.option("--lists", type=Path, metavar="PREFIX",
+              help="Also write the questions as n-best lists: PREFIX.nbest and PREFIX.ref.")  # fmt: skip
+@job_flags("features", "tuner", "config", "jobs", "seed")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, questions: Path, answers: Path | None, weights: Path | None, folds: int,
+    steps: tuple[str, ...], system_files: tuple[str, ...], baseline: str | None, output: Path | None,
+    lists: Path | None,
+) -> None:  # fmt: skip
+    """Answer QUESTIONS: choose the word for the blank.
+
+    A question is a sentence with a blank, and options to fill it. Each column of each feature answers alone. All
+    columns together answer with the weights of -w, or with weights that are tuned for accuracy on the other
+    questions. Where the correct answers are known, tables show the accuracy of each system with its 95 % interval,
+    and compare it with the first system by McNemar's test.
+
+    \b
+    rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
+    rerank complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.report.output import report_console
+    from rerank_adapters.report.terminal import print_table
+
+    closing = Closing()
+    job = Job.create(completion_config(flags.settings), registry)
+    job.check_options()
+    text = TextPipeline(text_steps(steps))
+    asked = read_questions(questions, answers)
+    known = all(question.answer is not None for question in asked)
+    if not known and output is None:
+        raise ConfigError(f"{questions}: no answers to compare with; give --answers, or -o to write some")
+    others = [other_answers(system, asked) for system in system_files]
+    fixed_weights = read_weights(weights) if weights else None
+    data = completion_data(asked, text)
+    if lists is not None:
+        write_lists(job, data, lists)
+        closing.wrote(counted(len(asked), "list"), f"{lists}.nbest")
+        if known:
+            closing.wrote(counted(len(asked), "reference"), f"{lists}.ref")
+    ours = answer_all(job, data, fixed_weights, folds)
+    systems = {answered.system: answered for answered in [*ours, *others]}
+    if baseline is not None and baseline not in systems:
+        raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, systems)}")
+    if known:
+        for table in accuracy_tables(asked, list(systems.values()), baseline or ours[0].system):
+            print_table(table, report_console())
+    if output is not None:
+        chosen = ours[-1]
+        with open_atomic(output) as stream:
+            stream.writelines(answer_lines(asked, chosen.choices.tolist()))
+        closing.wrote(f"{counted(len(asked), 'answer')} of {chosen.system!r}", output)

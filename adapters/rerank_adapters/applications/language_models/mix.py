@@ -1,0 +1,121 @@
+"""`rerank mix`: a mixture of language models, with weights fitted to held-out text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from rerank_adapters.chain.scoring import Totals, score_lines
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.options import JobFlags, job_flags, language_model_option, output_option
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins import ConfigError, FloatArray, LanguageModel
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.ngram.mixture import fit_weights, mixed
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+
+
+def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, LanguageModel]]:
+    """Give each model a name: a job whose config has a table for each of them, and the models by name.
+
+    Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
+    fewer than two models.
+    """
+    tables: dict[str, dict[str, Any]] = {}
+    names: list[str] = []
+    files = 0
+    for spec in specs:
+        if spec in job.config.language_model:
+            names.append(str(spec))
+            continue
+        table = job.language_model_table(spec)
+        files += (is_file := Path(spec).is_file())
+        names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
+        tables[names[-1]] = table
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-m LM, repeated)")
+    job = job.with_config({"language_model": {**job.config.language_model, **tables}})
+    return job, {name: job.word_model(name) for name in names}
+
+
+def _new_name(name: str, tables: Iterable[str], job: Job) -> str:
+    taken, number, wanted = {*tables, *job.config.language_model}, 2, name
+    while wanted in taken:
+        wanted, number = f"{name}-{number}", number + 1
+    return wanted
+
+
+def held_out_scores(models: Sequence[LanguageModel], lines: Sequence[str]) -> tuple[FloatArray, list[Totals]]:
+    """The ln p of all words and `</s>`s by each model (words, models), and each model's sums."""
+    columns, totals = [], []
+    with CountingBar("sentences scored", len(models) * len(lines)) as bar:
+        for model in models:
+            sums, values = Totals(), [np.zeros(0)]
+            for scored in bar.over(score_lines(model, lines)):
+                sums.add(scored.totals)
+                values.append(scored.ln_p)
+            columns.append(np.concatenate(values))
+            totals.append(sums)
+    return np.stack(columns, axis=1), totals
+
+
+def mix(models: dict[str, LanguageModel], lines: Sequence[str]) -> FloatArray:
+    """Fit the weights to held-out text by EM, and report the perplexity of each model and of the mixture on stderr.
+
+    Returns the weights (models), which sum to one. Raises ConfigError for an empty text.
+    """
+    ln_p, totals = held_out_scores(list(models.values()), lines)
+    if len(ln_p) == 0:
+        raise ConfigError("the held-out text is empty: there is nothing to fit weights to")
+    rounds: list[float] = []
+    weights = fit_weights(ln_p, report=lambda _, mean: rounds.append(mean))
+    for (name, sums), weight in zip(zip(models, totals, strict=True), weights, strict=True):
+        click.echo(f"{name}: weight {weight:.4f}; {sums.summary()}", err=True)
+    perplexity = float(np.exp(-mixed(ln_p, weights).mean()))
+    click.echo(f"mixture: perplexity {perplexity:.2f} with OOVs, after {len(rounds)} rounds of EM", err=True)
+    return weights
+
+
+def mixture_config(job: Job, models: Iterable[str], weights: FloatArray) -> str:
+    """The tables of the models and of their mixture, as TOML for a config file."""
+    import tomli_w
+
+    tables = {name: dict(job.config.language_model[name]) for name in models}
+    tables["mixture"] = {"use": "mixture", "models": list(tables), "weights": [round(float(w), 6) for w in weights]}
+    return tomli_w.dumps({"language_model": tables})
+
+
+@click.command("mix")
+@click.argument("held_out", metavar="HELD_OUT")
+@language_model_option(multiple=True)
+@output_option("Where to write the config of the mixture.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, held_out: str, models: tuple[str | Path, ...], output: Path
+) -> None:  # fmt: skip
+    """Fit the weights of a mixture of language models by EM.
+
+    The weights of language models of any kind are fitted to the HELD_OUT text. The command writes the tables of a
+    config file in which the mixture is the language model `mixture`, for features and other commands to use.
+
+    \b
+    rerank mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
+    rerank score test.en -c mixture.toml --lm mixture
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    job, named = name_models(Job.create(flags.settings, registry), models)
+    with open_text(held_out) as lines:
+        weights = mix(named, list(lines))
+    with open_atomic(output) as out:
+        out.write(mixture_config(job, named, weights))
+    closing.wrote("the config of the mixture", output)

@@ -1,0 +1,72 @@
+"""`rerank sample`: draws sentences from a language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_plugins import ConfigError
+from rerank_plugins.core.interfaces import GenerativeLM
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import open_atomic
+
+
+def length_range(text: str) -> tuple[int, int]:
+    """The shortest and the longest length, from `15-20` or `7`. Raises ConfigError.
+
+    >>> length_range("15-20"), length_range("7")
+    ((15, 20), (7, 7))
+    """
+    low, dash, high = text.partition("-")
+    parts = [low, high if dash else low]
+    if not all(part.isdecimal() for part in parts) or not 1 <= int(parts[0]) <= int(parts[1]):
+        raise ConfigError(f"length {text!r}: wanted words, as 7 or 15-20")
+    return int(parts[0]), int(parts[1])
+
+
+@click.command("sample")
+@click.argument("lm", shell_complete=plugin_names("language_model"))
+@click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="Number of sentences.")
+@click.option("--length", default="1-100", show_default=True, metavar="WORDS",
+              help="Number of words in a sentence: 15-20, or 7.")  # fmt: skip
+@click.option("--trees", is_flag=True, help="Print bracketed trees, if the model generates them.")
+@output_option("Where to write the sentences.")
+@job_flags("config", "seed")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, lm: str, number: int, length: str, trees: bool, output: Path
+) -> None:  # fmt: skip
+    """Draw sentences at random from a language model.
+
+    LM is its name in the config, or NAME, or NAME,option=value,…. Sentences of other lengths are rejected. The same
+    seed gives the same sentences. The language models `ngram` and `treelet-lm` generate sentences; the trees of a
+    treelet model have the model's transformations applied.
+
+    \b
+    rerank sample ngram,model=lm.ngram -n 5 --length 15-20
+    rerank sample treelet-lm --trees
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    shortest, longest = length_range(length)
+    job = Job.create(flags.settings, registry)
+    model = job.language_model(lm)
+    sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
+    if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
+        what = "trees" if trees else "sentences"
+        raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")
+    rng = np.random.default_rng(job.config.seed)
+    with StatusLine("drawing sentences"):
+        drawn = sampler.sample_trees(number, rng) if trees else map(" ".join, sampler.sample(number, rng))
+        drawn = list(map(str, drawn))
+    with open_atomic(output) as out:
+        out.writelines(f"{line}\n" for line in drawn)
+    closing.wrote(counted(len(drawn), "tree" if trees else "sentence"), output)

@@ -1,0 +1,152 @@
+"""`rerank score`: the probabilities of a text, in the layouts of other programs and as a table.
+
+SRILM's `ngram -ppl` leaves unknown words out of its sums: ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)),
+and ppl1 is the same without the ends of sentences in the divisor. KenLM's `query` prints a perplexity with unknown
+words, which have the probability of `<unk>`, and one without them. Both use log10. SRILM's statistics of -debug 3 and
+above are not implemented.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals, score_lines, total_lines
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import (
+    JobFlags,
+    job_flags,
+    language_model_option,
+    output_option,
+    text_option,
+    text_steps,
+)
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.text import TextPipeline
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+
+
+def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
+    """What `ngram -ppl NAME -debug DETAIL` prints: with detail 0 a summary, with 1 sentences too, with 2 words too."""
+    totals = Totals()
+    for sentence in scored:
+        totals.add(sentence.totals)
+        if detail > 0:
+            yield " ".join(sentence.words[:-1]) + "\n"
+        if detail > 1:
+            yield from map(_srilm_word, *_word_rows(sentence))
+        if detail > 0:
+            yield f"{_srilm_sums(sentence.totals)}\n\n"
+    yield f"file {name}: {_srilm_sums(totals)}\n"
+
+
+def _word_rows(sentence: Scored) -> tuple[Iterable[Any], ...]:
+    contexts = ("<s> ", *(f"{word} ..." for word in sentence.words[:-1]))
+    lengths = sentence.lengths if sentence.lengths is not None else [None] * len(sentence.words)
+    return sentence.words, contexts, sentence.ln_p.tolist(), sentence.unknown, lengths
+
+
+def _srilm_word(word: str, context: str, ln_p: float, unknown: bool, length: int | None) -> str:
+    tag = "[OOV] " if unknown else "" if length is None else f"[{length}gram] "
+    zero = unknown or ln_p <= ZERO
+    p, log10 = ("0", "-inf") if zero else (f"{math.exp(ln_p):g}", f"{ln_p / LN10:g}")
+    return f"\tp( {word} | {context}) \t= {tag}{p} [ {log10} ]\n"
+
+
+def _srilm_sums(totals: Totals) -> str:
+    ppl, ppl1 = (
+        "undefined" if math.isnan(value) else f"{value:g}" for value in (totals.excluding, totals.excluding_ends)
+    )
+    return (
+        f"{totals.sentences} sentences, {totals.words} words, {totals.oovs} OOVs\n"
+        f"{totals.zeroprobs} zeroprobs, logprob= {totals.logprob / LN10:g} ppl= {ppl} ppl1= {ppl1}"
+    )
+
+
+def kenlm_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
+    """What KenLM's `query` prints: with detail 0 a summary, with 1 sentences too, with 2 words too.
+
+    A word is `word=KNOWN length log10`. KNOWN is 0 for an unknown word, like KenLM's word number of it, and 1 for any
+    other; the length of the matched n-gram is 0 for a model that does not tell it.
+    """
+    totals = Totals()
+    for sentence in scored:
+        own = sentence.totals
+        totals.add(own)
+        lengths = sentence.lengths if sentence.lengths is not None else [0] * len(sentence.words)
+        if detail > 1:
+            values = zip(sentence.words, sentence.unknown, lengths, (sentence.ln_p / LN10).tolist(), strict=True)
+            yield "".join(f"{word}={int(not oov)} {length} {log10:.6g}\t" for word, oov, length, log10 in values)
+        if detail > 0:
+            yield f"Total: {sentence.ln_p.sum() / LN10:.6g} OOV: {own.oovs}\n"
+    yield (
+        f"Perplexity including OOVs:\t{totals.including:.6g}\nPerplexity excluding OOVs:\t{totals.excluding:.6g}\n"
+        f"OOVs:\t{totals.oovs}\nTokens:\t{totals.words + totals.sentences}\n"
+    )
+
+
+def word_table(scored: Iterable[Scored]) -> Iterator[str]:
+    """A tab-separated line for each word, header first, with natural and decimal logs."""
+    yield "sentence\tword\tln\tlog10\toov\n"
+    for number, sentence in enumerate(scored, 1):
+        rows = zip(sentence.words, sentence.ln_p.tolist(), sentence.unknown, strict=True)
+        yield from (f"{number}\t{w}\t{ln:.9g}\t{ln / LN10:.9g}\t{int(oov)}\n" for w, ln, oov in rows)
+
+
+def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
+    """A tab-separated line for each sentence, header first, with natural and decimal logs."""
+    yield "sentence\twords\toovs\tln\tlog10\n"
+    for number, (words, oovs, ln) in enumerate(totals, 1):
+        yield f"{number}\t{words}\t{oovs}\t{ln:.9g}\t{ln / LN10:.9g}\n"
+
+
+@click.command("score")
+@click.argument("text", default="-")
+@language_model_option()
+@click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
+              help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
+@click.option("-d", "--detail", type=click.IntRange(0, 2),
+              help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (table: 1).")  # fmt: skip
+@text_option
+@output_option("Where to write the scores.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, text: str, model: str | Path, layout: str,
+    detail: int | None, steps: tuple[str, ...], output: Path,
+) -> None:  # fmt: skip
+    """Score sentences: log probabilities and perplexity.
+
+    Print the log probabilities, unknown words and perplexity of a TEXT (one sentence per line).
+
+    `--detail` corresponds to SRILM's -debug. SRILM's perplexities leave unknown words out; KenLM prints one with and
+    one without them. Of a model that gives no probabilities to single words, such as `treelet-lm`, `--layout table`
+    prints the sentences.
+
+    \b
+    rerank score dev.en -m lm.ngram
+    rerank score dev.en --lm unigram --detail 2
+    rerank score dev.en -m lm.arpa --layout table > scores.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    job, pipeline = Job.create(flags.settings, registry), TextPipeline(text_steps(steps))
+    detail = detail if detail is not None else int(layout == "table")
+    with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
+        if layout == "table" and detail < 2:
+            totals = total_lines(job.language_model(model), lines, pipeline)
+            out.writelines(sentence_table(bar.over(totals)))
+        else:
+            scored = score_lines(job.word_model(model), lines, pipeline, lengths=detail > 1)
+            scored = bar.over(scored)
+            if layout == "srilm":
+                out.writelines(srilm_layout(scored, detail, display_name(text)))
+            else:
+                out.writelines(kenlm_layout(scored, detail) if layout == "kenlm" else word_table(scored))
+    closing.wrote(f"the scores of {counted(bar.done, 'sentence')}", output)

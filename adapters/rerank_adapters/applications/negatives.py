@@ -1,0 +1,356 @@
+"""Makes pseudo-negative examples: pairs of an acceptable sentence and an unacceptable one.
+
+errors     one error inserted into each sentence (Foster et al. 2008)
+phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+samples    sentences drawn from an n-gram model, as long as those of a text (Okanohara & Tsujii 2007)
+nbest      1-bests of a decoder, paired with references (Och et al. 2004; Cherry & Quirk 2008)
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.lazy_group import LazyGroup
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
+from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_plugins import ConfigError
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import open_atomic
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+    from rerank_plugins import NBestList
+    from rerank_plugins.core.dependency_tree import DependencyTree
+    from rerank_plugins.english.inserted_errors import ErrorInserter
+    from rerank_plugins.english.minimal_pairs.pair_maker import PairMaker
+
+ERROR_COLUMNS = ("kind", "position", "before", "after")
+PHENOMENON_COLUMNS = ("phenomenon", "rule")
+ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after them get no sample
+
+parser_option = click.option(
+    "--parser", default="english", show_default=True, metavar="PARSER", shell_complete=plugin_names("parser"),
+    help="Parser of the dependency trees. With `none`, `errors` inserts no agreement errors, and recognises forms by "
+    "their endings alone.",
+)  # fmt: skip
+
+
+@click.group("negatives", cls=LazyGroup)
+def command() -> None:
+    """Make unacceptable sentences from good text.
+
+    They are pseudo-negative examples, to train and test models of grammaticality.
+
+    \b
+    errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
+    phenomena  a rule of grammar is broken: agreement, binding, islands, polarity items …
+    samples    sentences drawn from an n-gram model, as long as those of the text
+    nbest      1-best translations of a decoder, paired with references
+
+    All write pairs, good<TAB>bad and details of the change, in a format that `rerank acceptability` reads.
+
+    \b
+    rerank negatives errors novel.txt --seed 7 > made.tsv
+    rerank acceptability pairs made.tsv --lm lm.arpa --by kind
+    """  # noqa: D301
+
+
+def with_trees(
+    sentences: Sequence[Sequence[str]], job: Job, parser: str
+) -> Iterator[tuple[Sequence[str], DependencyTree | None]]:
+    """The sentences with the dependency trees by a parser; with the parser `none`, without trees."""
+    from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+
+    if parser == "none":
+        yield from zip(sentences, repeat(None))
+        return
+    for words, parse in parse_in_order(job.parser(parser), map(tuple, sentences), job.config.jobs, ParseCounts()):
+        yield words, parse.dependencies
+
+
+def write_pairs(pairs: Iterator[Pair], sentences: int, columns: Sequence[str], output: Path) -> int:
+    """Write pairs with these columns of groups, whose lines count the `sentences`; return the number of pairs."""
+    written = 0
+
+    def counted() -> Iterator[Pair]:
+        nonlocal written
+        with CountingBar("sentences", sentences) as bar:
+            line = 0
+            for pair in pairs:
+                bar.add(pair.line - line)
+                line = pair.line
+                written += 1
+                yield pair
+
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(counted(), columns))
+    return written
+
+
+def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
+    """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
+    shares: dict[str, float] = {}
+    for argument in arguments:
+        kind, equals, share = argument.partition("=")
+        try:
+            shares[kind] = float(share) if equals else 1.0
+        except ValueError:
+            raise ConfigError(f"--kind {argument!r}: wanted KIND or KIND=SHARE, such as missing=0.5") from None
+    return shares
+
+
+def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorInserter:
+    """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_shares`).
+
+    If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
+    """
+    from rerank_plugins.english.inserted_errors import ErrorInserter
+    from rerank_plugins.english.word_forms import WordForms
+
+    forms = WordForms.of_text(sentences)
+    try:
+        return ErrorInserter(forms, parse_shares(kinds)) if kinds else ErrorInserter(forms)
+    except ValueError as error:
+        raise ConfigError(f"--kind: {error}") from None
+
+
+def noisy_pairs(
+    sentences: Iterable[tuple[Sequence[str], DependencyTree | None]], inserter: ErrorInserter, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Pair each sentence, which may have a tree, with the same after one error was inserted, where that is possible.
+
+    The pairs are generated lazily. Their groups describe the error: its kind, the position of the word (from 1), and
+    the word before and after the change.
+    """
+    for line, (words, tree) in enumerate(sentences, 1):
+        edit = inserter.insert(words, rng, tree)
+        if edit is not None:
+            description = (edit.kind, str(edit.position + 1), edit.before, edit.after)
+            groups = dict(zip(ERROR_COLUMNS, description, strict=True))
+            yield Pair(" ".join(words), " ".join(edit.apply(words)), groups, line)
+
+
+def pair_maker(kinds: Sequence[str], each: int | None) -> PairMaker:
+    """A maker of minimal pairs of these kinds (`KIND` or `KIND,KIND`; all if empty), at most `each` by each rule.
+
+    Raises ConfigError for an unknown kind.
+    """
+    from rerank_plugins.english.english_lexicon import english
+    from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
+
+    names = [name.strip() for argument in kinds for name in argument.split(",")]
+    try:
+        return PairMaker(english(), tuple(dict.fromkeys(names)) or tuple(KINDS), each)
+    except ValueError as error:
+        raise ConfigError(f"--kind: {error}") from None
+
+
+def phenomenon_pairs(
+    sentences: Iterable[tuple[Sequence[str], DependencyTree | None]], maker: PairMaker, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Make a minimal pair of each sentence with a tree of which a rule of `maker` can make one, lazily.
+
+    Their groups are the phenomenon and the rule.
+    """
+    for line, (_, tree) in enumerate(sentences, 1):
+        pair = maker.pair(tree, rng) if tree is not None else None
+        if pair is not None:
+            groups = dict(zip(PHENOMENON_COLUMNS, (pair.phenomenon, pair.rule), strict=True))
+            yield Pair(" ".join(pair.good), " ".join(pair.bad), groups, line)
+
+
+def sampled_pairs(sentences: Sequence[Sequence[str]], model: Path, rng: np.random.Generator) -> Iterator[Pair]:
+    """Pair each sentence with one of the same number of words, drawn from an n-gram model, if that length is drawn."""
+    drawn = samples_of_lengths(Counter(map(len, sentences)), model, rng)
+    for line, words in enumerate(sentences, 1):
+        if drawn[len(words)]:
+            yield Pair(" ".join(words), " ".join(drawn[len(words)].pop()), {"words": str(len(words))}, line)
+
+
+def samples_of_lengths(
+    wanted: Mapping[int, int], model: Path, rng: np.random.Generator
+) -> defaultdict[int, list[tuple[str, ...]]]:
+    """Draw the wanted number of sentences of each length, fewer if sentences of that length are too rare; by length.
+
+    Sentences are drawn without a constraint on their length and then grouped, so that each follows the model's
+    distribution given its length.
+    """
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.sampling import NgramSampler
+
+    samples: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)
+    if not wanted:
+        return samples
+    sampler = NgramSampler(NgramModel.load(model), min(wanted), max(wanted))
+    missing = sum(wanted.values())
+    for _ in range(ROUNDS):
+        for words in sampler.sample(max(1000, missing), rng):
+            if len(samples[len(words)]) < wanted.get(len(words), 0):
+                samples[len(words)].append(words)
+                missing -= 1
+        if missing == 0:
+            break
+    return samples
+
+
+def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Iterator[Pair]:
+    """Pair the reference, as the acceptable sentence, with the 1-best of each list where the two differ."""
+    for nbest, reference in zip(nbests, references, strict=True):
+        one_best = " ".join(nbest[0].text.split())
+        if one_best and reference.split() and one_best != " ".join(reference.split()):
+            yield Pair(" ".join(reference.split()), one_best, {"segment": nbest.segment_id}, nbest.line)
+
+
+@command.command("errors")
+@click.argument("text", default="-")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
+              help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
+              "or agreement. Repeatable. Default: all kinds, in equal proportions.")  # fmt: skip
+@parser_option
+@output_option("Write the pairs to this file.")
+@scheduler_option
+@job_flags("jobs", "seed")
+@click.pass_obj
+def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
+    """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
+
+    The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
+    word (from 1), and the word before and after the change. A sentence into which no error can be inserted is left out.
+    A sentence with an inserted error may be acceptable by chance.
+
+    \b
+    rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.references import read_lines
+
+    closing = Closing()
+    job = Job.create(flags.settings, registry)
+    sentences = [words for line in read_lines(text) if (words := line.split())]
+    inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
+    pairs = noisy_pairs(with_trees(sentences, job, parser), inserter, rng)
+    written = write_pairs(pairs, len(sentences), ERROR_COLUMNS, output)
+    left_out = len(sentences) - written
+    rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""
+    closing.wrote(f"{counted(written, 'pair')}{rest}", output)
+
+
+@command.command("phenomena")
+@click.argument("text", default="-")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND[,KIND…]",
+              help="Break rules of these kinds: agreement, anaphors, binding, case, arguments, selection, verb-forms, "
+              "polarity, quantifiers, ellipsis, control, islands or filler-gap. Repeatable. Default: all.")  # fmt: skip
+@click.option("--each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule.")
+@click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
+              help="Leave out sentences of TEXT with more words.")  # fmt: skip
+@parser_option
+@output_option("Write the pairs to this file.")
+@scheduler_option
+@job_flags("jobs", "seed")
+@click.pass_obj
+def phenomena(
+    registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], each: int | None, longest: int,
+    parser: str, output: Path,
+) -> None:  # fmt: skip
+    """Make minimal pairs of the sentences of TEXT (a sentence a line, tokenised, English).
+
+    The columns of the output are a good sentence, one that breaks a rule of English grammar, the phenomenon and the
+    rule. The good sentence is that of TEXT, or a question or an embedded clause made of it. Of several rules that apply
+    to a sentence, the one with the fewest pairs so far is chosen. The rules read the parser's trees, so that some pairs
+    are wrong.
+
+    \b
+    rerank negatives phenomena news.txt --each 100 > pairs.tsv
+    rerank negatives phenomena news.txt --kind agreement,polarity --longest 15 > pairs.tsv
+    rerank acceptability pairs pairs.tsv -f treelet-lm --by phenomenon
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.references import read_lines
+
+    closing = Closing()
+    job = Job.create(flags.settings, registry)
+    maker = pair_maker(kinds, each)
+    sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
+
+    def pairs() -> Iterator[Pair]:
+        rng = np.random.default_rng(job.config.seed)
+        yield from phenomenon_pairs(with_trees(sentences, job, parser), maker, rng)
+        if not maker.counts:  # before the file has its name
+            needs = "the rules need UPOS tags and dependencies" if sentences else f"none has 2 to {longest} words"
+            raise ConfigError(f"{text}: no rule applies to any sentence; {needs}")
+
+    write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
+    closing.wrote(f"{counted(maker.counts.total(), 'pair')} by {counted(len(maker.counts), 'rule')}", output)
+
+
+@command.command("samples")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
+              "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
+@output_option("Write the pairs to this file.")
+@job_flags("seed")
+@click.pass_obj
+def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
+    """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
+
+    The columns of the output are the sentence, the sentence drawn from the model, and the number of words of both. The
+    model should be trained on text of the same kind as TEXT, but not on TEXT itself.
+
+    \b
+    rerank train ngram news.txt --order 3 -o trigram.ngram
+    rerank negatives samples dev.txt -m trigram.ngram > made.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.references import read_lines
+
+    closing = Closing()
+    job = Job.create(flags.settings, registry)
+    sentences = [words for line in read_lines(text) if (words := line.split())]
+    with StatusLine("drawing sentences"):
+        pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
+    if not pairs:
+        raise ConfigError(f"{model}: the model generated no sentence as long as one of {text}")
+    if len(pairs) < len(sentences):
+        left_out = len(sentences) - len(pairs)
+        click.echo(f"{left_out} of {len(sentences)} sentences left out: no sample has their length", err=True)
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, ("words",)))
+    closing.wrote(counted(len(pairs), "pair"), output)
+
+
+@command.command("nbest")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
+@output_option("Write the pairs to this file.")
+@job_flags("format_")
+@click.pass_obj
+def nbest(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
+    """Put beside each reference the 1-best of its n-best list, where they differ.
+
+    The columns of the output are the reference, the 1-best and the id of the segment.
+
+    \b
+    rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.formats.references import read_references
+
+    closing = Closing()
+    job = Job.create(flags.settings, registry)
+    lists = read_nbest([Path(path) for path in nbest], job.format)
+    references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
+    pairs = list(decoder_pairs(lists, references))
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, ("segment",)))
+    closing.wrote(counted(len(pairs), "pair"), output)

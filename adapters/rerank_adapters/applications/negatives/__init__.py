@@ -1,1 +1,0 @@
-"""Makes pseudo-negative examples: unacceptable sentences derived from acceptable ones."""

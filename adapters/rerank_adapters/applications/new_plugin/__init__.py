@@ -1,1 +1,0 @@
-"""Writes a package for a plugin of one's own from templates."""

@@ -1,0 +1,189 @@
+"""`rerank parse`: parses the sentences of a text or of n-best lists, and writes CoNLL-U or brackets.
+
+`rerank parse`: parses text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.applications.parsing.parser_scores import evaluate_parser, print_scores
+from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    output_option,
+    scheduler_option,
+    text_steps,
+)
+from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.formats.reading import stream_nbest
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, NBestList, Parse
+from rerank_plugins.core.dependency_tree import write_conllu
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.trees.k_best_file import write_scored
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+
+KINDS = {"conllu": "dependencies", "brackets": "constituents"}
+
+
+def write_parses(
+    job: Job,
+    parser: CachedParser,
+    text: str | None,
+    nbest: Sequence[Path],
+    steps: TextPipeline,
+    output: Path,
+    kind: str | None = None,
+    k_best: bool = False,
+) -> ParseCounts:
+    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, after text steps.
+
+    `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
+    constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
+    """
+    counts = ParseCounts()
+    kind = "brackets" if k_best else kind
+    with ExitStack() as files:
+        if text is not None:
+            named = _lines(files.enter_context(open_text(text)), steps)
+        else:
+            named = _distinct_hypotheses(stream_nbest(nbest, job.format), steps)
+        out = files.enter_context(open_atomic(output))
+        progress = files.enter_context(CountingBar("sentences parsed"))
+        names, sentences = tee(named)
+        parses = parse_in_order(parser, (words for _, words in sentences), job.config.jobs, counts)
+        empty = 0  # number of sentences without a parse before the first sentence that has one
+        for (name, _), (words, parse) in zip(names, parses, strict=True):
+            progress.add(1)
+            if kind is None:
+                if parse.is_empty:
+                    empty += 1
+                    continue
+                kind = "conllu" if parse.dependencies is not None else "brackets"
+                out.write("\n" * empty if kind == "brackets" else "")
+            comments = {"sent_id": name, "text": " ".join(words)}
+            if parser.vocabulary is not None and (unknown := [word for word in words if word not in parser.vocabulary]):
+                comments["unknown_words"] = " ".join(unknown)
+                counts.unknown += len(unknown)
+            out.write(_written(comments, parse, kind, k_best))
+    return counts
+
+
+def _written(comments: dict[str, str], parse: Parse, kind: str, k_best: bool) -> str:
+    """The lines of a sentence with its comments; without a parse none in CoNLL-U, and an empty one in brackets."""
+    has_kind = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
+    if not has_kind and not parse.is_empty:
+        other = "brackets" if kind == "conllu" else "conllu"
+        raise ConfigError(f"the parser produces no {KINDS[kind]}: --trees {other} writes what it produces")
+    if kind == "conllu":
+        tree = parse.dependencies
+        return "" if tree is None else write_conllu(tree, comments)
+    if k_best:
+        return "".join(write_scored(comments["sent_id"], *scored) for scored in parse.constituents)
+    return f"{parse.tree}\n" if parse.tree else "\n"
+
+
+def _lines(lines: Iterable[str], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
+    """The number (from 1) and the words of each line that has words."""
+    for number, line in enumerate(lines, 1):
+        if words := tuple(steps.apply([line.rstrip("\r\n")])[0].split()):
+            yield str(number), words
+
+
+def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
+    """Segment and rank (from 1), and the words, of each hypothesis whose words no earlier hypothesis had."""
+    seen: set[Words] = set()
+    for nbest in nbests:
+        for rank, text in enumerate(steps.apply(nbest.texts), 1):
+            words = tuple(text.split())
+            if words and words not in seen:
+                seen.add(words)
+                yield f"{nbest.segment_id}.{rank}", words
+
+
+@click.command("parse")
+@click.argument("text", required=False)
+@click.option("--nbest", multiple=True, metavar="LIST",
+              help="Parse the hypotheses of this n-best list instead of a text. Repeatable.")  # fmt: skip
+@click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
+              help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
+@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"), help=f"{PLUGIN_HELP}.")  # fmt: skip
+@click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
+              help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
+                   "both.")  # fmt: skip
+@click.option("--k-best", is_flag=True,
+              help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
+@click.option("--longest", type=click.IntRange(1), metavar="N",
+              help="Evaluate only on sentences of at most N words.")  # fmt: skip
+@click.option("--text", "steps", multiple=True, metavar="STEP",
+              help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "
+              "lists; `--text none` applies none.")  # fmt: skip
+@output_option("Where to write the trees.")
+@scheduler_option
+@job_flags("config", "format_", "jobs")
+@click.pass_obj
+def command(
+    registry: Registry,
+    flags: JobFlags,
+    text: str | None,
+    nbest: tuple[str, ...],
+    gold: tuple[str, ...],
+    parser: str,
+    kind: str | None,
+    k_best: bool,
+    longest: int | None,
+    steps: tuple[str, ...],
+    output: Path,
+) -> None:
+    """Parse a TEXT, or the hypotheses of n-best lists.
+
+    A TEXT has one sentence per line; of n-best lists, each distinct hypothesis is parsed once.
+
+    Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
+    features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
+    segment and the rank of a hypothesis, and `# unknown_words` lists the words that the parser does not know; sentences
+    without a parse are left out, and counted. Brackets have one tree per line, and an empty line for a sentence without
+    a parse.
+
+    With `--evaluate`, the command prints a row for each GOLD file: for CoNLL-U, the accuracy of the tags (UPOS) and the
+    attachment scores (UAS, LAS) over all words; for brackets, labelled precision, recall and F1, exact match, tagging
+    accuracy and coverage by EVALB's conventions; and sentences per second of CPU time.
+
+    \b
+    rerank parse corpus.en.xz -o corpus.conllu.xz
+    rerank parse --nbest tune.nbest.gz -p udpipe,model=english.udpipe -o t.conllu
+    rerank parse --evaluate dev.conllu.xz
+    rerank parse -p treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    if sum(map(bool, (text, nbest, gold))) != 1:
+        raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
+    if k_best and kind == "conllu":
+        raise ConfigError("--k-best writes brackets: leave --trees conllu out")
+    job = Job.create(flags.settings, registry)
+    chosen = job.parser(parser)
+    if gold:
+        print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
+        closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
+        return
+    pipeline = TextPipeline(text_steps(steps, () if nbest else ("penn-tokenize",)))
+    counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
+    closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

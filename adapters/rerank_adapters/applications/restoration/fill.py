@@ -1,0 +1,282 @@
+"""Finds the most probable words for a gap, from one of two sources of candidates.
+
+`ContextFilling` mixes the five contexts of a model of missing words; `SubstituteFilling` takes the exact best
+substitutes under an n-gram model (FASTSUBS, Yuret 2012).
+
+Measures the accuracy of filling on sentences whose missing words are known.
+
+`rerank fill`: prints the most probable words for the blank of each sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.restoration.accuracy import TOPS, accuracy_records, accuracy_table, top_accuracies
+from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
+from rerank_adapters.applications.restoration.locate import answered
+from rerank_adapters.applications.restoration.options import (
+    accuracy_option,
+    candidates_option,
+    in_batches,
+    ngram_option,
+    processes_option,
+)
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins import ConfigError
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.ngram.model import NgramModel
+
+if TYPE_CHECKING:
+    from rerank_plugins.missing_words.model import MissingWordsModel
+    from rerank_plugins.substitutes.fastsubs import FastSubs
+
+
+COLUMNS = ("sentence", "rank", "position", "word", "ln_p")
+PLACEHOLDER = "____"
+LEAST = 1e-9  # a probability of zero is written as this
+
+
+class Candidate(NamedTuple):
+    """A word, its ln p in the gap, and the ln p of each part of which that is made (`Filling.parts`)."""
+
+    word: str
+    ln_p: float
+    parts: tuple[float, ...]
+
+
+class Filling(Protocol):
+    """A source of candidates."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts of a probability."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of words that it can fill with."""
+        ...
+
+    def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
+        """The `k` best candidates for one gap of each sentence, the best first."""
+        ...
+
+
+@dataclass(frozen=True)
+class ContextFilling(PickledFields):
+    """Candidates by the five contexts, among the `candidates` most frequent words of the model (all for None)."""
+
+    path: Path
+    candidates: int | None
+
+    @cached_property
+    def model(self) -> MissingWordsModel:
+        """The model, mapped into memory. Raises ConfigError for more candidates than it has words."""
+        from rerank_plugins.missing_words.model import read_model
+
+        model = read_model(self.path)
+        model.checked_candidates(self.candidates)
+        return model
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The five contexts and 1-grams."""
+        from rerank_plugins.missing_words.gap_words import COMPONENTS
+
+        return COMPONENTS
+
+    @property
+    def size(self) -> int:
+        """The number of candidates."""
+        return self.model.checked_candidates(self.candidates)
+
+    def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
+        """The candidates with ln p by the mixture; a part that does not have the word has ln 1e-9."""
+        model = self.model
+        neighbours = model.neighbours([sentence.words for sentence in sentences], gaps)
+        filled = model.fill(neighbours, k, self.candidates)
+        words, ln_p = model.vocabulary.words, np.log(np.maximum(filled.p, LEAST)).tolist()
+        parts = np.log(np.maximum(filled.parts, LEAST)).tolist()
+        return [
+            [Candidate(words[number], ln, tuple(row)) for number, ln, row in zip(*rows, strict=True) if number >= 0]
+            for rows in zip(filled.words.tolist(), ln_p, parts, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class SubstituteFilling(PickledFields):
+    """Candidates by an n-gram model: ln p of the windows that contain the gap, normalised over the `k` candidates."""
+
+    path: Path
+
+    @cached_property
+    def substitutes(self) -> FastSubs:
+        """The n-gram model with its queues."""
+        from rerank_plugins.substitutes.fastsubs import FastSubs
+
+        return FastSubs(NgramModel.load(self.path))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The ln p of the windows as it is."""
+        return ("windows",)
+
+    @property
+    def size(self) -> int:
+        """The number of words of the n-gram model."""
+        from rerank_plugins.missing_words.gap_words import FIRST
+
+        return len(self.substitutes.ngrams.vocabulary) - FIRST
+
+    def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
+        """The exact best substitutes."""
+        model = self.substitutes
+        texts = [
+            (*sentence.words[: gap + 1], PLACEHOLDER, *sentence.words[gap + 1 :])
+            for sentence, gap in zip(sentences, gaps, strict=True)
+        ]
+        tokens = model.encode(texts)
+        starts = np.cumsum([0, *(len(text) + 2 for text in texts)])[:-1]  # of `<s>`
+        best = model.top_places(tokens, starts + np.asarray(gaps, np.int64) + 2, k)
+        words = model.ngrams.vocabulary.words
+        ln_p = best.ln_p - np.logaddexp.reduce(best.ln_p, axis=1, keepdims=True) if len(texts) else best.ln_p
+        return [
+            [Candidate(words[number], ln, (raw,)) for number, ln, raw in zip(*rows, strict=True) if number >= 0]
+            for rows in zip(best.words.tolist(), ln_p.tolist(), best.ln_p.tolist(), strict=True)
+        ]
+
+
+def filling_source(
+    model: Path | None, ngram: Path | None, candidates: int | None, k: int
+) -> ContextFilling | SubstituteFilling:
+    """The source of `k` words for a gap: the n-gram model if options name one, else the model of missing words.
+
+    The model is read, so that errors come before any work. Raises ConfigError for a number of candidates of an n-gram
+    model, and for more words than there are; ModelError for a model that cannot be read.
+    """
+    if ngram is not None and candidates is not None:
+        raise ConfigError("--candidates limits the words of a model of missing words (-m), not of --ngram")
+    source: ContextFilling | SubstituteFilling
+    if ngram is not None:
+        source = SubstituteFilling(ngram)
+    else:
+        assert model is not None
+        source = ContextFilling(model, candidates)
+    if k > source.size:
+        raise ConfigError(f"-k {k}: there are only {source.size:,} words to fill with")
+    return source
+
+
+@dataclass(frozen=True)
+class FillGaps:
+    """The task for a batch of sentences whose gaps are known: the `k` best candidates of each."""
+
+    filling: Filling
+    k: int
+
+    def __call__(self, batch: list[Incomplete]) -> list[list[Candidate]]:
+        """The candidates of each sentence."""
+        return self.filling.fill(batch, [sentence.gap or 0 for sentence in batch], self.k)
+
+
+def as_table(filled: Iterable[tuple[Incomplete, list[Candidate]]]) -> Iterator[str]:
+    """A tab-separated line for each candidate, header first."""
+    yield "\t".join(COLUMNS) + "\n"
+    for sentence, candidates in filled:
+        for rank, candidate in enumerate(candidates, 1):
+            cells = sentence.id, rank, (sentence.gap or 0) + 2, candidate.word, f"{candidate.ln_p:.6g}"
+            yield "\t".join(map(str, cells)) + "\n"
+
+
+def as_json(filled: Iterable[tuple[Incomplete, list[Candidate]]], parts: Sequence[str]) -> Iterator[str]:
+    """A JSON object on a line for each sentence, with the parts of each probability."""
+    for sentence, candidates in filled:
+        words = [
+            {"word": candidate.word, "ln_p": candidate.ln_p, **dict(zip(parts, candidate.parts, strict=True))}
+            for candidate in candidates
+        ]
+        position = (sentence.gap or 0) + 2
+        yield json.dumps({"sentence": sentence.id, "position": position, "words": words}, ensure_ascii=False) + "\n"
+
+
+def report_accuracies(
+    sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, style: str, output: Path
+) -> int:
+    """Write how often the right word is among the first words; returns the number of sentences."""
+    from rerank_adapters.report.output import write_records
+
+    ranks = []
+    with CountingBar("sentences filled") as bar:
+        filled = in_batches(
+            FillGaps(filling, min(TOPS[-1], filling.size)), answered(sentences, name), jobs, "the model"
+        )
+        for sentence, candidates in bar.over(filled):
+            word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
+            ranks.append(words.index(word) if word in words else None)
+    system = "substitutes" if isinstance(filling, SubstituteFilling) else "five contexts"
+    records = accuracy_records({system: top_accuracies(ranks)}, len(ranks))
+    write_records(records, [accuracy_table("Missing words", records)], style, output)
+    return len(ranks)
+
+
+@click.command("fill")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, metavar="MODEL",
+              help="Model of missing words (`rerank train missing-words`).")  # fmt: skip
+@ngram_option
+@candidates_option
+@click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
+              help="Print the K most probable words of each sentence.")  # fmt: skip
+@click.option("--layout", type=click.Choice(["tsv", "json", "text"]), default="tsv", show_default=True,
+              help="Print a line for each word, a JSON object for each sentence, or the sentences with their best "
+                   "words.")  # fmt: skip
+@accuracy_option
+@style_option
+@output_option("Write the words, or the accuracies, to this file.")
+@processes_option
+def command(
+    text: str, model: Path | None, ngram: Path | None, candidates: int | None, most: int, layout: str, accuracy: bool,
+    style: str, output: Path, jobs: int,
+) -> None:  # fmt: skip
+    """Fill the blank of each sentence of a TEXT.
+
+    TEXT has a tokenised sentence a line, with a blank of three or more underscores between two words, or is a file of
+    `rerank remove-word`. The words come from the five contexts of a model (-m), as relative frequencies mixed with
+    tuned weights, or from the windows of an n-gram model (--ngram) around the blank; ln_p is normalised over the words
+    of the model, or over the K words that are printed.
+
+    \b
+    echo 'he went ____ the house' | rerank fill -m news.mw -k 10
+    rerank fill novel.incomplete --ngram lm.ngram --accuracy
+    """  # noqa: D301
+    closing = Closing()
+    if (model is None) == (ngram is None):
+        raise ConfigError("give one of -m (a model of missing words) and --ngram (an n-gram model)")
+    source = filling_source(model, ngram, candidates, most)
+    with open_text(text) as lines:
+        sentences = parse_incomplete(lines, display_name(text), gaps=True)
+        if accuracy:
+            number = report_accuracies(sentences, source, display_name(text), jobs, style, output)
+            if str(output) != "-":
+                closing.wrote(f"the accuracies on {counted(number, 'sentence')}", output)
+            return
+        with open_atomic(output) as out, CountingBar("sentences filled") as bar:
+            filled = bar.over(in_batches(FillGaps(source, most), sentences, jobs, "the model"))
+            if layout == "text":
+                out.writelines(f"{sentence.restored(sentence.gap or 0, words[0].word)}\n" for sentence, words in filled)
+            else:
+                out.writelines(as_json(filled, source.parts) if layout == "json" else as_table(filled))
+    closing.wrote(f"the words of {counted(bar.done, 'sentence')}", output)

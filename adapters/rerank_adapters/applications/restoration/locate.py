@@ -1,0 +1,169 @@
+"""Finds the most probable gaps of a sentence that lacks a word.
+
+Measures the accuracies of all methods of location on sentences whose missing words are known.
+
+`rerank locate`: prints the most probable positions of a missing word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.restoration.accuracy import (
+    TOPS,
+    accuracy_records,
+    accuracy_table,
+    chance,
+    top_accuracies,
+)
+from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
+from rerank_adapters.applications.restoration.options import (
+    accuracy_option,
+    in_batches,
+    method_option,
+    model_option,
+    processes_option,
+)
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+
+if TYPE_CHECKING:
+    from rerank_plugins.missing_words.model import Method, MissingWordsModel
+
+
+COLUMNS = ("sentence", "rank", "position", "before", "after", "ln_p")
+
+
+class Place(NamedTuple):
+    """A gap and ln p of a word missing there, given that one is missing."""
+
+    gap: int
+    ln_p: float
+
+
+@dataclass(frozen=True)
+class Locating(PickledFields):
+    """The task for a batch of sentences: the `k` most probable gaps of each, the best first (all of them for 0)."""
+
+    path: Path
+    method: Method
+    k: int
+
+    @cached_property
+    def model(self) -> MissingWordsModel:
+        """The model, mapped into memory."""
+        from rerank_plugins.missing_words.model import read_model
+
+        return read_model(self.path)
+
+    def __call__(self, batch: list[Incomplete]) -> list[list[Place]]:
+        """The gaps of each sentence; of gaps of equal probability the earlier comes first."""
+        located = self.model.locate([sentence.words for sentence in batch], self.method)
+        places = []
+        for ln_p in located:
+            order = np.argsort(-ln_p, kind="stable")[: self.k or None]
+            places.append([Place(gap, value) for gap, value in zip(order.tolist(), ln_p[order].tolist(), strict=True)])
+        return places
+
+
+def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
+    """A tab-separated line for each gap, header first: the position of the missing word, and its neighbours."""
+    yield "\t".join(COLUMNS) + "\n"
+    for sentence, places in located:
+        for rank, (gap, ln_p) in enumerate(places, 1):
+            cells = sentence.id, rank, gap + 2, sentence.words[gap], sentence.words[gap + 1], f"{ln_p:.6g}"
+            yield "\t".join(map(str, cells)) + "\n"
+
+
+def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
+    """A JSON object on a line for each sentence."""
+    for sentence, places in located:
+        gaps = [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]
+        yield json.dumps({"sentence": sentence.id, "places": gaps}, ensure_ascii=False) + "\n"
+
+
+def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
+    """Yield the sentences. Raises FormatError, with the file and line, for one whose missing word is not known."""
+    empty = True
+    for sentence in sentences:
+        if sentence.complete is None:
+            wanted = "the missing word is not known: accuracies need a file of `rerank remove-word`"
+            raise FormatError(wanted, path=name, line=sentence.line)
+        empty = False
+        yield sentence
+    if empty:
+        raise FormatError("there is no sentence to measure accuracies on", path=name)
+
+
+def report_accuracies(
+    sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, style: str, output: Path
+) -> int:
+    """Write the accuracies of each method and those of chance; returns the number of sentences."""
+    from rerank_adapters.report.output import write_records
+    from rerank_plugins.missing_words.model import METHODS
+
+    known = list(answered(sentences, name))
+    shares = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
+    with CountingBar("sentences located", len(METHODS) * len(known)) as bar:
+        for method in METHODS:
+            ranks = []
+            located = bar.over(in_batches(Locating(model, method, TOPS[-1]), known, jobs, "the model"))
+            for sentence, places in located:
+                gaps = [place.gap for place in places]
+                ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
+            shares[method] = top_accuracies(ranks)
+    records = accuracy_records(shares, len(known))
+    write_records(records, [accuracy_table("Positions of missing words", records)], style, output)
+    return len(known)
+
+
+@click.command("locate")
+@click.argument("text", default="-")
+@model_option
+@method_option
+@click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
+              help="Print the K most probable positions in each sentence.")  # fmt: skip
+@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+              help="Print a line for each position, or a JSON object for each sentence.")  # fmt: skip
+@accuracy_option
+@style_option
+@output_option("Write the positions, or the accuracies, to this file.")
+@processes_option
+def command(
+    text: str, model: Path, method: Method, most: int, layout: str, accuracy: bool, style: str, output: Path, jobs: int
+) -> None:
+    """Locate the missing word of each sentence of a TEXT.
+
+    Each sentence lacks one of its inner words. TEXT has a sentence a line (tokenised), or is a file of `rerank
+    remove-word`, or the CSV of the billion-word imputation task. A position, from 1, is that of the missing word in the
+    complete sentence; ln_p is its probability given that one word is missing. With --accuracy, all methods are
+    compared with each other and with chance.
+
+    \b
+    echo 'he went the house' | rerank locate -m news.mw -k 3
+    rerank locate novel.incomplete -m news.mw --accuracy
+    """  # noqa: D301
+    closing = Closing()
+    with open_text(text) as lines:
+        sentences = parse_incomplete(lines, display_name(text))
+        if accuracy:
+            number = report_accuracies(sentences, model, display_name(text), jobs, style, output)
+            if str(output) != "-":
+                closing.wrote(f"the accuracies on {counted(number, 'sentence')}", output)
+            return
+        with open_atomic(output) as out, CountingBar("sentences located") as bar:
+            located = bar.over(in_batches(Locating(model, method, most), sentences, jobs, "the model"))
+            out.writelines(as_json(located) if layout == "json" else as_table(located))
+    closing.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)

@@ -1,0 +1,91 @@
+"""`rerank serve`: serves reranking over HTTP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from rerank_plugins import ConfigError
+from rerank_plugins.core.registry import Registry
+
+TOKEN = "RERANK_TOKEN"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@click.command("serve")
+@click.option(
+    "-w", "--weights", type=Path, required=True, metavar="FILE",
+    help="Rerank by these weights: a weights.toml, whose features are loaded once.",
+)  # fmt: skip
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Listen at this address.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Listen at this port; 0: any."
+)
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Rerank in this many processes."
+)
+@click.option("--max-body", type=click.IntRange(1), default=4_000_000, show_default=True, metavar="BYTES",
+              help="Refuse a larger body (413).")  # fmt: skip
+@click.option("--max-lists", type=click.IntRange(1), default=100, show_default=True, metavar="N",
+              help="Refuse a request with more lists (422).")  # fmt: skip
+@click.option("--max-hypotheses", type=click.IntRange(1), default=1000, show_default=True, metavar="N",
+              help="Refuse a list with more hypotheses (422).")  # fmt: skip
+@click.option("--max-words", type=click.IntRange(1), default=200, show_default=True, metavar="N",
+              help="Refuse a hypothesis, source or context with more words (422).")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="SECONDS",
+              help="Give a request up after this time (504).")  # fmt: skip
+@click.option("--queue", type=click.IntRange(0), default=64, show_default=True, metavar="N",
+              help="Refuse requests while this many wait (503).")  # fmt: skip
+@click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True, metavar="N",
+              help="Refuse requests beyond this many connections (503).")  # fmt: skip
+@click.pass_obj
+def command(
+    registry: Registry,
+    weights: Path,
+    host: str,
+    port: int,
+    jobs: int,
+    max_body: int,
+    max_lists: int,
+    max_hypotheses: int,
+    max_words: int,
+    timeout: float,
+    queue: int,
+    max_connections: int,
+) -> None:
+    """Serve reranking over HTTP, with models loaded once.
+
+    POST /rerank takes lists as JSON, or in any n-best format with ?format=NAME, and answers with the lists in their new
+    order; /health and /metrics are for monitoring. Where the environment variable RERANK_TOKEN is set, requests must
+    bear it. SIGTERM and Ctrl-C let the requests that have begun finish. Needs the extra `serve`.
+
+    \b
+    rerank serve -w weights.toml &
+    curl -d '{"hypotheses": ["so it is", "so is it"]}' \\
+        -H 'Content-Type: application/json' http://127.0.0.1:8017/rerank
+    """  # noqa: D301
+    from rerank_adapters.applications.serving.bodies import Limits
+
+    try:
+        from rerank_adapters.applications.serving.server import bound, serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"serve needs the package {error.name}: pip install 'rerank-plugins[serve]'") from None
+    from rerank_adapters.applications.serving.pool import Pool, Serving
+
+    token = os.environ.get(TOKEN, "")
+    limits = Limits(max_body, max_lists, max_hypotheses, max_words, timeout, queue, max_connections)
+    serving = Serving(weights, tuple(registry.files), limits)
+    serving.reranker  # noqa: B018  loaded here, so that forks share the models, and errors come at once
+    with bound(host, port) as listening:
+        if host not in LOOPBACK and not token:
+            click.echo(
+                f"rerank: {host} can be reached by others; set {TOKEN} to let in only those who bear it", err=True
+            )
+        pool = Pool(serving, jobs, queue)
+        try:
+            pool.start()
+            serve(listening, pool, limits, token)
+        finally:
+            pool.stop()

@@ -1,0 +1,249 @@
+"""Trains similarity systems on scored sentence pairs of several sources.
+
+`rerank similarity train`: learns from scored pairs how to combine measures of similarity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.similarity.measures import data_options, family_of, measure, measures_of
+from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
+from rerank_adapters.applications.similarity.scores import pearson, plot_curve, training_lines
+from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.text import display_name
+from rerank_plugins.similarity.measures.table import PAPER, POOLS
+
+if TYPE_CHECKING:
+    from rerank_plugins.similarity.measures.table import Measures
+
+FEWEST = 20  # the least number of pairs for ten-fold cross-validation
+
+
+@dataclass(frozen=True)
+class SimilaritySettings:
+    """How a system is trained; the measures of the families and pools in `without` are left out.
+
+    The learner is `shrunk`, on all measures (shrinkage.py), or `selected`, on at most `most` measures (selection.py),
+    both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
+    Wu et al. 2013 (similarity/measures/table.py).
+    """
+
+    mode: Mode = "one"
+    learner: Learner = "shrunk"
+    without: tuple[str, ...] = ()
+    penalty: float = 100.0
+    most: int = 30
+    seed: int = 1
+    text: tuple[str, ...] = ("penn-tokenize",)
+
+
+def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
+    """Files by source, from `SOURCE=FILE`, or from `FILE`: then the source is the file's name up to the first dot."""
+    sources: dict[str, list[Path]] = {}
+    for argument in arguments:
+        source, sign, path = argument.partition("=")
+        has_source = sign and "/" not in source
+        name = source if has_source else Path(argument).name.partition(".")[0]
+        sources.setdefault(name, []).append(Path(path if has_source else argument))
+    return sources
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The training pairs: (n, names) values of the measures, (n) scores, and (n) the number of each pair's source."""
+
+    names: tuple[str, ...]
+    values: FloatArray
+    scores: FloatArray
+    source: LongArray
+
+    def without(self, families: Sequence[str]) -> Training:
+        """The same pairs without the measures of these families or pools. Raises ConfigError for an unknown name."""
+        known = [*dict.fromkeys(map(family_of, self.names)), *POOLS]
+        for family in families:
+            if family not in known:
+                raise ConfigError(f"no family of measures is named {family!r}{suggestion(family, known)}")
+        out = {name for family in families for name in POOLS.get(family, ())}
+        return self.only([name for name in self.names if family_of(name) not in families and name not in out])
+
+    def only(self, names: Collection[str]) -> Training:
+        """The same pairs with only those measures that are in `names`. Raises ConfigError if none is left."""
+        keep = [i for i, name in enumerate(self.names) if name in names]
+        if not keep:
+            raise ConfigError("no measure is left: leave out fewer families")
+        return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
+
+    def of(self, settings: SimilaritySettings) -> Training:
+        """The same pairs with the measures that the settings allow. Raises ConfigError as `without` and `only` do."""
+        allowed = self.without(settings.without)
+        return allowed.only(PAPER) if settings.learner == "paper" else allowed
+
+
+def gather(
+    sources: Mapping[str, Sequence[Path]],
+    measures: Measures,
+    text: TextPipeline,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Training:
+    """The values of the measures for the pairs of all sources. Raises FormatError for a file without scores."""
+    values, scores, source = [], [], []
+    for index, path in ((index, path) for index, paths in enumerate(sources.values()) for path in paths):
+        sentences = read_sentence_pairs(path)
+        if sentences.scores is None:
+            raise FormatError("the pairs have no scores to learn from", path=sentences.name)
+        progress(f"measuring {sentences.name}")
+        values.append(measure(sentences, measures, text))
+        scores.append(sentences.scores)
+        source.append(np.full(len(sentences.pairs), index, np.int64))
+    return Training(measures.names, np.concatenate(values), np.concatenate(scores), np.concatenate(source))
+
+
+def fit(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """Fit the regressions and, unless the mode is `one`, the forest that mixes them.
+
+    Raises ConfigError for a source with too few pairs, and for a single source in any mode but `one`.
+    """
+    if settings.mode != "one" and len(sources) < 2:
+        raise ConfigError(f"--mode {settings.mode} is for pairs of two sources or more, found one")
+    parts = {"all": np.full(len(training.scores), True)}
+    if settings.mode != "one":
+        parts = {name: training.source == index for index, name in enumerate(sources)}
+    regressions = {}
+    for name, rows in parts.items():
+        if rows.sum() < FEWEST:
+            raise ConfigError(f"{rows.sum()} pairs of source {name!r} are too few: wanted {FEWEST} or more")
+        progress(f"learning from {name}")
+        data = training.values[rows], training.scores[rows], training.source[rows], training.names
+        rng, penalty = np.random.default_rng(settings.seed), settings.penalty
+        if settings.learner == "selected":
+            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
+        elif settings.learner == "paper":
+            values, scores, _, names = data
+            regressions[name] = select_as_paper(values, scores, names, rng=rng)
+        else:
+            regressions[name] = shrink(*data, penalty=penalty, rng=rng)
+    forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
+    scale = float(training.scores.min()), float(training.scores.max())
+    return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
+
+
+def left_out(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> dict[str, float]:
+    """For each source, the Pearson correlation of its scores with those of a system trained on the other sources.
+
+    It estimates the quality on pairs of a new source. A source is missing from the result if the others have too few
+    pairs to train on.
+    """
+    correlations = {}
+    for index, name in enumerate(sources):
+        rest = [other for other in sources if other != name]
+        rows = training.source == index
+        if len(rest) < (1 if settings.mode == "one" else 2):
+            continue
+        numbers = training.source[~rows] - (training.source[~rows] > index)
+        others = Training(training.names, training.values[~rows], training.scores[~rows], numbers)
+        if (len(numbers) if settings.mode == "one" else min(np.bincount(numbers))) < FEWEST:
+            continue
+        progress(f"leaving out {name}")
+        model = fit(others, rest, settings)
+        correlations[name] = pearson(model.scores(training.values[rows]), training.scores[rows])
+    return correlations
+
+
+def train_similarity(
+    sources: Mapping[str, Sequence[Path]],
+    measures: Measures,
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """Train a system, which holds the vectors if it uses them. Raises as `gather`, `fit` and `Training.of` do."""
+    training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
+    model = fit(training, list(sources), settings, progress)
+    vectors = measures.vectors if "vectors" in model.families else None
+    data = {family: identity for family, identity in measures.data.items() if family in model.families}
+    provenance = {
+        "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
+        "pairs": len(training.scores),
+        "left_out": left_out(training, list(sources), settings, progress),
+        "settings": asdict(settings),
+        "absent": [name for name in PAPER if name not in measures.names] if settings.learner == "paper" else [],
+    }
+    return replace(model, vectors=vectors, data=data, provenance=provenance)
+
+
+@click.command("train")
+@click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
+@model_output()
+@data_options
+@click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
+              help="one: a single regression for all sources. mixed, best: a regression for each source; a random "
+                   "forest weighs them or chooses one.")  # fmt: skip
+@click.option("--learner", type=click.Choice(["shrunk", "selected", "paper"]), default="shrunk", show_default=True,
+              help="shrunk: all measures, each shrunk the more, the less it correlates with the scores by itself; for "
+                   "new sources. selected: a few, by forward selection. paper: as Wu et al. (2013).")  # fmt: skip
+@click.option("--without", multiple=True, metavar="FAMILY",
+              help="Leave out this family (overlap, ngrams, strings, entities, shape, tfidf …) or set of the paper "
+                   "(dkpro, takelab, mayo). Repeatable.")  # fmt: skip
+@click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
+              help="Penalty of ridge regression (not with --learner paper).")  # fmt: skip
+@click.option("--most", type=click.IntRange(1), default=30, show_default=True,
+              help="Maximum number of selection rounds (--learner selected).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the folds and the forest.")
+@click.option("--plot", type=output_file, metavar="FILE",
+              help="Plot the curve of the selection to FILE (--learner selected, paper; extra `plot`).")  # fmt: skip
+@text_option
+@click.pass_context
+def command(
+    context: click.Context, files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
+    without: tuple[str, ...], penalty: float, most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
+
+    If there are several sources, each is left out in turn, to estimate the quality on pairs of a new source.
+    --learner paper is the system of Wu et al. (2013): linear regression on the pairs of all sources alike, with
+    those of the paper's measures that forward selection by ten-fold cross-validation keeps. --learner selected is
+    similar: forward selection from all measures, and ridge regression within sources.
+
+    \b
+    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
+    """  # noqa: D301
+    if plot is not None and learner == "shrunk":
+        raise ConfigError("--plot draws the curve of a selection: it needs --learner selected or paper")
+    if learner == "paper":
+        for option in ("penalty", "most"):
+            if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+                why = "linear regression has no penalty, and the selection goes through all rounds"
+                raise ConfigError(f"--{option} is not for --learner paper: {why}")
+    settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
+    with StatusLine() as stages:
+        model = train_similarity(by_source(files), measures_of(**data), settings, stages)
+        size = write_similarity(model, output)
+    for line in training_lines(model):
+        click.echo(line, err=True)
+    click.echo(f"{output}: {size / 1e6:.2f} MB", err=True)
+    if plot is not None:
+        plot_curve(model, plot)
+        click.echo(f"{plot}: the curve of the selection", err=True)

@@ -1,0 +1,307 @@
+"""Reads the outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists.
+
+ROVER: combines the outputs of systems by voting, and tunes its settings on references.
+
+`rerank rover`: combines the outputs of several systems by voting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import JobFlags, format_option, output_option, reference_form_option
+from rerank_adapters.formats.outputs import OutputForm, output_lines
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
+from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
+from rerank_adapters.metrics.edit_rate import WER
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.nbest_lists import Posterior, posteriors
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.outputs import OutputForm
+    from rerank_adapters.formats.references import ReferenceForm
+    from rerank_plugins.kit.nbest_lists import Posterior
+    from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What a system recognised: words, and their confidences (words) and times where it has them."""
+
+    words: Sequence[str] = ()
+    confidences: FloatArray | None = None
+    times: Sequence[TimedWord] = ()
+
+
+@dataclass(frozen=True)
+class System:
+    """The outputs of a system by utterance; `form` is the one of its file, `name` its path."""
+
+    name: str
+    form: OutputForm
+    outputs: Mapping[str, Output]
+
+    @property
+    def confident(self) -> bool:
+        """Whether all words have confidences."""
+        return all(output.confidences is not None for output in self.outputs.values())
+
+    def output(self, utterance: str) -> Output:
+        """The output of an utterance; a CTM has no line for one in which nothing was recognised."""
+        return self.outputs.get(utterance, Output(confidences=np.zeros(0)))
+
+
+def read_systems(paths: Sequence[Path], form: ReferenceForm) -> list[System]:
+    """The outputs in files of transcripts and CTMs. Raises FormatError."""
+    timed = [form == "ctm" or shown_form(str(path), ()) == "ctm" for path in paths]
+    texts = iter(settled([read_references([path], form) for path, ctm in zip(paths, timed, strict=True) if not ctm]))
+    return [_read_ctm(path) if ctm else _outputs(next(texts)) for path, ctm in zip(paths, timed, strict=True)]
+
+
+def _outputs(lines: References) -> System:
+    ids = lines.ids
+    outputs = {id_: Output(text.split()) for id_, (text,) in zip(ids, lines.for_segments(ids), strict=True)}
+    return System(lines.names[0], lines.form if lines.form in ("kaldi", "trn") else "lines", outputs)
+
+
+def _read_ctm(path: Path) -> System:
+    name = display_name(path)
+    with open_text(path) as lines:
+        files = read_ctm(lines, name)
+    outputs = {}
+    for file, timed in files.items():
+        confidences = [word.confidence for word in timed if word.confidence is not None]
+        all_confident = len(confidences) == len(timed)
+        outputs[file] = Output([part.word for part in timed], np.array(confidences) if all_confident else None, timed)
+    return System(name, "ctm", outputs)
+
+
+def read_lists(path: Path, form: NBestFormat, posterior: Posterior, scale: float) -> System:
+    """The words of highest posterior in the lists of a file, with their posteriors as confidences. Raises FormatError.
+
+    The posteriors are those of the confusion network of each list, and those of its hypotheses are of a kind and scale
+    that `posteriors` describes.
+    """
+    from rerank_plugins.lists.confusion_network import ConfusionNetwork
+
+    outputs = {}
+    for segment in read_nbest([path], form):
+        network = ConfusionNetwork.build([t.split() for t in segment.texts], posteriors(segment, posterior, scale))
+        outputs[segment.segment_id] = Output(*network.best_with_posteriors())
+    return System(str(path), "lines", outputs)
+
+
+def utterances(systems: Sequence[System]) -> list[str]:
+    """The utterances of all systems, in the order of the first one; CTMs may lack some.
+
+    Raises ConfigError for an utterance that a system of another form lacks.
+    """
+    complete = [system for system in systems if system.form != "ctm"]
+    timed = dict.fromkeys(id_ for system in systems if system.form == "ctm" for id_ in system.outputs)
+    ids = dict.fromkeys(complete[0].outputs) if complete else timed
+    for system in complete:
+        if missing := [id_ for id_ in (*ids, *timed) if id_ not in system.outputs]:
+            raise ConfigError(f"{system.name}: no output of utterance {missing[0]!r}")
+        if len(system.outputs) != len(ids):
+            message = f"{len(system.outputs)} outputs, but {complete[0].name} has {len(ids)}"
+            raise ConfigError(f"{system.name}: {message}")
+    return list(ids)
+
+
+def check_confidences(systems: Iterable[System]) -> None:
+    """Raise ConfigError for a system whose words have no confidences."""
+    for system in systems:
+        if not system.confident:
+            wanted = "wanted CTMs that have a sixth column, n-best lists (--nbest), or --alpha 1"
+            raise ConfigError(f"{system.name}: its words have no confidences; {wanted}")
+
+
+GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
+
+
+@dataclass(frozen=True)
+class VotingSettings:
+    """The weight α of frequency in the score, the confidence of an empty slot, and the kind of confidence of a word."""
+
+    alpha: float = 1.0
+    null: float = 0.0
+    confidence: ConfidenceKind = "avg"
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """The network of an utterance with the votes of the systems; settings decide what wins."""
+
+    network: ConfusionNetwork
+    voting: Voting
+    times: Sequence[Sequence[TimedWord]]
+
+    @classmethod
+    def of(cls, utterance: str, systems: Sequence[System], weights: FloatArray, *, confident: bool) -> Combination:
+        """The combination of what the systems recognised; `confident` if all of them have confidences."""
+        from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
+
+        outputs = [system.output(utterance) for system in systems]
+        network = ConfusionNetwork.combine([output.words for output in outputs], weights)
+        confidences = [output.confidences for output in outputs if output.confidences is not None and confident]
+        voting = Voting.count(network, weights, confidences or None)
+        return cls(network, voting, [output.times for output in outputs])
+
+    def winners(self, points: Sequence[VotingSettings]) -> LongArray:
+        """(points, slots): for each of the settings, the first system with what wins in each slot."""
+        winners = np.zeros((len(points), self.network.choices.shape[1]), np.int64)
+        for kind in {point.confidence for point in points}:
+            rows = [row for row, point in enumerate(points) if point.confidence == kind]
+            alpha = np.array([points[row].alpha for row in rows])
+            winners[rows] = self.voting.winners(alpha, np.array([points[row].null for row in rows]), kind)
+        return winners
+
+    def text(self, winners: LongArray) -> str:
+        """The words of the systems that win in the slots."""
+        numbers = self.network.choices[winners, np.arange(len(winners))].tolist()
+        words = self.network.words
+        return " ".join(words[number] for number in numbers if number < len(words))
+
+    def timed(self, settings: VotingSettings) -> Iterator[TimedWord]:
+        """The words that win, with the times of the first system that has them and the confidences that count."""
+        (winners,) = self.winners([settings])
+        places = np.cumsum(~self.voting.empty, axis=1) - 1  # of the word of a system in its output
+        values = self.voting.confidences.get(settings.confidence, self.voting.shares)
+        for slot, system in enumerate(winners.tolist()):
+            if not self.voting.empty[system, slot]:
+                word = self.times[system][places[system, slot]]
+                yield word._replace(confidence=float(values[system, slot]))
+
+
+def tune(
+    combinations: Sequence[Combination], references: Sequence[str], metric: Metric
+) -> tuple[VotingSettings, float, float]:
+    """The settings of a grid that score best, their score, and that of frequency alone; all words have confidences.
+
+    Of equally good settings those of the largest α are taken, then of the lowest null confidence, then `avg`.
+    """
+    from rerank_plugins.lists.confusion_network import CONFIDENCES
+
+    points = [VotingSettings()]
+    points += [VotingSettings(*point) for point in product(GRID[-2::-1].tolist(), GRID.tolist(), CONFIDENCES)]
+    texts: list[list[str]] = []
+    rows: list[LongArray] = []  # for each utterance, the index of each point's text among its distinct texts
+    for combination in combinations:
+        distinct, inverse = np.unique(combination.winners(points), axis=0, return_inverse=True)
+        texts.append([combination.text(winners) for winners in distinct])
+        rows.append(inverse.ravel())
+    statistics = metric.statistics(texts, [[reference] for reference in references])
+    starts = np.concatenate([[0], np.cumsum([len(some) for some in texts])])
+    totals = sum(statistics[start + row] for start, row in zip(starts[:-1].tolist(), rows, strict=True))
+    scores = metric.score(np.asarray(totals))
+    best = int(np.argmax(scores if metric.higher_is_better else -scores))
+    return points[best], float(scores[best]), float(scores[0])
+
+
+SHARE = click.FloatRange(0, 1)
+
+
+@click.command("rover")
+@click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
+@click.option(
+    "-w", "--weight", "weights", multiple=True, type=click.FloatRange(0, min_open=True), metavar="WEIGHT",
+    help="The weight of a system's votes. Repeat it for each system, in their order. Default: 1 each.",
+)  # fmt: skip
+@click.option("--alpha", type=SHARE, default=1.0, show_default=True,
+              help="The weight of a word's frequency in its score; its confidence has the rest.")  # fmt: skip
+@click.option("--confidence", type=click.Choice(["avg", "max"]), default="avg", show_default=True,
+              help="The average or the maximum of the confidences of the systems that have the word.")  # fmt: skip
+@click.option("--null-confidence", "null", type=SHARE, default=0.0, show_default=True,
+              help="The confidence of no word.")  # fmt: skip
+@click.option("-r", "--reference", type=Path, metavar="FILE",
+              help="Choose --alpha, --confidence and --null-confidence for the fewest word errors on these "
+                   "references, which then are the best that voting can do.")  # fmt: skip
+@click.option("--nbest", is_flag=True,
+              help="SYSTEMs are n-best lists: the words of highest posterior vote, with their posteriors as "
+                   "confidences.")  # fmt: skip
+@click.option(
+    "--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score", show_default=True,
+    help="With --nbest, what posteriors are made of, as for `rerank consensus`.",
+)  # fmt: skip
+@click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
+              help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
+@output_option("Write the combined outputs to this file.")
+@click.option("--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
+              help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM. Default: as the "
+                   "first SYSTEM.")  # fmt: skip
+@reference_form_option
+@format_option
+@click.pass_obj
+def command(
+    registry: Registry, systems: tuple[str, ...], weights: tuple[float, ...], alpha: float, confidence: ConfidenceKind,
+    null: float, reference: Path | None, nbest: bool, posterior: Posterior, scale: float, output: Path,
+    form: OutputForm | None, reference_form: ReferenceForm, format_: str | None,
+) -> None:  # fmt: skip
+    """Combine the outputs of several systems by voting.
+
+    The outputs are aligned, in the order of the systems, into a word transition network, and in each slot the word of
+    the highest score is taken (ROVER, Fiscus 1997): alpha · frequency + (1 - alpha) · confidence. The first system wins
+    ties. A SYSTEM is a file with one output per line, or with the ids of its utterances (kaldi, trn), which need not
+    come in the same order, or a CTM (*.ctm), whose last column has confidences. n-best lists have them too: --nbest.
+
+    \b
+    rerank rover whisper.trn kaldi.trn conformer.trn -o combined.trn
+    rerank rover whisper.ctm kaldi.ctm --alpha 0.4 --null-confidence 0.7 \\
+        -o combined.ctm
+    rerank rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    if weights and len(weights) != len(systems):
+        raise ConfigError(f"found {len(weights)} weights for {len(systems)} systems; wanted one for each")
+    paths = [Path(path) for path in systems]
+    if nbest:
+        lists = Job.create(JobFlags(format_=format_).settings, registry).format
+        voters = [read_lists(path, lists, posterior, scale) for path in paths]
+    else:
+        voters = read_systems(paths, reference_form)
+    if alpha < 1 or reference is not None:
+        check_confidences(voters)
+    ids = utterances(voters)
+    form = form or voters[0].form
+    if form == "ctm":
+        for system in voters:
+            if system.form != "ctm":
+                raise ConfigError(f"{system.name}: no CTM; a CTM of combined outputs needs the times of all systems")
+    settings = VotingSettings(alpha, null, confidence)
+    confident = all(system.confident for system in voters)
+    votes = np.array(weights or [1.0] * len(voters))
+    with CountingBar("utterances", len(ids)) as bar:
+        combinations = []
+        for utterance in ids:
+            combinations.append(Combination.of(utterance, voters, votes, confident=confident))
+            bar.add(1)
+    if reference is not None:
+        texts = [text for (text,) in read_references([reference], reference_form).for_segments(ids)]
+        settings, rate, by_frequency = tune(combinations, texts, WER())
+        click.echo(
+            f"--alpha {settings.alpha:g} --null-confidence {settings.null:g} --confidence {settings.confidence}: "
+            f"WER {rate:.2f}, by frequency alone {by_frequency:.2f}", err=True,
+        )  # fmt: skip
+    with open_atomic(output) as combined:
+        for utterance, combination in zip(ids, combinations, strict=True):
+            if form == "ctm":
+                combined.writelines(word.line(utterance) for word in combination.timed(settings))
+            else:
+                text = combination.text(combination.winners([settings])[0])
+                combined.writelines(output_lines(form, utterance, text))
+    closing.wrote(counted(len(ids), "combined output"), output)

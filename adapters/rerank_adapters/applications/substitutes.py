@@ -1,0 +1,205 @@
+"""Finds the positions to substitute in a text: every word, one position of each line, or blanks.
+
+Computes the substitutes of the words of a text for blocks of lines, and writes them.
+
+`rerank substitutes`: prints the most probable words in the position of each word, by a language model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+import numpy as np
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import output_option
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.threads import cores
+from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.vocabulary.word_numbers import UNK
+
+if TYPE_CHECKING:
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.substitutes.fastsubs import FastSubs
+
+
+WORDS, BLANKS = "words", "blanks"
+BLANK = re.compile("_{3,}")  # the whole word
+
+
+def check_places(text: str) -> str:
+    """`words`, `blanks`, or a position from 1 on. Raises ConfigError for anything else.
+
+    >>> check_places("3")
+    '3'
+    """
+    if text not in (WORDS, BLANKS) and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ConfigError(f"--at {text}: wanted 'words', 'blanks', or a position from 1 on")
+    return text
+
+
+def positions(words: Sequence[str], at: str, path: str, line: int) -> list[int]:
+    """The positions (from 0) to substitute in a line, as `check_places` names them.
+
+    Raises FormatError for a line without the position, or without a blank (a word of three or more underscores).
+
+    >>> positions("the ____ barks".split(), "blanks", "text", 1)
+    [1]
+    """
+    if at == WORDS:
+        return list(range(len(words)))
+    if at == BLANKS:
+        blanks = [position for position, word in enumerate(words) if BLANK.fullmatch(word)]
+        if not blanks:
+            raise FormatError("the line has no blank, a word of underscores (____)", path=path, line=line)
+        return blanks
+    if int(at) > len(words):
+        count = f"{len(words)} word{'' if len(words) == 1 else 's'}" if words else "no words"
+        raise FormatError(f"there is no position {at}: the line has {count}", path=path, line=line)
+    return [int(at) - 1]
+
+
+FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
+COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
+
+
+class Place(NamedTuple):
+    """A word of a text, and its substitutes, best first, with ln p and proportion of the probability of the K best."""
+
+    line: int
+    position: int
+    word: str
+    substitutes: IntArray
+    ln_p: FloatArray
+    shares: FloatArray
+
+
+def substitute(
+    model: FastSubs, lines: Iterable[str], at: str, k: int, *, least: float = 0.0, jobs: int = 1, path: str = ""
+) -> Iterator[list[Place]]:
+    """The positions of each line (places.py) with their `k` best substitutes, without those of a `share` below `least`.
+
+    Raises FormatError for a line that lacks the position.
+    """
+    numbered = enumerate(lines, 1)
+    size = FIRST_BLOCK
+    while block := [(number, line.split()) for number, line in islice(numbered, size)]:
+        size = min(2 * size, BLOCK)
+        asked = [positions(words, at, path, number) for number, words in block]
+        lengths = np.array([len(words) + 2 for _, words in block])
+        starts = np.cumsum(lengths) - lengths + 1
+        places = [start + position for start, some in zip(starts.tolist(), asked, strict=True) for position in some]
+        tokens = model.encode([words for _, words in block])
+        best = model.top_places(tokens, np.array(places, np.int64), k, jobs)
+        kept = (best.shares >= least).sum(axis=1)  # shares fall
+        row = 0
+        for (number, words), some in zip(block, asked, strict=True):
+            line = []
+            for position in some:
+                n = kept[row]
+                line.append(
+                    Place(
+                        number, position, words[position],
+                        best.words[row, :n], best.ln_p[row, :n], best.shares[row, :n],
+                    )
+                )  # fmt: skip
+                row += 1
+            yield line
+
+
+def as_table(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator[str]:
+    """A tab-separated line for each substitute, header first; lines and positions count from 1."""
+    yield "\t".join(COLUMNS) + "\n"
+    for places in lines:
+        for place in places:
+            before = f"{place.line}\t{place.position + 1}\t{place.word}\t"
+            columns = zip(place.substitutes.tolist(), place.ln_p.tolist(), place.shares.tolist(), strict=True)
+            yield "".join(
+                f"{before}{rank}\t{vocabulary[word]}\t{ln_p:.6f}\t{share:.6g}\n"
+                for rank, (word, ln_p, share) in enumerate(columns, 1)
+            )
+
+
+def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator[str]:
+    """A JSON object on a line for each position."""
+    for places in lines:
+        for place in places:
+            columns = zip(place.substitutes.tolist(), place.ln_p.tolist(), place.shares.tolist(), strict=True)
+            best = [
+                {"word": vocabulary[word], "ln_p": round(ln_p, 6), "share": float(f"{share:.6g}")}
+                for word, ln_p, share in columns
+            ]
+            record = {
+                "sentence": place.line,
+                "position": place.position + 1,
+                "word": place.word,
+                "substitutes": best,
+            }
+            yield json.dumps(record, ensure_ascii=False) + "\n"
+
+
+@click.command("substitutes")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model file or ARPA file.")
+@click.option("-k", type=click.IntRange(1), default=10, show_default=True, metavar="K",
+              help="Find this many substitutes of each word.")  # fmt: skip
+@click.option("--at", type=check_places, default="words", show_default=True, metavar="PLACE",
+              help="Where to substitute: every word (words), each word of underscores (blanks), or the word at this "
+              "position of each line, from 1 on.")  # fmt: skip
+@click.option("--least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
+              help="Leave out substitutes with a smaller proportion of the probability of the K best.")  # fmt: skip
+@click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
+@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+              help="Print a line for each substitute, or a JSON object for each position.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
+@output_option("Where to write the substitutes.")
+def command(
+    text: str, model: Path, k: int, at: str, least: float, unknown: bool, layout: str, jobs: int | None, output: Path
+) -> None:
+    """Find the most probable substitutes of words.
+
+    Find the K words that an n-gram model finds most probable in the position of each word of a TEXT (tokenised, one
+    sentence per line), or of the word at one position, or of blanks (____).
+
+    A substitute is scored by all n-grams that contain its position, those that end to its right as well; `ln_p` is the
+    sum of their natural logs, and `share` is the probability divided by that of all K. The search is exact, but looks
+    at few words (FASTSUBS, Yuret 2012). For this it sorts the n-grams of a model the first time, and keeps the result
+    in the program's cache.
+
+    \b
+    rerank substitutes novel.txt -m lm.ngram -k 100 > substitutes.tsv
+    echo 'the ____ sat on the mat .' | rerank substitutes -m lm.arpa.gz --at blanks
+    rerank substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
+    """  # noqa: D301
+    from rerank_plugins.substitutes.fastsubs import FastSubs
+
+    closing = Closing()
+    with StatusLine(f"sorting the n-grams of {model}"):
+        substitutes = FastSubs.load(model, unknown=unknown)
+    ngrams = substitutes.ngrams
+    if unknown and ngrams.tables.events["log10"][UNK] <= LOG_ZERO:
+        raise ConfigError(f"--unknown: {model} has no probability for <unk>")
+    if k > substitutes.candidates:
+        raise ConfigError(f"-k {k}: {model} has only {counted(substitutes.candidates, 'word')}")
+    with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
+        places = substitute(
+            substitutes, lines, at, k, least=least, jobs=jobs or cores(), path=display_name(text)
+        )  # fmt: skip
+        write = as_json if layout == "json" else as_table
+        out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))
+    closing.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)
+
+
+def _counting(lines: Iterator[list[Place]], bar: CountingBar) -> Iterator[list[Place]]:
+    for places in lines:
+        yield places
+        bar.add(len(places))

@@ -1,0 +1,90 @@
+"""Reports clusters of headwords as records and as a table.
+
+`rerank svs`: inspects models of structured vectorial semantics, with a module for each subcommand.
+
+`rerank svs clusters`: prints the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.lazy_group import LazyGroup
+from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.report.tables import Table
+from rerank_plugins.svs.clusters import Cluster
+
+
+def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str, Any]]:
+    """A record for each headword of each cluster."""
+    return [
+        {"category": category, "concept": cluster.concept, "share": cluster.share, "rank": rank, **head._asdict()}
+        for cluster in clusters
+        for rank, head in enumerate(cluster.heads, 1)
+    ]
+
+
+def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
+    """A table with a row for each cluster: its headwords, most probable first, its number and its probability."""
+    rows = (
+        (
+            ", ".join(head.headword for head in cluster.heads),
+            str(cluster.concept),
+            f"{100 * cluster.share:.1f} %",
+        )
+        for cluster in clusters
+    )
+    note = "Headwords are sorted by P(headword | concept); --as tsv prints it."
+    return Table(f"Clusters of {category}", ("headwords", "no.", "share"), tuple(rows), (note,))
+
+
+@click.group("svs", cls=LazyGroup)
+def command() -> None:
+    """Look into a model of structured vectorial semantics.
+
+    Inspect a model of structured vectorial semantics (`rerank train svs`).
+
+    \b
+    rerank svs clusters --category VBD
+    """  # noqa: D301
+
+
+@command.command("clusters")
+@click.argument("model", required=False, type=Path, metavar="[MODEL]")
+@click.option(
+    "--category",
+    default="VBD",
+    show_default=True,
+    metavar="NAME",
+    help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or VBD-argNP/ID (a "
+    "symbol).",
+)
+@click.option(
+    "--top", type=click.IntRange(1), default=10, show_default=True, help="Number of headwords of each cluster."
+)
+@style_option
+@output_option("Where to write the clusters.")
+def clusters_of_category(model: Path | None, category: str, top: int, style: str, output: Path) -> None:
+    """Show the clusters of a category: its concepts, and the most probable headwords of each.
+
+    `--as tsv` and `--as json` give, besides P(headword | concept), the proportion of the headword's occurrences that
+    are of this concept. `unk` stands for all headwords that the model does not keep. The default MODEL is the embedded
+    English one.
+
+    \b
+    rerank svs clusters --category VBD
+    rerank svs clusters english.svs --category NN --top 20 --as tsv
+    """  # noqa: D301
+    from rerank_adapters.report.output import write_records
+    from rerank_plugins.svs.clusters import clusters
+    from rerank_plugins.svs.model import read_or_embedded
+
+    closing = Closing()
+    shown = clusters(read_or_embedded(model), category, top)
+    write_records(cluster_records(shown, category), [cluster_table(shown, category)], style, output)
+    closing.wrote(f"{counted(len(shown), 'cluster')} of {category}", output)

@@ -1,1 +1,0 @@
-"""Inspects models of structured vectorial semantics."""

@@ -1,0 +1,160 @@
+"""Makes a feature table of scores computed elsewhere.
+
+`rerank table from-text`: makes a feature table of scores computed elsewhere.
+
+Writes pairs of a hypothesis and a reference, or of two hypotheses, as lines to be scored elsewhere.
+
+`rerank table pairs`: writes hypotheses and references to be scored elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.tables.families import table_output
+from rerank_adapters.chain.extraction import of_lists
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import (
+    JobFlags,
+    format_option,
+    output_option,
+    reference_form_option,
+    source_option,
+)
+from rerank_adapters.formats.pairs import plain_text
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.text import open_atomic
+from rerank_plugins.lists.column import ColumnFeature
+
+
+def score_table(nbests: Sequence[NBestList], path: Path, names: Sequence[str]) -> FeatureTable:
+    """A table of these lists with a column for each name, from the lines of the file at `path`.
+
+    The columns count as the decoder's own: nothing extracts them anew. Raises ConfigError for equal or empty names, and
+    FormatError as ColumnFeature does.
+    """
+    if len(set(names)) < len(names) or not all(name.strip() for name in names):
+        raise ConfigError(f"each column needs a name of its own, found {', '.join(map(repr, names))}")
+    feature = ColumnFeature(path, tuple(names))
+    feature.check_lists(nbests)
+    offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
+    values = np.concatenate([np.empty((0, len(names))), *map(feature.extract, nbests)])
+    ids = tuple(nbest.segment_id for nbest in nbests)
+    record = {"version": __version__, "lists": of_lists(nbests, around=False)}
+    return FeatureTable(tuple(names), values, offsets, ids, SparseBlock.empty(len(values)), record)
+
+
+@click.command("from-text")
+@click.argument("scores", type=Path)
+@click.option("--nbest", "nbest", multiple=True, required=True, metavar="NBEST",
+              help="The n-best lists that were scored. Repeat the option for lists in several files.")  # fmt: skip
+@click.option("--name", "names", multiple=True, metavar="NAME",
+              help="The name of a column, repeated for each of several. Default: the name of the file.")  # fmt: skip
+@table_output
+@format_option
+@click.pass_obj
+def command(
+    registry: Registry, scores: Path, nbest: tuple[str, ...], names: tuple[str, ...], output: Path, format_: str | None
+) -> None:
+    """Make a feature table of SCORES computed elsewhere.
+
+    SCORES has a line for each hypothesis, in the order of the lines of the lists: a number for each NAME, between white
+    space. They may come from a neural model, a quality estimate, an LLM or people. `rerank table join` puts
+    them beside other features. In a config, the feature `column` does the same.
+
+    \b
+    rerank table from-text tune.nmt.gz --nbest tune.nbest \\
+        --name forward --name backward -o nmt.npz
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job, lists_size
+
+    closing = Closing()
+    if not names and str(scores) == "-":
+        raise ConfigError("the scores come from stdin: name their columns by --name")
+    job = Job.create(JobFlags(format_=format_).settings, registry)
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format)
+    table = score_table(nbests, scores, names or (scores.name.partition(".")[0],))
+    table.save(output)
+    size = lists_size(table.segments, len(table.values))
+    closing.wrote(f"{counted(len(table.names), 'feature')} of {size}", output)
+
+
+def pair_lines(
+    nbests: Sequence[NBestList], references: Sequence[Sequence[str]], text: TextPipeline, *, mbr: bool = False
+) -> Iterator[str]:
+    """The lines `hypothesis TAB reference`, or `hypothesis TAB reference TAB source` for lists with a source.
+
+    Texts go through the pipeline, sources do not. With `mbr`, each hypothesis of a list is also paired with each as its
+    reference. No line comes twice.
+    """
+    from rerank_adapters.chain.job import through
+
+    seen: set[str] = set()
+    hypotheses, right = through(text, [nbest.texts for nbest in nbests]), through(text, references)
+    for nbest, texts, of_segment in zip(nbests, hypotheses, right, strict=True):
+        distinct = list(dict.fromkeys(map(plain_text, texts)))
+        source = "" if nbest.source is None else f"\t{plain_text(nbest.source)}"
+        for other in dict.fromkeys([*map(plain_text, of_segment), *(distinct if mbr else ())]):
+            for one in distinct:
+                line = f"{one}\t{other}{source}\n"
+                if line not in seen:
+                    seen.add(line)
+                    yield line
+
+
+@click.command("pairs")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+              help="A file of references of the lists. Repeatable.")  # fmt: skip
+@reference_form_option
+@click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
+@click.option("--text", metavar="STEPS", help="Apply these text steps, joined by `+`, as the metric's `text` does.")
+@output_option("Write the pairs to this file.")
+@source_option
+@format_option
+@click.pass_obj
+def pairs(
+    registry: Registry, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, mbr: bool,
+    text: str | None, output: Path, source: Path | None, format_: str | None,
+) -> None:  # fmt: skip
+    """Write pairs of texts to be scored elsewhere.
+
+    A line is `hypothesis TAB reference`, with `TAB source` if --source is given; each is written once. Append a score
+    to each line, and the metric `column` reads the file.
+
+    \b
+    rerank table pairs tune.nbest -r tune.en --source tune.de -o pairs.tsv
+    cut -f 1 pairs.tsv > hypotheses
+    cut -f 2 pairs.tsv > references
+    (a program that writes a score for each line to `scores`)
+    paste pairs.tsv scores > comet.tsv
+    rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
+    """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+
+    closing = Closing()
+    if not references and not mbr:
+        raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
+    job = Job.create(JobFlags(format_=format_).settings, registry)
+    pipeline = job.pipeline(text, "--text")
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    of_segments: list[tuple[str, ...]] = [() for _ in nbests]
+    if references:
+        of_segments = read_references(references, reference_form).for_segments([one.segment_id for one in nbests])
+    number = 0
+    with open_atomic(output) as out:
+        for line in pair_lines(nbests, of_segments, pipeline, mbr=mbr):
+            out.write(line)
+            number += 1
+    closing.wrote(counted(number, "pair"), output)

@@ -1,1 +1,0 @@
-"""Verbs, nouns and names of English: their forms, frames, gender and animacy."""

@@ -1,0 +1,200 @@
+"""The forms of English nouns and verbs that a text attests, recognised by their endings.
+
+A word b has the paradigm {b, b+s, b+ed, b+ing}, in English spelling (tries, tried, stopped, making), if the text
+contains b and b+s (for a noun) or all four forms (for a verb); irregular forms come from a list. Words are counted in
+lower case. Without a dictionary some pairs are wrong (new, news); part-of-speech tags, if available, exclude most of
+them. In tagged text, a base is a regular verb if at least two of the forms in -s, -ed and -ing are attested as verbs,
+and the number of a noun follows from its ending and its other form: `s` (singular), `p` (plural), or `-` where a form
+is both or the number of its verb is not that of its form.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rerank_plugins.english.word_lists import IRREGULAR_NOUNS, IRREGULAR_VERBS, word_set
+
+NOUN, VERB = "NOUN", "VERB"
+VOWELS = "aeiou"
+RARE = 2  # the minimum count of an attested form
+
+
+def s_form(base: str) -> str:
+    """The plural of a noun, or the third person singular of a verb.
+
+    >>> [s_form(base) for base in ("cat", "try", "play", "wish")]
+    ['cats', 'tries', 'plays', 'wishes']
+    """
+    if base.endswith("y") and base[-2:-1] not in VOWELS:
+        return base[:-1] + "ies"
+    return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def suffixed(base: str, ending: str) -> tuple[str, ...]:
+    """The possible spellings of a base with the ending `ed` or `ing`.
+
+    >>> suffixed("stop", "ed"), suffixed("make", "ing"), suffixed("try", "ed")
+    (('stoped', 'stopped'), ('making',), ('tried',))
+    """
+    if base.endswith("e"):
+        regular = (
+            base + "d" if ending == "ed" else base + "ing" if base.endswith(("ee", "oe", "ye")) else base[:-1] + "ing"
+        )
+        return (base[:-2] + "ying",) if ending == "ing" and base.endswith("ie") else (regular,)
+    if base.endswith("y") and base[-2:-1] not in VOWELS and ending == "ed":
+        return (base[:-1] + "ied",)
+    doubled = len(base) > 2 and base[-1] not in VOWELS + "wxy" and base[-2] in VOWELS and base[-3] not in VOWELS
+    return (base + ending, base + base[-1] + ending) if doubled else (base + ending,)
+
+
+@dataclass(frozen=True)
+class WordForms:
+    """The counts of the lower-case words of a text, and the paradigms that follow from them."""
+
+    counts: Counter[str]
+
+    @classmethod
+    def of_text(cls, sentences: Iterable[Sequence[str]]) -> WordForms:
+        """Count the words of tokenised sentences."""
+        return cls(Counter(word.lower() for sentence in sentences for word in sentence if word.isalpha()))
+
+    def attested(self, word: str) -> bool:
+        """Whether the text contains the lower-case word, in any case, at least RARE times."""
+        return self.counts[word] >= RARE
+
+    @cached_property
+    def third_person(self) -> dict[str, str]:
+        """The third person singular of each verb, by its base."""
+        return {forms[0]: forms[1] for forms in self._verbs}
+
+    @cached_property
+    def base(self) -> dict[str, str]:
+        """The base of each verb, by its third person singular."""
+        return {third: base for base, third in self.third_person.items()}
+
+    @cached_property
+    def plural(self) -> dict[str, str]:
+        """The plural of each noun, by its singular."""
+        pairs = {row[0]: row[1] for row in IRREGULAR_NOUNS}
+        irregular = {*pairs, *pairs.values()}
+        pairs |= {word: s_form(word) for word in self._bases if word not in irregular}
+        return {one: many for one, many in pairs.items() if self.attested(one) and self.attested(many)}
+
+    @cached_property
+    def singular(self) -> dict[str, str]:
+        """The singular of each noun, by its plural."""
+        return {many: one for one, many in self.plural.items()}
+
+    def other_number(self, word: str) -> str | None:
+        """The plural or singular of a noun; None unless the text attests both."""
+        return self.singular.get(word) or self.plural.get(word)
+
+    def others(self, word: str, tag: str | None = None) -> tuple[str, ...]:
+        """The other attested forms of a lower-case word, sorted: its other number as a noun, its paradigm as a verb.
+
+        `tag` is its UPOS tag; if it is None, the forms as noun and as verb are returned.
+        """
+        forms: set[str] = set()
+        if tag in (None, NOUN):
+            forms.add(self.other_number(word) or word)
+        if tag in (None, VERB):
+            forms.update(*self._by_form.get(word, ()))
+        return tuple(sorted(forms - {word}))
+
+    @cached_property
+    def _bases(self) -> list[str]:
+        return sorted(word for word in self.counts if len(word) > 2 and word.isascii() and self.attested(word))
+
+    @cached_property
+    def _verbs(self) -> list[tuple[str, ...]]:
+        """The attested forms of each verb: its base first, then its third person singular."""
+        irregular = IRREGULAR_VERBS
+        irregular_forms = {form for forms in irregular for form in forms}
+        known = [forms for forms in irregular if self.attested(forms[0]) and self.attested(forms[1])]
+        paradigms = [tuple(form for form in forms if self.attested(form)) for forms in known]
+        for base in self._bases:
+            if base in irregular_forms:
+                continue
+            past = next(filter(self.attested, suffixed(base, "ed")), "")
+            present = next(filter(self.attested, suffixed(base, "ing")), "")
+            third = s_form(base)
+            if past and present and self.attested(third):
+                paradigms.append((base, third, past, present))
+        return paradigms
+
+    @cached_property
+    def _by_form(self) -> dict[str, list[tuple[str, ...]]]:
+        by_form: dict[str, list[tuple[str, ...]]] = {}
+        for forms in self._verbs:
+            for form in forms:
+                by_form.setdefault(form, []).append(forms)
+        return by_form
+
+
+PARTICIPLE_IS_BASE = frozenset(["come", "become", "run", "overcome"])
+INVARIANT = word_set(
+    "sheep fish deer series species aircraft means news mathematics physics politics economics ethics "
+    "headquarters works barracks gallows measles linguistics statistics athletics gymnastics dozen hundred "
+    "thousand million billion lot number majority minority variety couple pair plenty rest half part percent none "
+    "any all some most data media staff crew team family committee government public police cattle folk kind sort "
+    "type chaos lens gas bus"
+)
+SINGULAR_IN_S = ("ss", "us", "is")
+
+
+class VerbForms(NamedTuple):
+    """The forms of a verb."""
+
+    base: str
+    third: str
+    past: str
+    participle: str
+    gerund: str
+
+
+def verb_paradigms(tagged: Mapping[tuple[str, str], int]) -> list[VerbForms]:
+    """The verbs of a text, from the counts of its words (in lower case) with their UPOS tags."""
+    attested = {word for (word, tag), count in tagged.items() if tag == "VERB" and count >= 1}
+    verbs = [forms for row in IRREGULAR_VERBS if (forms := irregular_forms(row)) and forms.base in attested]
+    irregular = {form for forms in verbs for form in forms}
+    for base in sorted(attested - irregular):
+        if tagged[base, "VERB"] < 2 or len(base) < 2 or not base.isascii() or not base.isalpha():
+            continue
+        third, pasts, gerunds = s_form(base), suffixed(base, "ed"), suffixed(base, "ing")
+        past, gerund = (max(forms, key=lambda form: tagged.get((form, "VERB"), 0)) for forms in (pasts, gerunds))
+        if sum(form in attested for form in (third, past, gerund)) >= 2:
+            verbs.append(VerbForms(base, third, past, past, gerund))
+    return verbs
+
+
+def irregular_forms(row: tuple[str, ...]) -> VerbForms:
+    """The forms in a row of irregular verbs: five; four if past and participle are equal; three if both are the base.
+
+    >>> irregular_forms(("put", "puts", "putting")).past
+    'put'
+    """
+    base, third, *middle, gerund = row
+    past = middle[0] if middle else base
+    participle = middle[1] if len(middle) > 1 else base if base in PARTICIPLE_IS_BASE else past
+    return VerbForms(base, third, past, participle, gerund)
+
+
+def noun_numbers(tagged: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str, str]]:
+    """(noun, number, its other form or "") for each noun of a text, from the counts of its words with their tags."""
+    nouns = Counter({word: count for (word, tag), count in tagged.items() if tag == "NOUN" and word.isalpha()})
+    irregular = dict(row for row in IRREGULAR_NOUNS if len(row) == 2)
+    plurals = irregular | {word: s_form(word) for word in nouns if word not in irregular}
+    singulars = {plural: word for word, plural in plurals.items() if nouns[word] >= 2 and nouns[plural] >= 2}
+    singulars |= {plural: word for word, plural in irregular.items()}
+    for noun in nouns:
+        if noun in INVARIANT:
+            yield noun, "-", ""
+        elif noun in singulars:
+            yield noun, "p", singulars[noun]
+        else:
+            singular = not noun.endswith("s") or noun.endswith(SINGULAR_IN_S) or plurals[noun] in singulars
+            yield noun, "s" if singular else "-", plurals[noun] if plurals[noun] in singulars else ""

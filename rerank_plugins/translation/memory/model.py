@@ -1,0 +1,241 @@
+"""The memory: sentence pairs in two languages, and the retrieval of those whose source is nearest to a sentence.
+
+Retrieval has two stages, as in computer-aided translation. An inverted index finds the pairs with the highest BM25
+scores (Robertson and Zaragoza 2009) against the words q of the sentence,
+
+    score(d) = sum_w #_w(q) idf(w) #_w(d) (k1 + 1) / (#_w(d) + k1 (1 - b + b |d| / mean |d|)),
+    idf(w) = ln(1 + (N - n_w + 0.5) / (n_w + 0.5)),
+
+for N pairs, n_w of which have w on the source side. Then the fuzzy-match score of these candidates decides,
+
+    s(q, d) = 1 - edit distance(q, d) / max(|q|, |d|),
+
+over words (Koehn and Senellart 2010). A word's BM25 weight in a sentence, its impact, is stored as an integer of 16
+bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.translation.memory.matches import compare
+from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
+from rerank_plugins.translation.words import split_words
+
+UNKNOWN = -1  # the number of a word that is not in the memory
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """The sentences of one language: sentence i has the words `tokens[offsets[i] : offsets[i + 1]]`, by number."""
+
+    words: Annotated[tuple[str, ...], WordList("V")]
+    tokens: Annotated[IntArray, Array("N")]
+    offsets: Annotated[LongArray, Offsets("D", "N")]
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def of(self, sentence: int) -> IntArray:
+        """The numbers of the words of a sentence."""
+        return self.tokens[self.offsets[sentence] : self.offsets[sentence + 1]]
+
+    def lengths(self, chosen: LongArray) -> LongArray:
+        """(n) the numbers of words of the sentences with these (n) numbers."""
+        return self.offsets[chosen + 1] - self.offsets[chosen]
+
+    def encoded(self, texts: Iterable[str], *, lowercase: bool) -> tuple[IntArray, LongArray]:
+        """The (tokens) numbers of the words of the texts, UNKNOWN for others, and the (texts + 1) offsets."""
+        sentences = [split_words(text, lowercase) for text in texts]
+        offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+        number = self.number
+        numbers = (number.get(word, UNKNOWN) for words in sentences for word in words)
+        return np.fromiter(numbers, np.int32, int(offsets[-1])), offsets
+
+    def text(self, sentence: int) -> str:
+        """The words of a sentence, with spaces between them."""
+        return " ".join(self.words[word] for word in self.of(sentence))
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """Where each source word occurs: in sentences `documents[starts[w] : starts[w + 1]]`, ascending, with `impacts`.
+
+    `highest` (V) is the highest impact of each word.
+    """
+
+    starts: Annotated[LongArray, Offsets("V", "E")]
+    documents: Annotated[IntArray, Array("E")]
+    impacts: Annotated[NDArray[np.uint16], Array("E")]
+    highest: Annotated[NDArray[np.uint16], Array("V")]
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The pairs nearest to a sentence, the nearest first: their numbers, and their fuzzy-match scores from 0 to 1."""
+
+    pairs: LongArray
+    similarities: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationMemory(PickledFields):
+    """Pairs of a `source` and a `target` sentence, which have the same number, and the `postings` of source words."""
+
+    source: Annotated[Sentences, Part("source.", D="D")]
+    target: Annotated[Sentences, Part("target.", D="D")]
+    postings: Annotated[Postings, Part(V="source.V")]
+    settings: Annotated[Mapping[str, Any], Setting()]
+    provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __repr__(self) -> str:
+        return f"translation memory of {len(self):,} pairs"
+
+    @property
+    def lowercase(self) -> bool:
+        """Whether words are compared in lower case."""
+        return bool(self.settings["lowercase"])
+
+    def nearest(
+        self, text: str, most: int, *, candidates: int = 50, by_edits: bool = True, copies: bool = True
+    ) -> Matches:
+        """The at most `most` pairs whose source is nearest to a tokenised text.
+
+        They are chosen among the `candidates` of highest BM25 score (ties: the earlier pair) by their fuzzy-match score
+        (ties: the order of the candidates), or by BM25 alone if `by_edits` is false. Without `copies`, pairs whose
+        source has the same words as the text are left out. Pairs without a word of the text are never near.
+        """
+        query, _ = self.source.encoded([text], lowercase=self.lowercase)
+        found = self.by_bm25(query, candidates if by_edits else most, copies=copies)[0]
+        distances, _ = compare(query, np.array([0, len(query)]), self.source, found)
+        lengths = np.maximum(self.source.lengths(found), len(query))
+        similarities = 1.0 - distances[0] / np.maximum(lengths, 1)
+        order = np.argsort(-similarities, kind="stable")[:most] if by_edits else np.arange(len(found))
+        return Matches(found[order], similarities[order])
+
+    def by_bm25(self, query: IntArray, most: int, *, copies: bool = True) -> tuple[LongArray, LongArray]:
+        """The at most `most` pairs with the highest scores against the words of a query, and the scores.
+
+        Scores are sums of 16-bit impacts. Equal ones are in the order of the pairs.
+        """
+        terms, counts = np.unique(query[query != UNKNOWN], return_counts=True)
+        bounds = self.postings.highest[terms] * counts.astype(np.int64)
+        order = np.argsort(-bounds, kind="stable")
+        own = np.zeros(0, np.int64) if copies else self._copies(query, terms)
+        heap = np.empty(most, np.int64)
+        size = best_documents(
+            terms[order].astype(np.int64), counts[order], bounds[order], own,
+            self.postings.starts, self.postings.documents, self.postings.impacts,
+            *self._scratch, heap,
+        )  # fmt: skip
+        keys = -np.sort(-heap[:size])
+        return (1 << DOCUMENT_BITS) - 1 - (keys & ((1 << DOCUMENT_BITS) - 1)), keys >> DOCUMENT_BITS
+
+    @cached_property
+    def _scratch(self) -> tuple[IntArray, IntArray]:
+        """Totals of all pairs, which are 0 between two retrievals, and room for the numbers of pairs."""
+        return np.zeros(len(self), np.int32), np.empty(len(self), np.int32)
+
+    def _copies(self, query: IntArray, terms: IntArray) -> LongArray:
+        """The pairs whose source side has exactly the words of a query; `terms` are its distinct known words."""
+        if not len(query) or UNKNOWN in query:
+            return np.zeros(0, np.int64)
+        starts = self.postings.starts
+        rarest = terms[np.argmin(starts[terms + 1] - starts[terms])]
+        within = self.postings.documents[starts[rarest] : starts[rarest + 1]].astype(np.int64)
+        within = within[self.source.lengths(within) == len(query)]
+        words = self.source.tokens[self.source.offsets[within, None] + np.arange(len(query))]
+        return np.asarray(within[(words == query).all(axis=1)], np.int64)
+
+
+FILE = ModelFile(
+    TranslationMemory,
+    "translation-memory",
+    "translation memory",
+    first=("postings",),
+    check=lambda memory: isinstance(memory.settings["lowercase"], bool),
+)
+read_model, write_model = FILE.read, FILE.write
+
+
+HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a memory: BM25's saturation `k1` and normalisation by length `b`, from 0 to 1."""
+
+    lowercase: bool = True
+    k1: float = 1.2
+    b: float = 0.75
+
+
+def train(
+    pairs: Iterable[tuple[str, str]], settings: Settings, *, progress: Callable[[str], None] = lambda stage: None
+) -> TranslationMemory:
+    """The memory of tokenised sentence pairs (source, target).
+
+    Of pairs that are the same in the form in which words are compared, the first is kept; pairs with an empty side are
+    left out. Raises ModelError where no pair is left.
+    """
+    progress("reading")
+    seen: set[tuple[str, str]] = set()
+    total = 0
+    numberings = Numbering(), Numbering()
+    tokens: tuple[list[IntArray], list[IntArray]] = ([], [])
+    for pair in pairs:
+        total += 1
+        source, target = (split_words(text, settings.lowercase) for text in pair)
+        key = " ".join(source), " ".join(target)
+        if not (source and target) or key in seen:
+            continue
+        seen.add(key)
+        for side, numbering, words in zip(tokens, numberings, (source, target), strict=True):
+            side.append(numbering.numbers_of(words, len(words)))
+    if not seen:
+        raise ModelError(f"no sentence pairs to remember: {total} pairs, none with words on both sides")
+    progress("indexing")
+    source_side, target_side = (
+        Sentences(tuple(numbering), np.concatenate(side), np.cumsum([0, *map(len, side)], dtype=np.int64))
+        for numbering, side in zip(numberings, tokens, strict=True)
+    )
+    postings = index(source_side, settings.k1, settings.b)
+    return TranslationMemory(source_side, target_side, postings, asdict(settings), {"pairs": total})
+
+
+def index(sentences: Sentences, k1: float, b: float) -> Postings:
+    """The sentences of each word, with the word's BM25 weight in each of them as an integer from 1 to HIGHEST."""
+    number, lengths = len(sentences), np.diff(sentences.offsets)
+    of_token = np.repeat(np.arange(number, dtype=np.int64), lengths)
+    # A word in a sentence is one number, so that sorting brings the occurrences of each together.
+    entries, counts = np.unique(sentences.tokens.astype(np.int64) * number + of_token, return_counts=True)
+    words, documents = np.divmod(entries, number)
+    frequency: LongArray = np.bincount(words, minlength=len(sentences.words)).astype(np.int64)
+    idf = np.log1p((number - frequency + 0.5) / (frequency + 0.5))
+    norm = k1 * (1 - b + b * lengths[documents] / lengths.mean())
+    weights = idf[words] * counts * (k1 + 1) / (counts + norm)
+    impacts = np.maximum(np.rint(weights * (HIGHEST / weights.max())), 1).astype(np.uint16)
+    starts = np.concatenate([[0], np.cumsum(frequency)]).astype(np.int64)
+    return Postings(starts, documents.astype(np.int32), impacts, np.maximum.reduceat(impacts, starts[:-1]))

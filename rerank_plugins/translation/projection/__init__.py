@@ -1,1 +1,0 @@
-"""Projects dependency trees from one language to another through word alignments, and compares them with parses."""

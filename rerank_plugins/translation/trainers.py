@@ -1,0 +1,263 @@
+"""The trainers of this family: word alignment models, joint models, word lexicons and translation memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+
+if TYPE_CHECKING:
+    from rerank_plugins.translation.alignment.links import GoldLinks
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
+    from rerank_plugins.translation.alignment.training import Iteration
+    from rerank_plugins.translation.joint_model.training import Epoch
+
+
+@dataclass
+class TranslationMemoryTrainer(Trainer):
+    """Index tokenised sentence pairs, so that those similar to a source sentence are found.
+
+    The pairs are the lines of the files SOURCE and TARGET, or those of a single file, `source ||| target`. The feature
+    `translation-memory` compares hypotheses with the target sides of the pairs whose source side is nearest to the
+    source of the segment.
+
+    \b
+    rerank train translation-memory train.de train.en -o de-en.memory
+    rerank extract tune.nbest --source tune.src \\
+        -f translation-memory,model=de-en.memory -o table.npz
+    """  # noqa: D301
+
+    reads = "pairs"
+
+    keep_case: bool = option(False, doc="Do not convert the text to lower case.")
+    k1: float = option(1.2, within="[0, ]", doc="Saturation of BM25: how much a word counts that a sentence repeats.")
+    b: float = option(
+        0.75, within="[0, 1]", doc="Normalisation of BM25 by the length of a sentence, from 0 (none) to 1."
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `TranslationMemory`. Raises ModelError where no pair is left."""
+        from rerank_plugins.translation.memory.model import Settings, train, write_model
+
+        memory = train(data.examples(), Settings(not self.keep_case, self.k1, self.b), progress=data.progress)
+        memory = replace(memory, provenance={**memory.provenance, "texts": data.names})
+        pairs = counted(memory.provenance["pairs"], "pair")
+        sizes = (
+            f"{name}: {counted(len(side.tokens), 'word')}, {len(side.words):,} distinct"
+            for name, side in (("source", memory.source), ("target", memory.target))
+        )
+        lines = [f"{pairs} of sentences, {len(memory):,} of them distinct and not empty", *sizes]
+        return Trained(lambda path: write_model(memory, path), lines, what="the memory")
+
+
+@dataclass
+class WordLexiconTrainer(Trainer):
+    """Train a discriminative word lexicon (Mauser et al. 2009) on tokenised sentence pairs.
+
+    SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
+    target`. For each target word, a logistic regression on all words of the source predicts whether the word is in the
+    translation. The feature `word-lexicon` reads the model. Training needs 4 bytes of memory for each pair of a source
+    and a target word that are frequent enough.
+
+    \b
+    rerank train word-lexicon train.de-en.xz -o de-en.lexicon
+    """  # noqa: D301
+
+    reads = "pairs"
+    uses = ("jobs",)
+
+    epochs: int = option(10, within="[1, ]", doc="Passes over the sentence pairs.")
+    rate: float = option(0.15, within="(0, ]", doc="Size of a step along the gradient in the first pass.")
+    decay: float = option(0.75, within="(0, 1]", doc="What each pass multiplies the size of a step by.")
+    source_count: int = option(2, within="[1, ]", doc="Leave out source words of fewer sentences than this.")
+    target_count: int = option(5, within="[1, ]", doc="Leave out target words of fewer sentences than this.")
+    keep_case: bool = option(False, doc="Do not convert the source to lower case.")
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `WordLexicon`. Raises ModelError where no words are left."""
+        from rerank_plugins.translation.word_lexicon import Settings, train, write_model
+
+        def report(epoch: int, likelihood: float) -> None:
+            data.report(f"epoch {epoch}: ln p {likelihood:.4f} per sentence pair")
+
+        settings = Settings(
+            self.epochs, self.rate, self.decay, self.source_count, self.target_count, not self.keep_case
+        )
+        lexicon = train(data.examples(), settings, jobs=data.jobs, report=report)
+        lexicon = replace(lexicon, settings={**lexicon.settings, "texts": data.names})
+        sizes = (
+            f"{counted(lexicon.settings['pairs'], 'sentence pair')}, {len(lexicon.source_words):,} source and "
+            f"{len(lexicon.target_words):,} target words, {len(lexicon.weights):,} weights"
+        )
+        return Trained(lambda path: write_model(lexicon, path), [sizes])
+
+
+@dataclass
+class JointLMTrainer(Trainer):
+    """Train a neural network joint model (Devlin et al. 2014) on tokenised sentence pairs.
+
+    SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
+    target`. A network with one hidden layer predicts each target word from the target words before it and from the
+    source words about the one that the word alignment model links it to. The feature `joint-lm` reads the model. After
+    each pass the perplexity of held-out pairs is printed.
+
+    \b
+    rerank train word-alignment train.de-en.xz -o de-en.align
+    rerank train joint-lm train.de-en.xz -a de-en.align -o de-en.joint
+    """  # noqa: D301
+
+    reads = "pairs"
+    uses = ("seed",)
+
+    alignment: Path = option(
+        short="a", metavar="MODEL", doc="Model from `rerank train word-alignment`, best of the same pairs."
+    )
+    window: int = option(5, within="[0, ]", doc="Number of source words seen on either side of the affiliated one.")
+    history: int = option(4, within="[0, ]", doc="Number of target words seen before the predicted one.")
+    embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")
+    hidden: int = option(256, within="[1, ]", doc="Size of the hidden layer.")
+    epochs: int = option(6, within="[1, ]", doc="Passes over the words.")
+    dropout: float = option(0.2, within="[0, 1)", doc="Proportion of the hidden layer that is left out for each word.")
+    source_count: int = option(2, within="[1, ]", doc="Leave out source words that occur less often than this.")
+    target_count: int = option(2, within="[1, ]", doc="Leave out target words that occur less often than this.")
+    keep_case: bool = option(False, doc="Do not convert the source to lower case.")
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `JointModel`. Raises ModelError for an unusable alignment model and where too few pairs are left."""
+        from rerank_plugins.translation.alignment.model import read_model
+        from rerank_plugins.translation.joint_model.model import write_model
+        from rerank_plugins.translation.joint_model.training import Settings, train
+
+        def report(epoch: Epoch) -> None:
+            perplexities = f"perplexity {epoch.training:.3f} in training, {epoch.held_out:.3f} held out"
+            data.report(f"epoch {epoch.number}: {perplexities}")
+
+        settings = Settings(
+            window=self.window, history=self.history, source_count=self.source_count, target_count=self.target_count,
+            embedding=self.embedding, hidden=self.hidden, epochs=self.epochs, dropout=self.dropout,
+            lowercase=not self.keep_case, seed=data.seed,
+        )  # fmt: skip
+        aligner = read_model(self.alignment)
+        model = train(data.examples(), aligner, settings, report=report, progress=data.progress)
+        model = replace(model, settings={**model.settings, "texts": data.names})
+        sizes = (
+            f"{counted(model.settings['pairs'], 'sentence pair')}, {len(model.numbering.source_words):,} source and "
+            f"{len(model.numbering.target_words):,} target words"
+        )
+        return Trained(lambda path: write_model(model, path), [sizes])
+
+
+Pairs = Iterable[tuple[str, str]]
+
+
+@dataclass
+class WordAlignmentTrainer(Trainer):
+    """Train a word alignment model on tokenised sentence pairs.
+
+    SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
+    target`. Both directions are trained by EM, and one file holds both. The feature `word-translation` and `rerank
+    align` read it. The log-likelihood (with variational Bayes, its lower bound) is printed after each iteration; it
+    never falls, except from one model to the next. Held-out sentence pairs are one file, or the option twice.
+
+    \b
+    rerank train word-alignment train.de train.en -o de-en.align
+    rerank train word-alignment train.de-en.xz --model diagonal -o de-en.align
+    """  # noqa: D301
+
+    reads = "pairs"
+    uses = ("held-out", "jobs")
+
+    model: Literal["ibm1", "diagonal", "hmm"] = option(
+        "hmm", doc="IBM model 1, model 2 with fast_align's diagonal prior, or the HMM."
+    )
+    iterations: int = option(5, within="[1, ]", doc="Iterations of EM; for the HMM, as many of model 1 precede them.")
+    alpha: float = option(
+        0.01,
+        within="[0, ]",
+        doc="Dirichlet prior of translation probabilities (variational Bayes); 0 for maximum likelihood.",
+    )
+    null: float = option(
+        0.08,
+        within="(0, 1)",
+        doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1).",
+    )
+    keep_case: bool = option(False, doc="Do not convert the text to lower case.")
+    longest: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")
+    least: float = option(
+        1e-5,
+        within="[0, 1]",
+        metavar="P",
+        doc="Leave pairs of words out of the file whose probability is below P both ways.",
+    )
+    gold: str | None = option(
+        None,
+        metavar="FILE",
+        doc="Report the error rate of the links of the first pairs against these: 0-0 (sure), 1?2 (possible).",
+    )
+
+    def train(self, data: TrainingData) -> Trained:
+        """A `WordAlignmentModel`. Raises ModelError if no pair is left, FormatError."""
+        from rerank_plugins import __version__
+        from rerank_plugins.translation.alignment.links import read_gold
+        from rerank_plugins.translation.alignment.model import write_model
+        from rerank_plugins.translation.alignment.training import Settings, train
+
+        def report(step: Iteration) -> None:
+            likelihood = f"ln p {step.bound:,.1f}, {step.bound / step.words:.4f} per word"
+            data.report(f"{step.direction}, {step.model}, iteration {step.number}: {likelihood}")
+
+        gold = [] if self.gold is None else read_gold(self.gold)
+        settings = Settings(
+            self.model, self.iterations, self.alpha, self.null, not self.keep_case, self.longest, self.least
+        )
+        model, _ = train(data.examples(), settings, jobs=data.jobs, report=report, progress=data.progress)
+        model = replace(model, settings={**model.settings, "texts": data.names, "version": __version__})
+        return Trained(
+            lambda path: write_model(model, path),
+            self._lines(model, data, gold),
+            evaluate=lambda pairs: likelihood(model, pairs),
+        )
+
+    def _lines(self, model: WordAlignmentModel, data: TrainingData, gold: list[GoldLinks]) -> Iterator[str]:
+        numbers = model.settings
+        left_out = (
+            f"{numbers['empty']:,} with an empty side, {numbers['too_long']:,} with more than {self.longest} words"
+        )
+        yield (
+            f"{counted(numbers['pairs'], 'sentence pair')}, {numbers['source_words']:,} source and "
+            f"{numbers['target_words']:,} target words (left out: {left_out})"
+        )
+        yield f"{len(model.lexicon.targets):,} pairs of words"
+        if gold:
+            yield from error_lines(model, data.examples(), gold)
+
+
+def likelihood(model: WordAlignmentModel, held_out: Pairs) -> str:
+    """The log-likelihood of held-out sentence pairs, per word, by both directions."""
+    sums, words, pairs = [0.0, 0.0], [0, 0], 0
+    for source, target in held_out:
+        sentences = model.words_of(source), model.words_of(target)
+        if all(sentences):
+            ln_p = model.align(sentences[0], [sentences[1]], forward=False, backward=False).ln_p[0]
+            sums = [total + value for total, value in zip(sums, ln_p.tolist(), strict=True)]
+            words = [words[0] + len(sentences[1]), words[1] + len(sentences[0])]
+            pairs += 1
+    forward, backward = (total / max(number, 1) for total, number in zip(sums, words, strict=True))
+    return f"{counted(pairs, 'pair')}, ln p {forward:.4f} per target word, {backward:.4f} per source word"
+
+
+def error_lines(model: WordAlignmentModel, examples: Pairs, gold: list[GoldLinks]) -> Iterator[str]:
+    """Yield a line for each kind of links of the first pairs, as many as `gold` has. Raises FormatError for fewer."""
+    from rerank_plugins.translation.alignment.links import alignment_errors
+
+    pairs = [(model.words_of(source), model.words_of(target)) for source, target in islice(examples, len(gold))]
+    if len(pairs) < len(gold):
+        raise FormatError(f"--gold has links of {len(gold):,} sentence pairs, expected at most {len(pairs):,}")
+    for method, errors in alignment_errors(model, pairs, gold).items():
+        yield f"{method}: {errors}"
