@@ -24,7 +24,7 @@ import numpy as np
 from rerank_plugins.constituency.blocks import Blocks, compile_blocks
 from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
 from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
-from rerank_plugins.constituency.grammar import Grammar, expected_counts
+from rerank_plugins.constituency.grammar import Grammar, expected_counts, numbered
 from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.k_best import Derivations, k_best
@@ -59,10 +59,8 @@ def coarse_name(base: str) -> str:
 
 def plain_bases(grammar: Grammar) -> Grammar:
     """Return the same grammar with the plain categories of its bases as bases."""
-    names = [coarse_name(name) for name in grammar.bases]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    plain = np.array([numbers[name] for name in names], np.int32)
-    return replace(grammar, bases=tuple(numbers), base=plain[grammar.base])
+    names, plain = numbered([coarse_name(name) for name in grammar.bases])
+    return replace(grammar, bases=names, base=plain[grammar.base])
 
 
 def project(grammar: Grammar) -> Grammar:

@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
@@ -115,15 +115,13 @@ class PrunedChart:
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     """The grammar over plain categories, and (S) the number of each symbol's category in it."""
-    names = [coarse_name(model.categories[category]) for category in model.category]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys([names[ROOT], *names]))}
-    group = np.array([numbers[name] for name in names], np.int32)
+    names, group = numbered([coarse_name(model.categories[category]) for category in model.category])
     prior = np.maximum(model.prior, LEAST)
     weight = prior / np.bincount(group, prior.sum(axis=1))[group, None]
     lexicon = model.lexicon
     rules = (model.binary, model.binary_p), (model.unary, model.unary_p)
     emissions = lexicon.word_of, lexicon.symbols, lexicon.p
-    return projected(tuple(numbers), group, weight, *rules, lexicon.words, emissions), group
+    return projected(names, group, weight, *rules, lexicon.words, emissions), group
 
 
 class SvsParser:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import __version__
+from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.lexicon import Lexicon, Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, grammar_of_counts, productions
@@ -32,40 +33,23 @@ from rerank_plugins.svs.states import category_and_relation, named, state_forest
 
 
 def model_of(
-    observed: Observed,
-    parameters: Parameters,
-    expected: Expected,
-    lexicon: VectorLexicon,
-    chains: Mapping[tuple[str, str], str],
-    settings: Mapping[str, Any],
-) -> SvsModel:
+    observed: Observed, parameters: Parameters, expected: Expected, lexicon: VectorLexicon,
+    chains: Mapping[tuple[str, str], str], settings: Mapping[str, Any],
+) -> SvsModel:  # fmt: skip
     """The model with these parameters and the expected counts under them; `chains` are those of states.py."""
     labels, rules = observed.forest.labels, observed.rewritings
     phrases, all_ = len(rules.binary), len(rules.binary) + len(rules.unary)
     return SvsModel(
-        labels,
-        *categories(labels),
-        observed.relations,
-        observed.relation,
-        rules.binary,
-        parameters.p[:phrases],
-        rules.unary,
-        parameters.p[phrases:all_],
-        tuple(chains[labels[above], labels[below]] for above, below in rules.unary),
-        parameters.transfer,
-        prior(observed, expected),
-        parameters.root,
-        lexicon,
-        head_table(observed, expected),
-        settings,
-    )
+        labels, *categories(labels), observed.relations, observed.relation, rules.binary, parameters.p[:phrases],
+        rules.unary, parameters.p[phrases:all_],
+        tuple(chains[labels[above], labels[below]] for above, below in rules.unary), parameters.transfer,
+        prior(observed, expected), parameters.root, lexicon, head_table(observed, expected), settings,
+    )  # fmt: skip
 
 
 def categories(symbols: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
     """The distinct categories of symbols, and (S) the number of each symbol's category."""
-    names = [category_and_relation(symbol)[0] for symbol in symbols]
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return tuple(number), np.array([number[name] for name in names], np.int32)
+    return numbered([category_and_relation(symbol)[0] for symbol in symbols])
 
 
 def prior(observed: Observed, expected: Expected) -> FloatArray:
