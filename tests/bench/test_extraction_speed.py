@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import extract_features
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
-from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.ngram.unigram_feature import UnigramFeature
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.ngram import naive_features as naive
 
 SEGMENTS, SIZE = 60, 50
@@ -81,13 +82,13 @@ def test_consensus(benchmark, nbests):
 def test_text_features(benchmark, nbests, tmp_path):
     arpa = naive.write_arpa(tmp_path / "lm.arpa")
     extractors = {
-        "lm": NgramFeature(model=arpa),
-        "unigram": UnigramFeature(),
+        "lm": NgramLanguageModel(arpa),
+        "unigram": UnigramLanguageModel(),
         "length": LengthFeature(),
         "words": WordPenaltyFeature(),
     }
-    extract_features(nbests[:1], extractors, jobs=1)  # loads the models
-    made = benchmark(extract_features, nbests, extractors, jobs=1).values
+    extract_features(nbests[:1], Plan(extractors), jobs=1)  # loads the models
+    made = benchmark(extract_features, nbests, Plan(extractors), jobs=1).values
     obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))
     np.testing.assert_allclose(made, obvious)
     report(benchmark, seconds, len(made))

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rerank_adapters.chain.builder import injected_kind
-from rerank_adapters.chain.extraction import feature_names, of_lists
+from rerank_adapters.chain.extraction import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_adapters.text import TextPipeline
@@ -43,6 +43,8 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A plugin's table with its file options, and those of the tables in it, made relative to another folder."""
+    if kind == "feature" and job.builder.is_named_model(table["use"]):
+        return dict(table)
     options = {option.name: option for option in job.registry.get(kind, table["use"]).options()}
     rebased = dict(table)
     for key in table.keys() & options.keys():
@@ -89,7 +91,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     merged: dict[str, Any] = {
         key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
     }
-    known = recorded.registry.entries["feature"]
+    known = recorded.registry.known("feature")
     merged["feature"] = [
         features.get(feature["use"], feature) if feature.keys() == {"use"} and feature["use"] not in known else feature
         for feature in config.feature or features.values()
@@ -97,7 +99,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     if "nbest" not in config.model_fields_set and "nbest" in tables:
         merged["nbest"] = tables["nbest"]
     job = Job(config.model_copy(update=merged), recorded.registry)
-    missing = [name for name in feature_names(job.extractors) if name not in table.names] if not config.feature else []
+    missing = [name for name in job.plan.names if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
     return job

@@ -14,7 +14,7 @@ HEAD = """# Plugins and their options
 This page is made by `rerank plugins --markdown`. In a config a plugin is a table, `use = "NAME"` and its options as
 keys; on the command line it is `NAME,option=value,option=value`. An option without default must be given. Beside these,
 `[[feature]]` tables take `label`, `text` and `source_text`, `[[metric]]` tables `label` and `text`
-([configuration](config.md)).
+([configuration](config.md)). Language models are features as well.
 """
 TITLES = {
     "feature": "Features",
@@ -24,6 +24,22 @@ TITLES = {
     "tuner": "Tuners",
     "format": "Formats of n-best lists",
     "trainer": "Trainers",
+}
+LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "[": "{[}",  # a bracket at the start of a row would be read as an option of the row before
+    "]": "{]}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
 }
 
 
@@ -48,24 +64,6 @@ def _row(option: Option) -> str:
     default = "" if option.required else f"`{option.default!r}`"
     cells = (f"`{option.name}`", f"`{option.type_name}`", default, option.doc)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "[": "{[}",  # a bracket at the start of a row would be read as an option of the row before
-    "]": "{]}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "±": r"$\pm$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-}
 
 
 def tsv(evaluation: Evaluation) -> str:
