@@ -3,7 +3,7 @@
     p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
 
 over trees after the transformations of their section 3 (transformations.py). Both kinds of factors are back-off
-models (events.py), estimated by the shared core; the lowest order of the yields is in yields.py, and gives every tree a
+models (events.py), estimated by the shared core; that of the yields gives every tree a
 probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
 the paper's baselines, are the same model with smaller contexts:
 
@@ -69,7 +69,7 @@ class Settings:
     `min_rule_count`  rules that occur less often get no number of their own
     `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
     `prune_rules`     the same for n-grams of rules
-    `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (yields.py)
+    `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (events.py)
     `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
     """
 
