@@ -157,12 +157,13 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def ngrams(self) -> NgramModel:
         """The vocabulary and tables, loaded on first use. Raises ModelError for a KenLM binary, which lists neither."""
+        from rerank_plugins.ngram.compact_file import read_embedded
+        from rerank_plugins.ngram.model import NgramModel
+
         if self.model is not None:
             from rerank_plugins.ngram.model import NgramModel
 
             return NgramModel.load(self.model)
-        from rerank_plugins.ngram.compact_file import read_embedded
-
         return read_embedded(EMBEDDED)
 
     @property
