@@ -19,7 +19,6 @@ from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 
 KIND = "ngram"
-State = tuple[int, int]
 
 
 @dataclass(frozen=True)
