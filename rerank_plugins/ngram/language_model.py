@@ -259,7 +259,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def _steps(self, states: Sequence[State], numbers: Sequence[int]) -> tuple[FloatArray, LongArray]:
         """(n) ln p, and (n) the contexts after the words of these numbers."""
-        from rerank_plugins.ngram.steps import score_steps
+        from rerank_plugins.ngram.model import score_steps
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
         return score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
