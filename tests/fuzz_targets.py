@@ -226,7 +226,7 @@ use = "bleu"
 use = "ngram-lm"
 lm = "big"
 [language_model.big]
-use = "ngram"
+use = "ngram-lm"
 model = "lm.arpa"
 [tuner]
 use = "mira"

@@ -225,10 +225,7 @@ def train_on(
         jobs=jobs,
         progress=progress,
     )
-    provenance |= {
-        "ngrams": estimation.ngrams,
-        "discounts": [list(values) for values in estimation.discounts],
-    }
+    provenance |= {"ngrams": estimation.ngrams, "discounts": [list(values) for values in estimation.discounts]}
     return DependencyModel(settings, vocabulary, labels, estimation.tables, max(unknown, 1), provenance)
 
 

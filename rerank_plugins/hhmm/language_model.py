@@ -125,13 +125,13 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         return ln_unigrams(self.hhmm.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar."""
         from rerank_plugins.constituency.grammar import unigram_scores
 
         return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
 
     def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
-        """Surprisal, entropy and expected depth of the store, word by word (complexity.py)."""
+        """Surprisal, entropy and expected depth of the store, word by word."""
         from rerank_plugins.kit.language_models import walk
 
         measures: list[Complexity | None] = [None] * len(sentences)

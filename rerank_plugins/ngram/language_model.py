@@ -7,7 +7,7 @@ an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word 
 
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
 scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
-which the model lacks is read in another spelling (backoff/vocabulary.py). An ARPA file is read into memory, at about
+which the model lacks is read in another spelling. An ARPA file is read into memory, at about
 half a microsecond an n-gram.
 
 A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `kenlm`, which lists no n-grams: there
@@ -259,7 +259,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def _steps(self, states: Sequence[State], numbers: Sequence[int]) -> tuple[FloatArray, LongArray]:
         """(n) ln p, and (n) the contexts after the words of these numbers."""
-        from rerank_plugins.ngram.steps import score_steps
+        from rerank_plugins.ngram.model import score_steps
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
         return score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))

@@ -1,4 +1,4 @@
-"""Draws random sentences from an n-gram model, word by word from p(· | h), from `<s>` to `</s>` (backoff/drawing.py).
+"""Draws random sentences from an n-gram model, word by word from p(· | h), from `<s>` to `</s>`.
 
 Okanohara and Tsujii (2007) use such sentences from a trigram model as pseudo-negative examples.
 """

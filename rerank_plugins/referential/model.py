@@ -39,7 +39,7 @@ class ReferentialModel:
     """A world and a grammar as a hierarchic hidden Markov model with referents; an `IncrementalLM`.
 
     `depth`       the number of levels; `beam` the number of hypotheses kept after each word, 0 keeps all
-    `description` and `vacuous`  the description model (description_model.py)
+    `description` and `vacuous`  the description model (transitions.py)
     `semantics`   whether relations mean anything; if not, every referent is the set of all individuals (LM-NoSem)
     `viterbi`     whether ln p is that of the best hypothesis
     `context`     the name of what the conversation is about: an individual, a concept or a property; None: everything

@@ -2,7 +2,7 @@
 
 Labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the order of
 the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4, in memory or in
-temporary files (backoff/workspace.py).
+temporary files (kit/workspace.py).
 
 The vocabulary is closed here too: rare words become signatures, and all are numbered. The result is that of replacing
 words in sentences (`UnknownWords.replaced`, kit/vocabulary/signatures.py) and counting what is left, without a Python
@@ -175,7 +175,7 @@ class TreeletCollector:
             self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int64))
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
-        """The trees as arrays, with the collector's numbers of their labels (forest.lay_out)."""
+        """The trees as arrays, with the collector's numbers of their labels."""
         phrases, tags = self._labels
         return lay_out(trees, phrases.number_of, tags.number_of)
 

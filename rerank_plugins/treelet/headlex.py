@@ -28,16 +28,7 @@ from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.treelet.corpus import Corpus, TreeletCollector
 from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads, sizes
-from rerank_plugins.treelet.tree_arrays import (
-    UNSEEN,
-    Symbols,
-    TreeArrays,
-    lay_out,
-    place_words,
-    sentences_of,
-    shapes,
-    sum_distinct,
-)
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, flat, numbered, sum_distinct
 
 
 @dataclass(frozen=True)
@@ -70,10 +61,7 @@ class HeadlexModel(PickledFields):
 
     def forest(self, trees: Sequence[Tree]) -> TreeArrays:
         """The trees in numbers."""
-        symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
-        return TreeArrays(
-            symbol, parent, place_words(words, self.vocabulary.encode(sentences_of(words, offsets))), offsets
-        )
+        return numbered(trees, self.symbols, self.vocabulary)
 
     def score_forest(self, forest: TreeArrays) -> FloatArray:
         """(trees) ln p(T), words included."""
@@ -93,13 +81,11 @@ class HeadlexModel(PickledFields):
     def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees of each sentence; -inf for a sentence without trees."""
         forest = self.forest([tree for trees in parses for tree in trees])
-        sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
-        return sum_distinct(self.score_forest(forest), sentence, shapes(forest), len(parses))
+        return sum_distinct(self.score_forest(forest), forest, parses)
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
-        flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
-        return self.score_trees(flat)
+        return self.score_trees(list(map(flat, sentences)))
 
 
 def _fits(model: HeadlexModel) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -32,29 +32,12 @@ from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.core.constituency_tree import Tree
-    from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
+    from rerank_plugins.treelet.headlex import HeadlexModel
     from rerank_plugins.treelet.model import TreeletModel
     from rerank_plugins.treelet.sampling import TreeletSampler
 
 TREES = 20_000  # trees scored in one call
 REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
-
-
-class TreeModel(Protocol):
-    """A probability model of trees over words."""
-
-    @property
-    def vocabulary(self) -> ClosedVocabulary:
-        """The words that the model knows."""
-        ...
-
-    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
-        """(n) ln of the sum of p over the trees of each sentence."""
-        ...
-
-    def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p to use for sentences without a parse."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +56,7 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
 
     @property
     @abstractmethod
-    def trees(self) -> TreeModel:
+    def trees(self) -> TreeletModel | HeadlexModel:
         """The tree model, loaded on first use."""
 
     @cached_property
@@ -220,7 +203,7 @@ class HeadlexLanguageModel(ParsedLanguageModel):
     model: Path = option(doc="model from `rerank train treelet-lm --variant headlex`")
 
     @cached_property
-    def trees(self) -> TreeModel:
+    def trees(self) -> HeadlexModel:
         """The tree model, loaded on first use."""
         from rerank_plugins.treelet.headlex import read_model
 

@@ -3,7 +3,7 @@
     p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
 
 over trees after the transformations of their section 3 (transformations.py). Both kinds of factors are back-off
-models (events.py), estimated by the shared core; the lowest order of the yields is in yields.py, and gives every tree a
+models (events.py), estimated by the shared core; that of the yields gives every tree a
 probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
 the paper's baselines, are the same model with smaller contexts:
 
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
@@ -38,16 +38,7 @@ from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
-from rerank_plugins.treelet.tree_arrays import (
-    UNSEEN,
-    Symbols,
-    TreeArrays,
-    lay_out,
-    place_words,
-    sentences_of,
-    shapes,
-    sum_distinct,
-)
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, flat, numbered, sum_distinct
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.transformations import ArrayTransformations
@@ -69,7 +60,7 @@ class Settings:
     `min_rule_count`  rules that occur less often get no number of their own
     `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
     `prune_rules`     the same for n-grams of rules
-    `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (yields.py)
+    `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (events.py)
     `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
     """
 
@@ -151,9 +142,7 @@ class TreeletModel(PickledFields):
         """The trees of all parses as arrays."""
         if self.settings.transformed and not transformed:
             return self._transformed(parses)
-        symbol, parent, words, offsets = lay_out(chain.from_iterable(parses), *self.symbols.lookups())
-        ids = self.vocabulary.encode(sentences_of(words, offsets))
-        return TreeArrays(symbol, parent, place_words(words, ids), offsets)
+        return numbered(chain.from_iterable(parses), self.symbols, self.vocabulary)
 
     def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
         """The transformed trees in numbers."""
@@ -204,12 +193,11 @@ class TreeletModel(PickledFields):
     def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees that the parses of a sentence become; -inf for one without parses."""
         forest = self._forest(parses)
-        sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
-        return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
+        return sum_distinct(self._totals(forest), forest, parses)
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
-        return self.score_trees([_flat(sentence) for sentence in sentences], transformed=True)
+        return self.score_trees(list(map(flat, sentences)), transformed=True)
 
     def score_words(self, trees: Sequence[Tree | None], sentences: Sequence[Sentence]) -> list[FloatArray]:
         """For each sentence, (words) what each word adds to ln p(T): its own ln p, and that of the rules before it.
@@ -222,16 +210,11 @@ class TreeletModel(PickledFields):
             if not sentence:
                 scores.append(np.zeros(0))
                 continue
-            forest = self.forest([_flat(sentence) if tree is None else tree], transformed=tree is None)
+            forest = self.forest([flat(sentence) if tree is None else tree], transformed=tree is None)
             tags = np.flatnonzero(forest.word >= 0)
             following = np.searchsorted(tags, np.arange(len(forest.symbol)))  # the first tag from each node on
             scores.append(np.bincount(following, self.score_nodes(forest), len(tags)).astype(np.float64))
         return scores
-
-
-def _flat(sentence: Sentence) -> Tree:
-    """A tree of unknown labels over the sentence."""
-    return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
 
 
 FILE = ModelFile(

@@ -1,7 +1,7 @@
 """Rules P → C_1 … C_d by number, looked up by a hash of their symbols.
 
 The first numbers stand for unknown rules: the number of the symbol P for all unknown rules P → … As with words
-(backoff/word_hashing.py), equal 64-bit hashes count as equal rules; the known rules are checked for collisions when the
+(vocabulary/word_hash.py), equal 64-bit hashes count as equal rules; the known rules are checked for collisions when the
 table is built.
 """
 

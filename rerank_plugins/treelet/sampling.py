@@ -1,9 +1,9 @@
 """Random trees from a treelet model: yields are drawn from ROOT down, then words from left to right.
 
-Drawing follows backoff/drawing.py. When a yield comes from the lowest order, one of the two 4-gram models is chosen
-with probability λ, and generates children until STOP. Unknown labels and phrases without children, which no treebank
-has, are rejected and drawn again, and so are signatures of unknown words, unless they are allowed. A tree takes about
-a third of a millisecond.
+Drawing follows backoff/event_sampling.py. When a yield comes from the lowest order, one of the two 4-gram models is
+chosen with probability λ, and generates children until STOP. Unknown labels and phrases without children, which no
+treebank has, are rejected and drawn again, and so are signatures of unknown words, unless they are allowed. A tree
+takes about a third of a millisecond.
 """
 
 from __future__ import annotations

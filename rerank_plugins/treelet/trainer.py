@@ -52,9 +52,7 @@ class TreeletLMTrainer(Trainer):
     )
     prune_rules: str = option("0", metavar="COUNTS", doc="Prune rule events in the same way.")
     prune_yields: str = option(
-        "0",
-        metavar="COUNTS",
-        doc="Prune the 4-grams of symbols, which are counted in distinct rules, in the same way.",
+        "0", metavar="COUNTS", doc="Prune the 4-grams of symbols, which are counted in distinct rules, in the same way."
     )
     signatures_after: int = option(
         10_000, within="[0, ]", doc="Number of sentences after which new words may become signatures."

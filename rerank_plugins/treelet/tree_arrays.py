@@ -6,19 +6,19 @@ to right. A label is one symbol as the tag of a word and another as a phrase, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.kit.files.declared import Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 
 EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node
 SPECIAL = ("", "", "")
@@ -114,16 +114,18 @@ def lay_out(
     return np.array(symbol, np.int32), np.array(parent, np.int32), words, np.array(offsets, np.int64)
 
 
-def sentences_of(words: list[str | None], offsets: LongArray) -> list[list[str]]:
-    """The words of each tree."""
-    return [[word for word in words[a:b] if word is not None] for a, b in pairwise(offsets.tolist())]
-
-
-def place_words(words: list[str | None], ids: IntArray) -> IntArray:
-    """(N) the numbers `ids` of the words at the nodes of their tags; -1 for phrases."""
+def numbered(trees: Iterable[Tree], symbols: Symbols, vocabulary: ClosedVocabulary) -> TreeArrays:
+    """The trees in the numbers of a model."""
+    symbol, parent, words, offsets = lay_out(trees, *symbols.lookups())
+    sentences = ([word for word in words[a:b] if word is not None] for a, b in pairwise(offsets.tolist()))
     placed = np.full(len(words), -1, np.int32)
-    placed[[word is not None for word in words]] = ids
-    return placed
+    placed[[word is not None for word in words]] = vocabulary.encode(sentences)
+    return TreeArrays(symbol, parent, placed, offsets)
+
+
+def flat(sentence: Sentence) -> Tree:
+    """A tree of unknown labels over the sentence."""
+    return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
 
 
 def shapes(forest: TreeArrays) -> LongArray:
@@ -165,15 +167,16 @@ def link_siblings(parent: Any, first: Any, following: Any, last: Any) -> None:
             last[above] = i
 
 
-def sum_distinct(ln_p: FloatArray, sentence: NDArray[np.integer[Any]], shape: LongArray, sentences: int) -> FloatArray:
-    """(sentences) ln of the summed p of each sentence's trees, each shape once; -inf for a sentence without trees.
+def sum_distinct(ln_p: FloatArray, forest: TreeArrays, parses: Sequence[Sequence[Tree]]) -> FloatArray:
+    """(sentences) ln of the summed p of each sentence's parses, each shape once; -inf for a sentence without parses.
 
-    `ln_p`, `sentence` (ascending) and `shape` belong to the trees. Parses that transformations make equal are one tree
-    of the model, and must not be counted twice.
+    `ln_p` (trees) and `forest` are of all parses, one after the other. Parses that transformations make equal are one
+    tree of the model, and must not be counted twice.
     """
-    _, first = np.unique(np.stack([sentence, shape]), axis=1, return_index=True)
+    sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
+    _, first = np.unique(np.stack([sentence, shapes(forest)]), axis=1, return_index=True)
     first.sort()
-    totals = np.full(sentences, -np.inf)
+    totals = np.full(len(parses), -np.inf)
     if len(first):
         owner = sentence[first]
         starts = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))

@@ -38,7 +38,7 @@ label = "lm"
 use = "unigram"
 model = "lm.arpa"
 [language_model.same]
-use = "kenlm"
+use = "ngram-lm"
 model = "lm.arpa"
 """
 

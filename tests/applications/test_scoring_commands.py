@@ -121,7 +121,7 @@ def test_the_score_command(models, layout, detail):
 
 
 def test_score_takes_any_language_model(models, tmp_path):
-    (tmp_path / "c.toml").write_text(f'[language_model.own]\nuse = "ngram"\nmodel = "{models}/a.ngram"\n')
+    (tmp_path / "c.toml").write_text(f'[language_model.own]\nuse = "ngram-lm"\nmodel = "{models}/a.ngram"\n')
     by_name = done("score", models / "text", "-c", tmp_path / "c.toml", "--lm", "own").out
     assert by_name == done("score", models / "text", "-m", models / "a.ngram").out
     assert by_name == done("score", models / "text", "--lm", f"ngram,model={models}/a.ngram").out

@@ -41,7 +41,7 @@ tokenize = "none"
 [[metric]]
 use = "chrf"
 [language_model.target]
-use = "kenlm"
+use = "ngram-lm"
 model = "data/lm.arpa"
 [[feature]]
 use = "length"

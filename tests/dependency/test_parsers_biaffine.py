@@ -259,7 +259,7 @@ def test_trees_do_not_depend_on_the_company(treebank):
 
 
 def test_inputs_of_words_that_are_kept_are_those_computed_anew(monkeypatch):
-    monkeypatch.setattr(word_inputs, "KEPT", 4)
+    monkeypatch.setattr("rerank_plugins.dependency.biaffine.pieces.KEPT", 4)
     inputs = WordInputs(ENGLISH._parser._model)
     for words in (["the", "dog"], ["dog", "cat"], ["a", "the", "bird"], ["one", "two", "three", "four", "the"], ["a"]):
         np.testing.assert_array_equal(inputs(words), word_inputs(ENGLISH._parser._model, words))

@@ -103,7 +103,7 @@ def test_a_language_model(job):
     assert "smoothing is 0; wanted a number above 0" in wrong
     (score,) = commands("bigram.py")
     assert "20 sentences" in done(*score).out
-    assert "ngram-lm.total" in table(job, SECTIONS["bigram.py"]).names
+    assert "small.total" in table(job, SECTIONS["bigram.py"]).names
 
 
 def test_a_tuner(job):

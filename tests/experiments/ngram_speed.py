@@ -33,7 +33,7 @@ from tests.experiments.experiment import FILE, experiment, say
 
 RULE = "| --- | ---: | ---: | ---: |"
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
-READERS = {"ours": "language_model import NgramLanguageModel", "KenLM": "kenlm_model import KenlmBinary"}
+READERS = {"ours": "language_model import NgramLanguageModel", "KenLM": "language_model import KenlmBinary"}
 READ = "import pathlib, sys; from rerank_plugins.ngram.{} as Model; Model(pathlib.Path(sys.argv[1])).totals([[]])"
 WARM = "a b c\nb c a\n" * 5  # training on this, and reading its model, compiles the kernels first
 

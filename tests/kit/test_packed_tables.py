@@ -15,8 +15,7 @@ from rerank_plugins.kit.backoff.stores import PackedStore, codebook, nearest, pa
 from rerank_plugins.kit.backoff.tables import table_arrays
 from rerank_plugins.kit.files.model_file import write_model
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.model import KIND, NgramModel
-from rerank_plugins.ngram.steps import score_steps
+from rerank_plugins.ngram.model import KIND, NgramModel, score_steps
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import CUTS, ORDERS, OTHERS, SIZE, TEXTS, of_text, same, tokens_of
 

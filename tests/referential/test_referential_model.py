@@ -35,10 +35,7 @@ MEANING = {
     "LINK": ("relation", {("f1", "f2"), ("f2", "f3"), ("f3", "f3")}),
     "LINK'": ("relation", {("f2", "f1"), ("f3", "f2"), ("f3", "f3")}),
     "NOT": ("functor", lambda s: FILES - s),
-    "LARGEST": (
-        "functor",
-        lambda s: s & ({"f2", "f3"} if s & {"f2", "f3"} else {"f1"}),
-    ),
+    "LARGEST": ("functor", lambda s: s & ({"f2", "f3"} if s & {"f2", "f3"} else {"f1"})),
 }
 SMALL_GRAMMAR = """
 start S
