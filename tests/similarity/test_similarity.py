@@ -29,8 +29,8 @@ from rerank_adapters.applications.similarity.train import (
     train_similarity,
 )
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.similarity.esa import training as esa_training
-from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity import esa_training as esa_training
+from rerank_plugins.similarity.esa_training import Document
 from rerank_plugins.similarity.measures import pair_measures, strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, named_entities
 from rerank_plugins.similarity.measures.strings import greedy_string_tiling, longest_common_substring

@@ -1,4 +1,9 @@
-"""The measures of similarity with the data that the options name, and the scores that a system makes of them."""
+"""Loads the data that families of similarity measures need from the files named on the command line.
+
+Options that the subcommands of `rerank similarity` share, and the objects that they specify.
+
+Scores sentence pairs: computes the measures, and the score by a trained system or by a single measure.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +31,25 @@ from rerank_plugins.svs.model import EMBEDDED, read_model
 if TYPE_CHECKING:
     from rerank_adapters.applications.similarity.model import SimilarityModel
     from rerank_plugins.similarity.measures.table import Measures, Recogniser
+    from rerank_plugins.svs.parsing import SvsParser
 
 
 def measures_of(
-    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None,
+    vectors: Path | None = None,
+    wordnet: Path | None = None,
+    esa: Path | None = None,
+    svs: Path | None = None,
     entities: str = "capitals",
-) -> Measures:  # fmt: skip
+) -> Measures:
     """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
 
     The value `en` of `svs` stands for the embedded English model.
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.similarity.esa.model import read_model as read_esa
-    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
+    from rerank_plugins.similarity.esa_model import read_model as read_esa
     from rerank_plugins.similarity.measures.table import Measures
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
-    from rerank_plugins.svs.parsing import SvsParser
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
     return Measures(
@@ -51,8 +58,15 @@ def measures_of(
         recogniser_of(entities),
         WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
         read_esa(esa) if esa else None,
-        SvsParser(read_model(EMBEDDED if str(svs) == "en" else svs), THRESHOLD) if svs else None,
+        _svs_parser(svs) if svs else None,
     )
+
+
+def _svs_parser(model: Path) -> SvsParser:
+    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
+    from rerank_plugins.svs.parsing import SvsParser
+
+    return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)
 
 
 def recogniser_of(text: str) -> Recogniser | None:
