@@ -103,7 +103,7 @@ def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
 
 def test_identity_names_class_code_options_and_engines(tmp_path):
     about = json.loads(identity(TreebankParser(tmp_path / "none.conllu")))
-    assert about["class"] == "rerank_plugins.dependency.treebank_parser.TreebankParser"
+    assert about["class"] == "rerank_plugins.dependency.parsers.TreebankParser"
     assert about["options"] == {"path": "no file", "second": None}
     assert json.loads(identity(EnglishParser()))["resources"][0].startswith("sha256:")
     (tmp_path / "folder").mkdir()
