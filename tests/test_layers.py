@@ -67,7 +67,7 @@ def faults(path: Path) -> list[str]:
 
 def test_modules_are_small_and_say_what_they_hold(tmp_path):
     """One test for all, as there are very many."""
-    assert len(SOURCES) > 500
+    assert len(SOURCES) > 300
     assert {str(path.relative_to(ROOT)): faults(path) for path in SOURCES if faults(path)} == {}
     (tmp_path / "utils.py").write_text("import sys\n" * (LONGEST + 1))
     assert len(faults(tmp_path / "utils.py")) == 3
