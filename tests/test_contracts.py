@@ -76,14 +76,13 @@ CASES = {
                 "model": "micro.align",
                 "source_parser": "english",
                 "links": "forward",
-                "values": ["labelled", "directed"],
             },
         ],
         "word-lexicon": [{"model": "micro.lexicon"}],
         "joint-lm": [{"model": "micro.joint", "alignment": "micro.align"}],
         "word-translation": [
             {"model": "micro.align"},
-            {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
+            {"model": "micro.align", "bound": 0.5},
         ],
         "consensus": [
             {},
