@@ -40,7 +40,6 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
     model: Path = option(doc="model from `rerank train translation-memory`")
     nearest: int = option(10, doc="the number of training pairs k that a hypothesis is compared with")
     candidates: int = option(50, doc="pairs of the highest BM25 score that the nearest are chosen from")
-    order_by: Literal["edits", "bm25"] = option("edits", doc="nearest by the fuzzy-match score, or by BM25 alone")
     combine: Literal["best", "mean"] = option("mean", doc="value of an n-gram: its best pair, or the mean over pairs")
     max_order: int = option(4, doc="length of the longest n-grams of precision and recall")
     copies: bool = option(True, doc="use pairs whose source is the segment's own; false for lists of training text")
@@ -65,8 +64,7 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
     def matches(self, source: str) -> Matches:
         """The training pairs that are nearest to a source sentence."""
         most = max(self.candidates, self.nearest)
-        by_edits = self.order_by == "edits"
-        return self._memory.nearest(source, self.nearest, candidates=most, by_edits=by_edits, copies=self.copies)
+        return self._memory.nearest(source, self.nearest, candidates=most, copies=self.copies)
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, components) values, none negative. Raises ConfigError for a list without a source."""
