@@ -43,7 +43,7 @@ class TranslationMemoryTrainer(Trainer):
 
     def train(self, data: TrainingData) -> Trained:
         """A `TranslationMemory`. Raises ModelError where no pair is left."""
-        from rerank_plugins.translation.memory.model import Settings, train, write_model
+        from rerank_plugins.translation.translation_memory import Settings, train, write_model
 
         memory = train(data.examples(), Settings(not self.keep_case, self.k1, self.b), progress=data.progress)
         memory = replace(memory, provenance={**memory.provenance, "texts": data.names})

@@ -25,7 +25,7 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
-from rerank_plugins.translation.memory.matches import compare
+from rerank_plugins.translation.memory_matches import compare
 from rerank_plugins.translation.words import split_words
 
 UNKNOWN = -1  # the number of a word that is not in the memory

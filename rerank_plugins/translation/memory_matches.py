@@ -16,7 +16,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.memory.model import Sentences
+    from rerank_plugins.translation.translation_memory import Sentences
 
 
 def compare(
