@@ -37,8 +37,7 @@ class WordPosteriorsFeature(FeatureExtractor):
     scope: ClassVar[Literal["text", "list"]] = "list"
 
     posterior: Posterior = option(
-        "score",
-        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
+        "score", doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
@@ -70,8 +69,7 @@ class ConsensusFeature(FeatureExtractor):
 
     max_order: int = option(4, doc="length of the longest n-grams")
     posterior: Posterior = option(
-        "score",
-        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
+        "score", doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
     counts: Literal["presence", "clipped"] = option("clipped", doc="repeated n-grams: one event, or one per occurrence")

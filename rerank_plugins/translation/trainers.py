@@ -183,9 +183,7 @@ class WordAlignmentTrainer(Trainer):
         doc="Dirichlet prior of translation probabilities (variational Bayes); 0 for maximum likelihood.",
     )
     null: float = option(
-        0.08,
-        within="(0, 1)",
-        doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1).",
+        0.08, within="(0, 1)", doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1)."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     longest: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")

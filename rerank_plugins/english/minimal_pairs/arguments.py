@@ -7,24 +7,10 @@ from functools import lru_cache
 from math import log
 
 from rerank_plugins.english.english_lexicon import Lexicon, animacy_of
-from rerank_plugins.english.minimal_pairs.clauses import (
-    MinimalPair,
-    Setting,
-    declarative,
-    phrase,
-    plain,
-    sentence,
-)
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, phrase, plain, sentence
 from rerank_plugins.english.rules.quantifiers import existential_be
 from rerank_plugins.english.word_forms import VerbForms
-from rerank_plugins.english.word_lists import (
-    NOT_TOUGH,
-    OBJECT_CONTROL,
-    OBJECT_RAISING,
-    RAISING,
-    SUBJECT_CONTROL,
-    TOUGH,
-)
+from rerank_plugins.english.word_lists import NOT_TOUGH, OBJECT_CONTROL, OBJECT_RAISING, RAISING, SUBJECT_CONTROL, TOUGH
 
 SUBJECTS = ("she", "he", "the teacher", "the men", "her sister", "some people", "the company", "my brother")
 ADJECTIVES = ("willing", "unwilling", "eager", "reluctant", "anxious", "ready", "keen", "afraid", "determined", "able")

@@ -157,12 +157,7 @@ def in_documents(numbered: IntArray, documents: str) -> IntArray:
 
 
 def _sums(
-    kind: Space,
-    tokens: IntArray,
-    places: IntArray,
-    values: NDArray[np.float32],
-    settings: Settings,
-    words: int,
+    kind: Space, tokens: IntArray, places: IntArray, values: NDArray[np.float32], settings: Settings, words: int
 ) -> NDArray[np.float32]:
     """The (words, dimensions) sums of the index vectors of all contexts; `directional` has twice the dimensions."""
     size, radius = settings.dimensions, settings.radius
