@@ -148,7 +148,7 @@ CASES = {
     "tuner": {
         "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],
         "grid": [{"axes": ["noise=0:1:3"]}, {"axes": ["noise=0,1", "telling=-1:1:3"]}],
-        "pro": [{"rounds": 3}, {"rounds": 2, "keep": "random"}],
+        "pro": [{"rounds": 3}, {"rounds": 2}],
         "mira": [{}, {"restarts": 2}],
         "expected-risk": [{}, {"target": "sentence"}],
         "mbr": [{}, {"evidence": 4}],

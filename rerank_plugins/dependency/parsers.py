@@ -1,7 +1,7 @@
-"""UDPipe 1 (Straka & Straková 2017): parsers for many languages from a model file, on tokenised sentences.
+"""The parsers that a config names: UDPipe, our own with a model file or the embedded English model, and files of trees.
 
-The model's tagger and parser are used, its tokeniser is not. A model is loaded on first use, once per process, and may
-be used by several threads. Not supported: training (use ufal.udpipe), lemmas and morphological features.
+UDPipe 1 (Straka & Straková 2017) has models for many languages. The model's tagger and parser are used, its tokeniser
+is not; a model may be used by several threads. Not supported: training (use ufal.udpipe), lemmas and features.
 """
 
 from __future__ import annotations

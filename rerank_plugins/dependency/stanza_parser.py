@@ -9,8 +9,6 @@ parser chooses transitions greedily; Stanza sums raw logits, which are comparabl
 trees. Here the score of a transition is the log-softmax of its logit over all transitions, so that the score of
 a tree is ln p(transitions | words, tags). This relies on internals of Stanza 1.15, which the extra therefore pins, and
 a test checks them.
-
-Opens a pipeline of Stanza from downloaded models, a folder of models, or model files; errors take one line.
 """
 
 from __future__ import annotations

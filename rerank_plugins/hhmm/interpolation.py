@@ -16,9 +16,7 @@ therefore one level of back-off less.
 
 In the code, contexts with the active symbol a are called narrow, those without it wide.
 
-The counted events that are interpolated with a grammar's probabilities, in arrays looked up by context.
-
-With P0 the expectation of the grammar (left_progeny.py), a reduction in a context h has the probability
+In the arrays of `Counted`, which are looked up by context, a reduction in a context h has the probability
 
     P(event | h) = share(h, kind) · P0(event | d, b, q) + extra(h, event)
 

@@ -4,15 +4,15 @@ As a feature: total = ln p(e_1 … e_n </s>); per_word = total / (n + 1); lost =
 store of the beam could read) / n. An empty hypothesis has the floor of an unfinished sentence, and lost = 0. The cost
 is one step for each distinct prefix.
 
-Measures how hard a word is to process by an incremental language model (Wu et al. 2010; Hale 2001, 2006).
+Its measures of how hard a word is to process (Wu et al. 2010; Hale 2001, 2006):
 
     surprisal(t)  = log2 Pre(o_1 … o_{t-1}) - log2 Pre(o_1 … o_t) = -log2 p(o_t | o_1 … o_{t-1})        (3)
     ER(t)         = max(0, H_{t-1} - H_t), H_t the entropy of the model's analyses after o_t             (4), (5)
     EmbDiff(t)    = μ_EMB(t) - μ_EMB(t-1), μ_EMB the expected depth of the store                         (15), (16)
 
-Surprisal and entropy are in bits, depth is in elements of the store. The paper prints (4) as Σ P log2 P over the joint
-probabilities of derivations and words, without the minus sign and not normalised. Here H is the entropy of the
-derivations given the words, or that of the stores. An n-gram model defines surprisal alone.
+Surprisal and entropy are in bits, depth is in elements of the store. H is the entropy of the derivations given the
+words, or that of the stores; the paper prints (4) without the minus sign and not normalised. An n-gram model defines
+surprisal alone.
 """
 
 from __future__ import annotations
@@ -29,10 +29,19 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.hhmm.model_file import BEAM, THRESHOLD, check_beam, read_or_embedded
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
+    from rerank_plugins.hhmm.event_counts import Events
     from rerank_plugins.hhmm.model import Beam, HhmmModel
+
+
+EMBEDDED = embedded("hhmm.pcfg")
+BEAM, THRESHOLD = 200, 1e-5  # defaults of the beam
+LN2 = math.log(2.0)
+EntropyKind = Literal["derivations", "stores"]
 
 
 @dataclass(frozen=True)
@@ -142,10 +151,6 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         return self.hhmm.with_search(entropies=True)
 
 
-LN2 = math.log(2.0)
-EntropyKind = Literal["derivations", "stores"]
-
-
 @dataclass(frozen=True, eq=False)
 class Complexity:
     """Complexity measures of a sentence of n words; NaN where the model does not define them.
@@ -192,3 +197,23 @@ def complexity(
         undefined = np.full(len(ln_p), np.nan)
         measures.append(Complexity(0.0 - ln_p / LN2, undefined, undefined, undefined[1:]))
     return measures
+
+
+def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
+    """Read a grammar and the events of its trees, if the file has them; the embedded grammar if `model` is None.
+
+    All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does, and for a model
+    that was trained for another language than `language`, unless that is empty.
+    """
+    from rerank_plugins.constituency.model_file import read_grammar
+    from rerank_plugins.hhmm.model_file import read_hhmm
+
+    read = read_hhmm(model) if model else (shared_if_embedded(EMBEDDED, read_grammar), None)
+    read_trained_on(model or EMBEDDED).check_language(language, model or EMBEDDED)
+    return read
+
+
+def check_beam(beam: int, depth: int, threshold: float) -> None:
+    """Raise ValueError if an option is out of range."""
+    if beam < 0 or not 1 <= depth <= 63 or not 0 <= threshold < 1:
+        raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +13,6 @@ from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.hhmm.event_counts import END, HERE, Empirical, Events
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
-from rerank_plugins.kit.files.model_file import read_trained_on
-
-if TYPE_CHECKING:
-    from rerank_plugins.constituency.grammar import Grammar
-    from rerank_plugins.hhmm.event_counts import Events
 
 KIND = "hhmm"
 COLUMNS = {"reductions": 6, "expansions": 4}
@@ -67,26 +60,3 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
     if not fit:
         raise ModelError(f"{path}: damaged model: its events do not fit its grammar")
     return Events(depth, strength, reductions, counts[0], expansions, counts[1])
-
-
-EMBEDDED = embedded("hhmm.pcfg")
-BEAM, THRESHOLD = 200, 1e-5  # defaults of the beam
-
-
-def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
-    """Read a grammar and the events of its trees, if the file has them; the embedded grammar if `model` is None.
-
-    All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does, and for a model
-    that was trained for another language than `language`, unless that is empty.
-    """
-    from rerank_plugins.constituency.model_file import read_grammar
-
-    read = read_hhmm(model) if model else (shared_if_embedded(EMBEDDED, read_grammar), None)
-    read_trained_on(model or EMBEDDED).check_language(language, model or EMBEDDED)
-    return read
-
-
-def check_beam(beam: int, depth: int, threshold: float) -> None:
-    """Raise ValueError if an option is out of range."""
-    if beam < 0 or not 1 <= depth <= 63 or not 0 <= threshold < 1:
-        raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")

@@ -6,7 +6,7 @@ stack and the symbol or element above it. Open addressing with linear probing.
 
 A step uses the same arrays as the step before. Slots hold row numbers to which a `base` is added that grows with every
 step, so that nothing need be cleared between steps. Nor do tables grow: a step that lacks room is done again with
-tables of twice the size (step_arrays.py), since tables that may be replaced in inner loops cost most of their time.
+tables of twice the size (`Workspace`), since tables that may be replaced in inner loops cost most of their time.
 """
 
 from __future__ import annotations

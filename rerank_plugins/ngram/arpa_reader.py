@@ -2,11 +2,8 @@
 
 Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
 separated by ASCII white space, and `<UNK>` is `<unk>`, as in KenLM. The usual lines are parsed by a compiled loop
-(arpa_lines.py).
-
-The n-gram that each longer n-gram of an ARPA file begins with, found by 64-bit hashes of n-grams.
-
-Equal hashes count as equal n-grams, as in KenLM: among ten million n-grams the probability of any collision is 3e-6.
+(arpa_lines.py). The n-gram that a longer one begins with is found by 64-bit hashes of n-grams. Equal hashes count as
+equal n-grams, as in KenLM: among ten million n-grams the probability of any collision is 3e-6.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Contexts and events are stored by level in the order of the tables: how many ext
 has, the differences between neighbouring symbols, and the indices of the values in codebooks of 6 bits or so. All are
 single bytes; those of a number of two bytes lie in two arrays. The links are found again when the file is read, which
 takes a quarter of a microsecond an n-gram.
-
-Finds the context that follows each n-gram of a model of text, from the n-grams alone.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0.
+"""Features over language models and vocabularies: out-of-vocabulary words, and the log ratio of two language models.
 
-V is the vocabulary of a language model, a word list, or that of the embedded English frequencies. The cost is linear in
-the text; each distinct word is looked up once.
+Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0. V is
+the vocabulary of a language model, a word list, or that of the embedded English frequencies.
 
-The log ratio of a hypothesis's probabilities by two language models: ln p_1(e) - ln p_2(e), total and per word.
-
-With a model of the lists' own domain and a general one, minus the value per word is the cross-entropy difference
-H_in(e) - H_general(e) by which Moore and Lewis (2010, equation 1) choose training text. Both terms include the end of
-the sentence, so the total is divided by |e| + 1. The ratio compares models only where they know the same words: a word
-that is unknown to one of them counts for or against the hypothesis. Moore and Lewis therefore train the general model
-on a sample of the size of the in-domain text, with the in-domain vocabulary; keep `oovs` of `ngram-lm` beside the ratio
-where the vocabularies differ. The cost is that of scoring each distinct text by both models.
+The log ratio is ln p_1(e) - ln p_2(e), total and per word. With a model of the lists' own domain and a general one,
+minus the value per word is the cross-entropy difference H_in(e) - H_general(e) by which Moore and Lewis (2010, equation
+1) choose training text. Both terms include the end of the sentence, so the total is divided by |e| + 1. The ratio
+compares models only where they know the same words: a word that is unknown to one of them counts for or against the
+hypothesis. Moore and Lewis therefore train the general model on a sample of the size of the in-domain text, with the
+in-domain vocabulary; keep `oovs` of `ngram-lm` beside the ratio where the vocabularies differ.
 """
 
 from __future__ import annotations

@@ -8,16 +8,12 @@ an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word 
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
 scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
 which the model lacks is read in another spelling (backoff/vocabulary.py). An ARPA file is read into memory, at about
-half a microsecond an n-gram. A KenLM binary is read by KenLM (kenlm_model.py), which lists no n-grams: it gives
-neither samples nor unigrams.
+half a microsecond an n-gram.
 
-KenLM's binary files, queried through the package kenlm (Heafield 2011), which is the extra `kenlm`.
-
-KenLM stores log10 p in float32: sums over a sentence agree with those of a double-precision reader of the same ARPA
-file to about 1e-4. KenLM's vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p = -100
-where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
-Python module does not list. A query costs O(order) per word, about 0.4 µs. ARPA files need no KenLM: language_model.py
-reads them.
+A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `kenlm`, which lists no n-grams: there
+are neither samples nor unigrams. KenLM stores log10 p in float32, so that sums over a sentence agree with those of a
+double-precision reader of the same ARPA file to about 1e-4. Its vocabulary rules apply: an unknown word has the
+probability of `<unk>`, or log10 p = -100 where the file has no `<unk>`. A query costs about 0.4 µs a word.
 """
 
 from __future__ import annotations
@@ -165,6 +161,8 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.ngram.model import NgramModel
 
         if self.model is not None:
+            from rerank_plugins.ngram.model import NgramModel
+
             return NgramModel.load(self.model)
         return read_embedded(EMBEDDED)
 

@@ -4,9 +4,7 @@ An expression applies its shift relation when it begins, to the referent of the 
 when it ends (equation 18). In place of an expression there may be `{down}` or `{up}`: it stands for the words of every
 label of the world's taxonomy, with the downward or the upward transition of that label as shift relation.
 
-A sentence is one expression of the start category.
-
-Reads grammars from text files with one expression on each line.
+A sentence is one expression of the start category. A file has one expression on each line:
 
     start NP                                  # the category of sentences; default: the first one
     NP   -> Det Adj* Noun (PP | RC)*

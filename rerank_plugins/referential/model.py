@@ -11,10 +11,9 @@ Without a beam, the probabilities of all words and of the end sum to one in ever
 expansions beyond the depth, and of referents without any departing transition (which takes a category with nothing but
 `{down}` or `{up}`). The missing mass stays missing: `advance` divides by the remaining mass.
 
-The best hypothesis of a sentence, read out of the beam: the referents of its words, and its tree.
-
-The hypothesis is the one whose whole derivation has the highest probability; it is followed back from the last word, so
-that the referents of early words are those that the later words confirm.
+The best hypothesis, of which `ground` gives the referents of the words and the tree, is the one whose whole derivation
+has the highest probability; it is followed back from the last word, so that the referents of early words are those that
+the later words confirm.
 """
 
 from __future__ import annotations

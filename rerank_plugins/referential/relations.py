@@ -14,12 +14,11 @@ some member of it, so that it also is the implicit comparative of `the file that
 are the same set. `Counting` is a cardinality for each individual of the context: the directories that contain two of
 the files, each of them.
 
-Sets of individuals with numbers: the entities e_S that are reified from sets S (the paper's §3.1.2).
-
-Equal sets have equal numbers, so that a referent is a plain integer, and transitions between referents can be cached by
-number. The lattice of all subsets is exponential and never built; a set gets its number when it is first reached. A set
-of more than 1/32 of the individuals is stored as a bitset, a smaller one as the sorted array of its members, whichever
-is shorter: in a world of 100,000 individuals no set takes more than 12.5 kB, and a singleton takes 4 bytes.
+Sets have numbers, as the entities e_S that are reified from sets S (the paper's §3.1.2). Equal sets have equal numbers,
+so that a referent is a plain integer, and transitions between referents can be cached by number. The lattice of all
+subsets is exponential and never built; a set gets its number when it is first reached. A set of more than 1/32 of the
+individuals is stored as a bitset, a smaller one as the sorted array of its members, whichever is shorter: in a world of
+100,000 individuals no set takes more than 12.5 kB, and a singleton takes 4 bytes.
 """
 
 from __future__ import annotations

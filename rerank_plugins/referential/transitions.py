@@ -14,10 +14,9 @@ missing, as in every memory-bounded model. Combinations that do not lead to the 
 
 Both halves are functions of the stack alone, so that they are computed once for each stack (and word) and kept.
 
-The description model P(l | e, q): the probability of the relation by which a referent is described next (eq. 17).
-
-The labels are those with which an expression of the awaited category begins, and, where `{down}` or `{up}` stands for
-expressions, those of all taxonomic transitions that depart from the referent. Each has a weight:
+The description model P(l | e, q) is the probability of the relation by which a referent is described next. The labels
+are those with which an expression of the awaited category begins, and, where `{down}` or `{up}` stands for expressions,
+those of all taxonomic transitions that depart from the referent. Each has a weight:
 
     uniform       1 if the relation departs, that is, if it leads to a set that is not empty (the paper's experiments)
     informative   1, but `vacuous` if it leads back to the same set: a description avoids constraints that rule out

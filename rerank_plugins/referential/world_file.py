@@ -12,9 +12,7 @@
 Files that a world names are relative to its own. A path that ends with `.csv` or `.tsv` is read as the arcs of a
 taxonomy, and one that ends with `.ttl`, `.owl`, `.rdf`, `.nt` or `.jsonld` as a graph.
 
-Reads world models from tables of comma-separated (.csv) or tab-separated values (.tsv) with a header.
-
-A table holds one of these:
+A table of comma-separated (.csv) or tab-separated values (.tsv) has a header, and holds one of these:
 
     taxonomy     the columns parent, label and child; the parent is empty for a concept at the top, and a child without
                  a label has its own name as label

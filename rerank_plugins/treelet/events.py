@@ -11,9 +11,8 @@ r' are numbered alike. Back-off drops the farthest symbol of a context first. RO
 of a last child, for C_0 and for STOP; `<s>` is before the first word, and NONE before that. A shorter context is the
 right end of a row.
 
-The lowest order of the yields: two 4-gram models of symbols, which give any sequence of children a probability.
-
-Pauls and Klein (2012), section 2.2:
+The lowest order of the yields are two 4-gram models of symbols, which give any sequence of children a probability
+(section 2.2):
 
     b(C_1 … C_d | P) = λ Π_i p(C_i | C_i-3 C_i-2 C_i-1, P) + (1 - λ) Π_i p(C_i | C_i-3 C_i-2 C_i-1)        λ = 0.9
 

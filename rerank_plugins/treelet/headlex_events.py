@@ -12,8 +12,6 @@ first, which leaves Model 1 (Collins 1999).
 
 The children of ROOT are right modifiers without a head: H and t are EDGE, w is `<s>`. Pairs are numbered as one symbol.
 Collins' distance, subcategorisation (Model 2) and coordination are not implemented.
-
-Finds the head of every node of a forest by head rules.
 """
 
 from __future__ import annotations

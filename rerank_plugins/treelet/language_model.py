@@ -1,18 +1,14 @@
 """The treelet language model (Pauls & Klein 2012), summed over the k best parses of a sentence.
 
-As a feature: total = ln Σ_T p(T) over the k best parses T of the hypothesis (parsed_language_model.py); per_word =
-total / |e|. A hypothesis without a parse has ln p of a flat tree with unknown labels over its words. The empty
-hypothesis has what smoothing leaves for a sentence without words, both as its total and per word. The cache in front of
-the parser logs how many hypotheses had no parse. The cost is that of parsing each distinct text once: chart cells over
-the same words and subtrees of the same derivation are shared by the hypotheses of a list.
+As a feature: total = ln Σ_T p(T) over the k best parses T of the hypothesis ; per_word = total / |e|. A hypothesis
+without a parse has ln p of a flat tree with unknown labels over its words. The empty hypothesis has what smoothing
+leaves for a sentence without words, both as its total and per word. The cache in front of the parser logs how many
+hypotheses had no parse. The cost is that of parsing each distinct text once: chart cells over the same words and
+subtrees of the same derivation are shared by the hypotheses of a list.
 
-Language models whose probability of a sentence is a sum over its parses, for which they need a parser.
-
-    ln p(s) = ln Σ_T p(T) over the k best parses T of s
-
-is a lower bound on ln p(s), so a perplexity computed from it is too high, most of all with one parse. (Pauls and Klein
-2012, §4 and 5.2, sum over 1000 parses; one parse does as well for telling good sentences from bad.) The parses are
-those of whole sentences, so that such a model has no probability of a word given the words before it.
+The sum is a lower bound on ln p(s), so a perplexity computed from it is too high, most of all with one parse. (Pauls
+and Klein 2012, §4 and 5.2, sum over 1000 parses; one parse does as well for telling good sentences from bad.) The
+parses are those of whole sentences, so that such a model has no probability of a word given the words before it.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import extract_features
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
@@ -86,8 +87,8 @@ def test_text_features(benchmark, nbests, tmp_path):
         "length": LengthFeature(),
         "words": WordPenaltyFeature(),
     }
-    extract_features(nbests[:1], extractors, jobs=1)  # loads the models
-    made = benchmark(extract_features, nbests, extractors, jobs=1).values
+    extract_features(nbests[:1], Plan(extractors), jobs=1)  # loads the models
+    made = benchmark(extract_features, nbests, Plan(extractors), jobs=1).values
     obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))
     np.testing.assert_allclose(made, obvious)
     report(benchmark, seconds, len(made))

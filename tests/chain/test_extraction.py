@@ -21,6 +21,7 @@ from rerank_adapters.chain.extraction import (
     stream_features,
 )
 from rerank_adapters.chain.extraction.known_values import of_lists
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.runtime.forking import may_fork
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
@@ -172,7 +173,7 @@ def eager_workers(monkeypatch, small_chunks):
 def test_columns_names_and_decoder_features(extractors):
     nbests = lists()
     decoder = decoder_of(nbests)
-    table = extract_features(nbests, extractors, decoder=decoder, jobs=1)
+    table = extract_features(nbests, Plan(extractors), decoder=decoder, jobs=1)
     new = ("lm.total", "lm.per_word", "lm.oovs", "mbr.1", "mbr.2", "mbr.3", "mbr.4", "mbr.length")[: 3 + 4]
     assert table.names[: 2 + len(new)] == ("A0", "B0", *new)
     assert table.names == ("A0", "B0", *feature_names(extractors))
@@ -192,18 +193,18 @@ def test_columns_names_and_decoder_features(extractors):
 
 def test_without_a_decoders_table(extractors):
     nbests = lists()
-    table = extract_features(nbests, extractors, jobs=1)
+    table = extract_features(nbests, Plan(extractors), jobs=1)
     assert table.names == feature_names(extractors)
     assert table.sparse.names == ()
-    empty = extract_features([], extractors)
+    empty = extract_features([], Plan(extractors))
     assert empty.values.shape == (0, len(table.names))
-    assert extract_features(nbests, {}).values.shape == (len(table.values), 0)
+    assert extract_features(nbests, Plan({})).values.shape == (len(table.values), 0)
 
 
 def test_each_distinct_text_of_a_list_is_seen_once():
     nbests = lists()
     spy = Spy()
-    table = extract_features(nbests, {"spy": spy}, texts={"spy": TextPipeline(("uppercase",))}, jobs=1)
+    table = extract_features(nbests, Plan({"spy": spy}, {"spy": TextPipeline(("uppercase",))}), jobs=1)
     assert set(spy.seen.values()) == {1}
     assert set(spy.seen) == {(nbest.segment_id, text.upper()) for nbest in nbests for text in nbest.texts}
     wanted = np.concatenate([LengthFeature().extract(nbest) for nbest in nbests])
@@ -214,9 +215,9 @@ def test_text_pipelines_of_hypothesis_and_source():
     nbests = [NBestList("0", (Hypothesis("HA@@ US x"), Hypothesis("haus X")), source="da@@ s haus")]
     overlap = {"o": LexicalOverlapFeature(ignore_case=False)}
     bpe, lower = TextPipeline(("undo-bpe",)), TextPipeline(("undo-bpe", "lowercase"))
-    plain = extract_features(nbests, overlap)
+    plain = extract_features(nbests, Plan(overlap))
     np.testing.assert_allclose(plain.values, [[0, 0], [1 / 2, 1 / 3]])
-    mapped = extract_features(nbests, overlap, texts={"o": lower}, sources={"o": bpe})
+    mapped = extract_features(nbests, Plan(overlap, {"o": lower}, {"o": bpe}))
     np.testing.assert_allclose(mapped.values, [[1 / 2, 1 / 2], [1 / 2, 1 / 2]])
     assert mapped.provenance["features"]["o"]["text"] == "undo-bpe+lowercase"
     assert mapped.provenance["features"]["o"]["source"] == "undo-bpe"
@@ -230,35 +231,35 @@ def test_nothing_depends_on_chunks_or_processes(extractors, tmp_path, eager_work
     del extractors["mbr"]  # loading its kernel takes a second in each worker; the real lists below have it
     texts = {"lower": TextPipeline(("tokenize:en",))}
     decoder = decoder_of(nbests)
-    here = extract_features(nbests, extractors, texts=texts, decoder=decoder, jobs=1)
-    there = extract_features(nbests, extractors, texts=texts, decoder=decoder, jobs=2)
+    here = extract_features(nbests, Plan(extractors, texts), decoder=decoder, jobs=1)
+    there = extract_features(nbests, Plan(extractors, texts), decoder=decoder, jobs=2)
     assert saved(here, tmp_path / "1") == saved(there, tmp_path / "2")
-    one = np.concatenate([v for _, v in stream_features(iter(nbests), extractors, texts=texts, jobs=1)])
+    one = np.concatenate([v for _, v in stream_features(iter(nbests), Plan(extractors, texts), jobs=1)])
     np.testing.assert_array_equal(one, here.values[:, 2:])
-    two = list(stream_features(iter(nbests), extractors, texts=texts, jobs=2))
+    two = list(stream_features(iter(nbests), Plan(extractors, texts), jobs=2))
     assert [nbest.segment_id for nbest, _ in two] == [nbest.segment_id for nbest in nbests]
     np.testing.assert_array_equal(np.concatenate([v for _, v in two]), one)
 
 
 @pytest.mark.slow
 def test_workers_really_work(eager_workers):
-    table = extract_features(lists(40), {"where": Where()}, jobs=2)
+    table = extract_features(lists(40), Plan({"where": Where()}), jobs=2)
     processes = set(table.values[:, 0])
     assert os.getpid() in processes  # the first chunk
     assert len(processes) >= 2
-    assert set(extract_features(lists(40), {"where": Where()}, jobs=1).values[:, 0]) == {os.getpid()}
+    assert set(extract_features(lists(40), Plan({"where": Where()}), jobs=1).values[:, 0]) == {os.getpid()}
 
 
 def test_a_feature_that_wants_one_process_keeps_all_here(eager_workers):
     class Large(Where):
         one_process = True
 
-    table = extract_features(lists(10), {"where": Where(), "large": Large()}, jobs=2)
+    table = extract_features(lists(10), Plan({"where": Where(), "large": Large()}), jobs=2)
     assert set(table.values.ravel()) == {os.getpid()}
 
 
 def test_small_jobs_stay_in_this_process(extractors):
-    table = extract_features(lists(100), {**extractors, "where": Where()}, jobs=2)
+    table = extract_features(lists(100), Plan({**extractors, "where": Where()}), jobs=2)
     assert set(table.values[:, -1]) == {os.getpid()}
 
 
@@ -305,8 +306,8 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, 
     registry = load_plugins(files=[tmp_path / "my_plugin.py"], installed=False)
     extractor = registry.get("feature", "vowels").factory()
     nbests = lists(40)
-    here = extract_features(nbests, {"v": extractor}, jobs=1)
-    there = extract_features(nbests, {"v": extractor}, jobs=2)
+    here = extract_features(nbests, Plan({"v": extractor}), jobs=1)
+    there = extract_features(nbests, Plan({"v": extractor}), jobs=2)
     np.testing.assert_array_equal(here.values, there.values)
 
 
@@ -325,16 +326,16 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, 
 def test_what_an_extractor_must_not_do(how, message):
     nbests = [NBestList(str(s), tuple(map(Hypothesis, ["a", "a", "a b"]))) for s in range(10)]
     with pytest.raises(PluginError, match=r"feature 'mine' \(tests.chain.test_extraction.Broken\), " + message):
-        extract_features(nbests, {"mine": Broken(how)}, jobs=1)
+        extract_features(nbests, Plan({"mine": Broken(how)}), jobs=1)
 
 
 @pytest.mark.slow
 def test_errors_come_back_from_workers(eager_workers):
     nbests = lists(30)
     with pytest.raises(PluginError, match=r"feature 'mine'.*segment 7, row .*is nan"):
-        extract_features(nbests, {"mine": Broken()}, jobs=2)
+        extract_features(nbests, Plan({"mine": Broken()}), jobs=2)
     with pytest.raises(RerankError, match="a worker process ended early"):
-        extract_features(nbests, {"mine": Dies(os.getpid())}, jobs=2)
+        extract_features(nbests, Plan({"mine": Dies(os.getpid())}), jobs=2)
 
 
 def test_an_extractor_that_does_not_pickle(eager_workers, monkeypatch):
@@ -346,42 +347,43 @@ def test_an_extractor_that_does_not_pickle(eager_workers, monkeypatch):
             return LengthFeature().extract(nbest)
 
     with pytest.raises(PluginError, match="cannot be sent to a worker process"):
-        extract_features(lists(30), {"mine": Local()}, jobs=2)
-    assert extract_features(lists(30), {"mine": Local()}, jobs=1).names == ("mine",)
+        extract_features(lists(30), Plan({"mine": Local()}), jobs=2)
+    assert extract_features(lists(30), Plan({"mine": Local()}), jobs=1).names == ("mine",)
 
 
 def test_names_that_collide():
     nbests = lists(2)
     with pytest.raises(ConfigError, match="the decoder has a feature 'B0' too"):
-        extract_features(nbests, {"B0": LengthFeature()}, decoder=decoder_of(nbests))
+        extract_features(nbests, Plan({"B0": LengthFeature()}), decoder=decoder_of(nbests))
     with pytest.raises(ConfigError, match="the decoder has a feature 'r_1' too"):
-        extract_features(nbests, {"r_1": LengthFeature()}, decoder=decoder_of(nbests))
+        extract_features(nbests, Plan({"r_1": LengthFeature()}), decoder=decoder_of(nbests))
     with pytest.raises(ConfigError, match=r"another extractor makes a feature 'c\.2' too"):
-        extract_features(nbests, {"c": ConsensusFeature(), "c.2": LengthFeature()})
+        extract_features(nbests, Plan({"c": ConsensusFeature(), "c.2": LengthFeature()}))
     with pytest.raises(ConfigError, match="feature 'typo', which is not extracted"):
-        extract_features(nbests, {"c": ConsensusFeature()}, texts={"typo": TextPipeline()})
+        extract_features(nbests, Plan({"c": ConsensusFeature()}, {"typo": TextPipeline()}))
 
 
 def test_the_table_of_other_lists():
     with pytest.raises(ConfigError, match="not that of these n-best lists"):
-        extract_features(lists(3), {"len": LengthFeature()}, decoder=decoder_of(lists(4)))
+        extract_features(lists(3), Plan({"len": LengthFeature()}), decoder=decoder_of(lists(4)))
 
 
 def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
     nbests, work, stop = lists(), tmp_path / "work", tmp_path / "stop"
     parts = ValueCache(work)
     whole = saved(
-        extract_features(nbests, {"i": Interrupted(str(stop)), "c": ConsensusFeature()}, jobs=1), tmp_path / "whole"
+        extract_features(nbests, Plan({"i": Interrupted(str(stop)), "c": ConsensusFeature()}), jobs=1),
+        tmp_path / "whole",
     )
     stop.touch()
     run = {"i": Interrupted(str(stop)), "c": ConsensusFeature()}
     with pytest.raises(KeyboardInterrupt):
-        extract_features(nbests, run, jobs=1, work=parts)
+        extract_features(nbests, Plan(run), jobs=1, work=parts)
     finished = sorted(work.glob("*/*.values"))
     assert len(finished) == 2  # a block for each feature
     stop.unlink()
     rows = Counter()
-    table = extract_features(nbests, run, jobs=1, work=parts, progress=lambda n, s: rows.update({bool(s): n}))
+    table = extract_features(nbests, Plan(run), jobs=1, work=parts, progress=lambda n, s: rows.update({bool(s): n}))
     assert saved(table, tmp_path / "again") == whole
     assert set(finished) < set(work.glob("*/*.values"))
     assert 0 < rows[False] < rows[False] + rows[True] == len(table.values)  # some were there, some were extracted
@@ -392,9 +394,9 @@ def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
 def test_what_workers_extract_is_kept(tmp_path, eager_workers):
     nbests, work = lists(30), ValueCache(tmp_path / "work")
     extractors = {"len": LengthFeature(), "overlap": LexicalOverlapFeature()}
-    first = extract_features(nbests, extractors, jobs=2, work=work)
+    first = extract_features(nbests, Plan(extractors), jobs=2, work=work)
     progress = ExtractionProgress()
-    again = extract_features(nbests, extractors, jobs=1, work=work, progress=progress)
+    again = extract_features(nbests, Plan(extractors), jobs=1, work=work, progress=progress)
     assert not progress.seconds  # nothing was extracted
     assert saved(first, tmp_path / "1") == saved(again, tmp_path / "2")
 
@@ -404,7 +406,7 @@ def test_damaged_blocks_are_removed_and_other_files_stay(tmp_path, small_chunks,
     monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1000)
     nbests, work = lists(), tmp_path / "work"
     spy = Spy()
-    table = extract_features(nbests, {"len": Spy()}, jobs=1, work=ValueCache(work))
+    table = extract_features(nbests, Plan({"len": Spy()}), jobs=1, work=ValueCache(work))
     files = sorted(work.glob("*/*.values"))
     sizes = []
     for file, damage in zip(
@@ -414,7 +416,7 @@ def test_damaged_blocks_are_removed_and_other_files_stay(tmp_path, small_chunks,
         file.write_bytes(damage(file.read_bytes()))
     write_model(files[4], "feature values", {}, {"first": np.zeros(2, np.uint64)})
     (work / "notes.txt").write_text("mine")
-    again = extract_features(nbests, {"len": spy}, jobs=1, work=ValueCache(work))
+    again = extract_features(nbests, Plan({"len": spy}), jobs=1, work=ValueCache(work))
     np.testing.assert_array_equal(table.values, again.values)
     assert sum(sizes) <= len(spy.seen) < len(set(map(tuple, _texts(nbests))))
     assert caplog.text.count("it is removed, and its values are extracted again") == 5
@@ -436,15 +438,17 @@ def _texts(nbests):
 def test_a_folder_that_cannot_be_written(tmp_path, caplog):
     (tmp_path / "file").write_text("")
     work = ValueCache(tmp_path / "file" / "work")
-    table = extract_features(lists(), {"len": LengthFeature()}, jobs=1, work=work)
-    np.testing.assert_array_equal(table.values, extract_features(lists(), {"len": LengthFeature()}, jobs=1).values)
+    table = extract_features(lists(), Plan({"len": LengthFeature()}), jobs=1, work=work)
+    np.testing.assert_array_equal(
+        table.values, extract_features(lists(), Plan({"len": LengthFeature()}), jobs=1).values
+    )
     assert caplog.text.count("feature values are not kept (Not a directory)") == 1
 
 
-def _key(nbests, extractors, path, **options):
+def _key(nbests, extractors, path, **pipelines):
     """What identifies the values: the folder of their identity, and their keys."""
     work = ValueCache(path)
-    extract_features(nbests, extractors, jobs=1, work=work, **options)
+    extract_features(nbests, Plan(extractors, **pipelines), jobs=1, work=work)
     names = {
         (file.parent.name, read_model(file, "feature values")[1]["first"].tobytes()) for file in path.glob("*/*.values")
     }
@@ -529,7 +533,7 @@ def test_streams_hold_few_lists():
             yield NBestList(str(s), tuple(Hypothesis("a b") for _ in range(50)))
 
     ahead = 0
-    for done, (nbest, values) in enumerate(stream_features(source(), {"len": LengthFeature()}, jobs=1)):
+    for done, (nbest, values) in enumerate(stream_features(source(), Plan({"len": LengthFeature()}), jobs=1)):
         assert values.shape == (len(nbest), 1)
         ahead = max(ahead, pulled - done)
     assert ahead <= 12  # a chunk of 512 hypotheses
@@ -545,7 +549,7 @@ def test_workers_do_not_run_ahead_of_the_reader(eager_workers):
             pulled += 1
             yield nbest
 
-    stream = stream_features(source(), {"len": LengthFeature()}, jobs=2)
+    stream = stream_features(source(), Plan({"len": LengthFeature()}), jobs=2)
     next(stream)
     assert pulled < 30
     stream.close()
@@ -554,7 +558,7 @@ def test_workers_do_not_run_ahead_of_the_reader(eager_workers):
 def test_progress_counts_and_says_what_features_cost(extractors, capsys):
     nbests = lists()
     with ExtractionProgress(1) as progress:
-        table = extract_features(nbests, extractors, jobs=1, progress=progress)
+        table = extract_features(nbests, Plan(extractors), jobs=1, progress=progress)
     assert progress.done == len(table.values)
     assert list(progress.seconds) == list(extractors)
     assert all(seconds >= 0 for seconds in progress.seconds.values())
@@ -595,6 +599,7 @@ from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
 from rerank_adapters.chain.extraction import ValueCache, extract_features, pool, value_cache
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 
 @dataclass(frozen=True)
@@ -607,7 +612,7 @@ if __name__ == "__main__":
     pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
-    table = extract_features(nbests, {"slow": Slow()}, jobs=2, work=ValueCache(Path(sys.argv[1])))
+    table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Path(sys.argv[1])))
     table.save(Path(sys.argv[2]))
 """
 
@@ -644,6 +649,6 @@ def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows,
         path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
     nbests = read_nbest([path], MosesFormat())
     extractors = {"mbr": ConsensusFeature(), "len": LengthFeature(), "chars": CharacterLengthFeature()}
-    tables = [extract_features(nbests, extractors, decoder=decoder_table(nbests), jobs=jobs) for jobs in (1, 2)]
+    tables = [extract_features(nbests, Plan(extractors), decoder=decoder_table(nbests), jobs=jobs) for jobs in (1, 2)]
     assert saved(tables[0], tmp_path / "1") == saved(tables[1], tmp_path / "2")
     assert len(tables[0].values) == rows

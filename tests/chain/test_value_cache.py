@@ -98,11 +98,11 @@ def lists(segments=6, size=8, prefix="w", source="quelle"):
     ]
 
 
-def extracted(cache, nbests, extractors, **options):
+def extracted(cache, nbests, extractors, **pipelines):
     """The table's values, and which sentences, texts and lists were extracted for them."""
     for spy in SPIES:
         spy.seen.clear()
-    values = extract_features(nbests, extractors, jobs=1, cache=cache, **options).values
+    values = extract_features(nbests, Plan(extractors, **pipelines), jobs=1, cache=cache).values
     return values, {spy.__name__: Counter(spy.seen) for spy in SPIES if spy.seen}
 
 
@@ -115,7 +115,7 @@ def test_a_second_run_extracts_nothing(tmp_path):
     np.testing.assert_array_equal(values, first)
     assert seen == {}
     assert again.taken == dict.fromkeys(features, 48)
-    streamed = stream_features(lists(), features, jobs=1, cache=ValueCache(tmp_path))
+    streamed = stream_features(lists(), Plan(features), jobs=1, cache=ValueCache(tmp_path))
     np.testing.assert_array_equal(np.concatenate([values for _, values in streamed]), first)
     assert not OfWords.seen
 
@@ -124,7 +124,9 @@ def test_an_added_feature_alone_is_extracted(tmp_path):
     extracted(ValueCache(tmp_path), lists(), {"words": OfWords()})
     values, seen = extracted(ValueCache(tmp_path), lists(), {"list": OfList(), "other label": OfWords()})
     assert set(seen) == {"OfList"}
-    np.testing.assert_array_equal(values, extract_features(lists(), {"list": OfList(), "w": OfWords()}, jobs=1).values)
+    np.testing.assert_array_equal(
+        values, extract_features(lists(), Plan({"list": OfList(), "w": OfWords()}), jobs=1).values
+    )
 
 
 def test_only_what_changed_is_extracted(tmp_path):
@@ -133,9 +135,9 @@ def test_only_what_changed_is_extracted(tmp_path):
     cache = tmp_path / "cache"
     features = {"words": OfWords(model), "source": OfSource(), "list": OfList()}
 
-    def new(nbests, features=features, **options):
-        values, seen = extracted(ValueCache(cache), nbests, features, **options)
-        np.testing.assert_array_equal(values, extract_features(nbests, features, jobs=1, **options).values)
+    def new(nbests, features=features, **pipelines):
+        values, seen = extracted(ValueCache(cache), nbests, features, **pipelines)
+        np.testing.assert_array_equal(values, extract_features(nbests, Plan(features, **pipelines), jobs=1).values)
         return {name: sorted(counts) for name, counts in seen.items()}
 
     nbests = lists()
@@ -174,13 +176,13 @@ def test_what_may_not_outlive_the_job_is_kept_in_its_own_folder(tmp_path):
     assert lasting == {"length", "sure"}
     del features["no file"]
     cache, work = ValueCache(tmp_path / "cache"), ValueCache(tmp_path / "work")
-    extract_features(lists(), features, jobs=1, cache=cache, work=work)
+    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=work)
     assert len(cache.holdings()) == 2
     assert len(work.holdings()) == 3
     KeptOut.seen.clear()
-    extract_features(lists(), features, jobs=1, cache=cache, work=ValueCache(tmp_path / "work"))
+    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=ValueCache(tmp_path / "work"))
     assert not KeptOut.seen
-    extract_features(lists(), features, jobs=1, cache=cache)
+    extract_features(lists(), Plan(features), jobs=1, cache=cache)
     assert KeptOut.seen
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extraction import ValueCache, extract_features, pool
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.delimited import MosesFormat
@@ -50,7 +51,7 @@ def registry():
 def values(registry, nbests, features, **options):
     """(rows, columns) by what `rerank extract` calls, with features that have not seen any text before."""
     job = Job.create(Config(feature=[plugin_table(feature) for feature in features]), registry)
-    return extract_features(nbests, job.extractors, **{"jobs": 1, **options}).values
+    return extract_features(nbests, Plan(job.extractors), **{"jobs": 1, **options}).values
 
 
 @pytest.mark.parametrize("features", FAMILIES.values(), ids=FAMILIES)

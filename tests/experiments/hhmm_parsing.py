@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 
 from rerank_plugins.hhmm.derivation import best_tree
+from rerank_plugins.hhmm.language_model import EMBEDDED
 from rerank_plugins.hhmm.model import HhmmModel
-from rerank_plugins.hhmm.model_file import EMBEDDED, read_hhmm
+from rerank_plugins.hhmm.model_file import read_hhmm
 from tests.experiments.experiment import FILE, FOLDER, experiment
 from tests.experiments.hhmm_grammars import f1
 from tests.experiments.texts import short_dev_trees

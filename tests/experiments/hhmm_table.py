@@ -30,9 +30,8 @@ import numpy as np
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.hhmm.language_model import EMBEDDED, HhmmLanguageModel
 from rerank_plugins.hhmm.left_progeny import fitting_mass
-from rerank_plugins.hhmm.model_file import EMBEDDED
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed
 from rerank_plugins.ngram.mixture import fit_weights, mixed

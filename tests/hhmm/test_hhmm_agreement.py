@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import extract_features, pool
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
@@ -76,7 +77,7 @@ def test_one_process_or_two(path, monkeypatch):
         "wide": HhmmLanguageModel(path, beam=50),
         "where": Where(),
     }
-    one, two = (extract_features(lists(12), features, jobs=jobs).values for jobs in (1, 2))
+    one, two = (extract_features(lists(12), Plan(features), jobs=jobs).values for jobs in (1, 2))
     assert one[:, :-1].tobytes() == two[:, :-1].tobytes()
     assert len(set(one[:, -1])) == 1 < len(set(two[:, -1]))
 

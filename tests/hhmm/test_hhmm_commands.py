@@ -15,8 +15,8 @@ from rerank_plugins.constituency.model_file import read_grammar, write_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
-from rerank_plugins.hhmm.language_model import HhmmLanguageModel, complexity
-from rerank_plugins.hhmm.model_file import KIND, read_hhmm, read_or_embedded, write_empirical
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel, complexity, read_or_embedded
+from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.language_models import walk

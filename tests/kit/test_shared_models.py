@@ -5,8 +5,8 @@ from weakref import WeakValueDictionary
 from rerank_plugins.constituency import model_file as pcfg
 from rerank_plugins.constituency.parsing import ChartParser
 from rerank_plugins.dependency.parsers import EMBEDDED, BiaffineParser
+from rerank_plugins.hhmm.language_model import read_or_embedded as read_hhmm
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.hhmm.model_file import read_or_embedded as read_hhmm
 from rerank_plugins.kit.files import embedded
 from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import ValueCache, extract_features
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.config import Config
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs
@@ -46,11 +47,11 @@ def test_rows_follow_sorting_and_merging(files):
 def test_values_are_those_of_the_lines(files, tmp_path, jobs):
     path = scores(tmp_path, *range(7))
     merged = read_nbest(files, MosesFormat())
-    table = extract_features(merged, {"s": ColumnFeature(path)}, jobs=jobs)
+    table = extract_features(merged, Plan({"s": ColumnFeature(path)}), jobs=jobs)
     assert table.names == ("s",)
     assert table.values[:, 0].tolist() == [2, 4, 0, 1, 6]
     two = scores(tmp_path, *(f"{row} -{row}e1" for row in range(7)), name="two")
-    table = extract_features(merged, {"s": ColumnFeature(two, ("x", "y"))}, jobs=jobs)
+    table = extract_features(merged, Plan({"s": ColumnFeature(two, ("x", "y"))}), jobs=jobs)
     assert table.names == ("s.x", "s.y")
     assert table.values[:, 1].tolist() == [-20, -40, 0, -10, -60]
 
@@ -60,7 +61,7 @@ def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path):
     cache = ValueCache(tmp_path / "cache")
 
     def values(path, lists):
-        return extract_features(lists, {"s": ColumnFeature(path)}, jobs=1, cache=cache).values[:, 0].tolist()
+        return extract_features(lists, Plan({"s": ColumnFeature(path)}), jobs=1, cache=cache).values[:, 0].tolist()
 
     lists = read_nbest(files[:1], MosesFormat())
     assert values(scores(tmp_path, 1, 2, 3), lists) == [3, 1, 2]

@@ -122,6 +122,7 @@ def test_max_order_is_checked():
 @pytest.mark.slow
 def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.chain.extraction import extract_features
+    from rerank_adapters.chain.extraction.plan import Plan
     from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.delimited import MosesFormat
@@ -138,7 +139,7 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     decoder = decoder_table(nbests)
 
     def held_out(extractors):
-        table = extract_features(nbests, extractors, decoder=decoder, jobs=1)
+        table = extract_features(nbests, Plan(extractors), decoder=decoder, jobs=1)
         data = prepare(table, statistics, metric)
         return cross_validate(data, {"mira": Mira()}, start_vector(table, "uniform"), seeds=(0, 1)).best.mean
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import extract_features
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.decoding import BeamScorer
 from rerank_plugins import ConfigError, Hypothesis, LanguageModel, NBestList, Parse, Parser
 from rerank_plugins.core.constituency_tree import read_trees
@@ -267,7 +268,7 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
     def extracted(**features):
         scored.clear()
         loaded.clear()
-        return extract_features(lists, features, jobs=1).values, len(scored), len(loaded)
+        return extract_features(lists, Plan(features), jobs=1).values, len(scored), len(loaded)
 
     both, *work = extracted(
         total=TreeletLanguageModel(model=path, parser=parser),

@@ -102,17 +102,6 @@ def test_changes_at_nearly_the_same_place_count_as_one():
     assert line.best(-1.0) == pytest.approx((-0.5, 25.0))
 
 
-def test_smoothing_prefers_a_plateau_to_a_peak():
-    line = Line(np.array([0.0, 1.0, 1.1, 5.0, 9.0, 10.0]), np.array([1.0, 9.0, 1.0, 8.0, 1.0]))
-    assert line.best(1.0)[0] == pytest.approx(1.05)
-    t, score = line.best(1.0, smoothing=0.5)
-    assert t == pytest.approx(7.0)
-    assert score == pytest.approx(8.0)
-    areas = [np.interp(np.linspace(m - 0.5, m + 0.5, 10001), line.edges, np.arange(6.0)) for m in (3.05, 7.0)]
-    wanted = [line.scores[np.minimum(area.astype(int), 4)].mean() for area in areas]
-    np.testing.assert_allclose(line.smoothed(0.5)[2:4], wanted, atol=1e-3)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature())
 def test_of_one_pair_of_features_it_finds_the_provably_best_weights(metric):

@@ -213,21 +213,19 @@ def test_mira_sees_sparse_features_as_it_sees_dense_ones():
 # --- PRO --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keep", ["top", "random"])
-def test_pairs_are_of_one_list_and_differ_as_asked(keep):
+def test_pairs_are_of_one_list_and_differ_as_asked():
     rng = np.random.default_rng(0)
     lengths = rng.integers(1, 30, 50)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     goodness = rng.normal(size=offsets[-1])
-    sampler = PairSampler(goodness, offsets, drawn=200, kept=20, threshold=0.5, ceiling=2.0, keep=keep)
+    sampler = PairSampler(goodness, offsets, drawn=200, kept=20, threshold=0.5, ceiling=2.0)
     better, worse = sampler.sample(np.random.default_rng(1))
     lists = np.searchsorted(offsets, better, side="right")
     np.testing.assert_array_equal(lists, np.searchsorted(offsets, worse, side="right"))
     differences = goodness[better] - goodness[worse]
     assert ((differences >= 0.5) & (differences <= 2.0)).all()
     assert np.bincount(lists).max() == 20
-    mean = differences.mean()
-    assert mean > 1.5 if keep == "top" else 0.9 < mean < 1.4
+    assert differences.mean() > 1.5  # the most different ones
 
 
 def test_all_pairs_of_a_list_are_as_likely():

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.chain.extract import dense_rule
-from rerank_adapters.chain.extraction import feature_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import RECORDED, check_same_lists
 from rerank_adapters.formats.decoder_features import align
@@ -124,7 +123,7 @@ def apply_weights(
     missing.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
-    added = feature_names(job.extractors) if RECORDED in weights.provenance else None
+    added = job.plan.names if RECORDED in weights.provenance else None
     for nbest, table in pairs:
         yield from rerank(
             [nbest],

@@ -21,7 +21,6 @@ from rerank_adapters.chain.extraction import (
     ExtractionProgress,
     ValueCache,
     extract_features,
-    feature_names,
     stream_features,
 )
 from rerank_adapters.chain.extraction.plan import column_names
@@ -30,11 +29,12 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import counted
-from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import cache_folder, cache_limit
 
 logger = logging.getLogger(__name__)
+DESCRIPTIONS = "features"  # the key under which the provenance of a table describes each feature, by label
 
 
 def dense_rule(job: Job) -> DenseRule | None:
@@ -81,9 +81,7 @@ def extract_with(
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
             nbests,
-            job.extractors,
-            texts=job.pipelines("text"),
-            sources=job.pipelines("source_text"),
+            job.plan,
             decoder=decoder,
             jobs=job.config.jobs,
             progress=progress,
@@ -99,23 +97,25 @@ def stream_tables(
     job: Job, nbests: Iterable[NBestList], *, at_once: bool = False
 ) -> Iterator[tuple[NBestList, FeatureTable]]:
     """Yield each list with its own table of one segment, in bounded memory; with `at_once`, as soon as it has come."""
-    names = feature_names(job.extractors)
-    rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
     cache = value_cache()
     with ExtractionProgress() as progress:
         for nbest, values in stream_features(
             nbests,
-            job.extractors,
-            texts=job.pipelines("text"),
-            sources=job.pipelines("source_text"),
+            job.plan,
             jobs=job.config.jobs,
             progress=progress,
             cache=cache,
             at_once=at_once,
         ):
-            table = decoder_table([nbest], rule)
-            yield nbest, replace(table, names=table.names + names, values=np.hstack([table.values, values]))
+            yield nbest, table_of_one(nbest, job.plan.names, values)
     _report_costs(progress, cache)
+
+
+def table_of_one(nbest: NBestList, names: Sequence[str], values: FloatArray) -> FeatureTable:
+    """The table of a single list, with columns (hypotheses, names) after the decoder's features."""
+    rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
+    table = decoder_table([nbest], rule)
+    return replace(table, names=(*table.names, *names), values=np.hstack([table.values, values]))
 
 
 def _report_costs(progress: ExtractionProgress, cache: ValueCache | None) -> None:
@@ -127,9 +127,6 @@ def _report_costs(progress: ExtractionProgress, cache: ValueCache | None) -> Non
         logger.info("features in the cache: %s", "; ".join(taken))
     if costs := progress.costs():
         logger.info(costs)
-
-
-DESCRIPTIONS = "features"  # the key under which the provenance of a table describes each feature, by label
 
 
 def chosen_columns(

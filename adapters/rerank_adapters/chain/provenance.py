@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rerank_adapters.chain.builder import injected_kind
-from rerank_adapters.chain.extraction import feature_names, of_lists
+from rerank_adapters.chain.extraction import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_adapters.text import TextPipeline
@@ -99,7 +99,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     if "nbest" not in config.model_fields_set and "nbest" in tables:
         merged["nbest"] = tables["nbest"]
     job = Job(config.model_copy(update=merged), recorded.registry)
-    missing = [name for name in feature_names(job.extractors) if name not in table.names] if not config.feature else []
+    missing = [name for name in job.plan.names if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
     return job

@@ -18,11 +18,11 @@ from typing import overload
 import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights
+from rerank_adapters.chain.extract import table_of_one
 from rerank_adapters.chain.extraction.chunk import extract_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_job
-from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
 from rerank_plugins.core.registry import Registry
@@ -135,11 +135,9 @@ class Reranker:
         rows = sum(map(len, nbests))
         values = np.hstack([np.empty((rows, 0)), *(extracted[label] for label in self.plan.extractors)])
         cuts = np.cumsum([0, *map(len, nbests)]).tolist()
-        rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights do
-        tables = (decoder_table([nbest], rule) for nbest in nbests)
         pairs = (
-            (nbest, replace(t, names=t.names + self.plan.names, values=np.hstack([t.values, values[start:end]])))
-            for nbest, t, (start, end) in zip(nbests, tables, pairwise(cuts), strict=True)
+            (nbest, table_of_one(nbest, self.plan.names, values[start:end]))
+            for nbest, (start, end) in zip(nbests, pairwise(cuts), strict=True)
         )
         for nbest, rescored in apply_weights(self.job, self.weights, pairs):
             yield Reranked(nbest, rescored)

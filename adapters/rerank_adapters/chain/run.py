@@ -245,10 +245,10 @@ class _Run:
         return self.work / f"{name}.npz"
 
     def _weights(self, label: str) -> Path:
-        return self.work / weights_file(label)
+        return self.work / system_file("weights", label, ".toml")
 
     def _best(self, name: str) -> dict[str, Path]:
-        return {label: self.work / best_file(name, label) for label in self.systems}
+        return {label: self.work / system_file(name, label, ".1best") for label in self.systems}
 
     def _facts(self, tuned: Weights) -> RunFacts:
         """What is known of the tuning, from the files of its steps."""
@@ -299,15 +299,6 @@ class _Run:
             )
 
 
-def weights_file(system: str) -> str:
-    """The name of a system's weights file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
-    return "weights.toml" if system == RERANKED else f"weights.{_in_file_names(system)}.toml"
-
-
-def best_file(test: str, system: str) -> str:
-    """The name of the file of a system's 1-bests: `TEST.1best`, or `TEST.NAME.1best` for a `[[system]]`."""
-    return f"{test}.1best" if system == RERANKED else f"{test}.{_in_file_names(system)}.1best"
-
-
-def _in_file_names(system: str) -> str:
-    return "-".join(system.split())
+def system_file(stem: str, system: str, suffix: str) -> str:
+    """The name of a system's file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
+    return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{'-'.join(system.split())}{suffix}"

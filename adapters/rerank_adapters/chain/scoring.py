@@ -22,6 +22,7 @@ NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
 BLOCK = 2048  # sentences of the largest block
+Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
 
 
 @dataclass
@@ -96,9 +97,6 @@ class Total(NamedTuple):
     words: int
     oovs: int
     ln_p: float
-
-
-Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
 
 
 def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> Iterator[Block]:

@@ -28,6 +28,7 @@ RECORD = "steps.json"
 
 Inputs = Mapping[str, Any] | None  # plain values, which JSON can hold; None where they cannot be told
 Say = Callable[[str], None]
+OURS = ("rerank_plugins", "rerank_adapters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +133,10 @@ def file_hash(path: Path) -> str | None:
         return None
 
 
-OURS = ("rerank_plugins", "rerank_adapters")
-
-
 def inputs_of_lists(job: Job, data: DataSet) -> Inputs:
     """What the lists ask of a job depends on: the lists, the format, and the features that are asked for already."""
-    own = {
-        "features": [table.get("use") for table in job.config.feature],
-        "format": describe(job.format),
-        "lists": _lists(job, data),
-        "ranks": job.config.ranks,
-    }
-    return _with_code(own)
+    features = [table.get("use") for table in job.config.feature]
+    return _with_lists(job, data, (), {"features": features, "ranks": job.config.ranks})
 
 
 def inputs_of_contributions(job: Job, data: DataSet, folder: Path, table: Path, weights: Path) -> Inputs:
@@ -166,50 +159,38 @@ def inputs_of_weight_shares(job: Job, data: DataSet, folder: Path, table: Path, 
 
 def inputs_of_features(job: Job, data: DataSet, folder: Path) -> Inputs:
     """What a feature table depends on: the lists, the format, and all features."""
-    plan = job.plan
-    identities = {label: value_identity(plan, label) for label in plan.extractors}
+    identities = {label: value_identity(job.plan, label) for label in job.labels}
     if not all(identity.lasting for identity in identities.values()):
         return None
-    own = {
-        "features": [[label, identity.text] for label, identity in identities.items()],
-        "format": describe(job.format),
-        "lists": _lists(job, data),
-        "recorded": recorded_tables(job, folder, *EXTRACTING),
-    }
-    return _with_code(own)
+    features = [[label, identity.text] for label, identity in identities.items()]
+    own = {"features": features, "recorded": recorded_tables(job, folder, *EXTRACTING)}
+    return _with_lists(job, data, (), own)
 
 
 def inputs_of_weights(job: Job, data: DataSet, folder: Path, table: Path) -> Inputs:
     """What tuned weights depend on: the table, the lists with their references, the metric, and the tuner."""
-    settings = job.config.tuning
-    start = settings.start
+    start = job.config.tuning.start
     own = {
-        "format": describe(job.format),
-        "lists": _lists(job, data),
-        "metric": _measure(job.measures[0]),
         "recorded": recorded_tables(job, folder, *EXTRACTING, "metric"),
         "references": _references(job, data),
         "seed": job.config.seed,
         "start": file_hash(job.config.path(start)) if isinstance(start, str) else None,
         "table": file_hash(table),
         "tuner": describe(job.tuner),
-        "tuning": settings.model_dump(mode="json"),
+        "tuning": job.config.tuning.model_dump(mode="json"),
     }
-    return _with_code(own)
+    return _with_lists(job, data, job.measures[:1], own)
 
 
 def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> Inputs:
     """What reranked lists depend on: the lists, their table, and the weights."""
     tuned = read_weights(weights)  # but not when they were tuned, which their file says
     own = {
-        "format": describe(job.format),
-        "lists": _lists(job, data),
-        "metric": _measure(job.measures[0]),
         "table": file_hash(table),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence],
         "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
     }
-    return _with_code(own)
+    return _with_lists(job, data, job.measures[:1], own)
 
 
 def inputs_of_report(
@@ -220,34 +201,26 @@ def inputs_of_report(
     own = {
         "best": {system: file_hash(path) for system, path in best.items()},
         "groups": file_hash(job.config.path(data.groups)) if data.groups else None,
-        "format": describe(job.format),
-        "lists": _lists(job, data),
-        "metrics": [_measure(measure) for measure in job.measures],
-        "name": data.name,
+        "name": [name, data.name],
         "references": _references(job, data),
         "seed": job.config.seed,
         "tests": [settings.bootstrap, settings.randomisation, settings.resample_groups],
-        "job": name,
         "facts": [file_hash(file) for file in facts],
         "explained": settings.explained,
         "reranking": reranking,
     }
-    return _with_code(own) if reranking is not None else None
+    return _with_lists(job, data, job.measures, own) if reranking is not None else None
 
 
-def _with_code(own: dict[str, Any]) -> Inputs:
-    sure, code = code_of(own, *OURS)
-    return {**own, **code} if sure and "no file" not in (own["lists"] + own.get("references", [])) else None
-
-
-def _lists(job: Job, data: DataSet) -> list[str]:
+def _with_lists(job: Job, data: DataSet, measures: Sequence[Measure], own: dict[str, Any]) -> Inputs:
+    """The values with those of the lists, the format, the metrics and the code; None where these cannot be told."""
     paths = [*data.nbest, *([data.source] if data.source else [])]
-    return [*(file_hash(job.config.path(path)) or "no file" for path in paths), str(bool(data.source))]
+    lists = [*(file_hash(job.config.path(path)) or "no file" for path in paths), str(bool(data.source))]
+    metrics = [[measure.name, describe(measure.metric), measure.text.describe()] for measure in measures]
+    own = {**own, "format": describe(job.format), "lists": lists, "metrics": metrics}
+    sure, code = code_of(own, *OURS)
+    return {**own, **code} if sure and "no file" not in (lists + own.get("references", [])) else None
 
 
 def _references(job: Job, data: DataSet) -> list[str]:
     return [*(file_hash(job.config.path(path)) or "no file" for path in data.references), data.reference_form]
-
-
-def _measure(measure: Measure) -> list[Any]:
-    return [measure.name, describe(measure.metric), measure.text.describe()]

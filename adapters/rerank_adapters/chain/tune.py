@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.chain.extraction import feature_names
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
@@ -29,12 +28,12 @@ from rerank_adapters.chain.tuning import (
     take_features,
     tune,
 )
-from rerank_adapters.chain.tuning.selection import Selecting, Selection, select_families
+from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
-from rerank_adapters.runtime.progress import CountingBar, StatusLine, TuningProgress
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult, TuningStep
 
 DECODER = "decoder"
 
@@ -54,47 +53,25 @@ def fast_tuner(tuner: Tuner) -> Tuner:
 
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
     """The families that a selection keeps beside the decoder's, by the settings of the job."""
-    settings = job.config.tuning
     with CountingBar("tuned folds") as bar:
-        return select_families(
-            data,
-            families(job, data.table),
-            fast_tuner(job.tuner),
-            start,
-            always=[DECODER],
-            folds=settings.select_folds,
-            seed=job.config.seed,
-            margin=settings.select_margin,
-            threads=job.config.jobs,
-            progress=bar.add,
-        )
+        return _selecting(job, job.tuner, data.table).select(data, start, job.config.seed, bar.add)
 
 
 def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
     """The tuner itself, or, where the job selects families, one that does so before it tunes."""
-    settings = job.config.tuning
-    if not settings.select:
-        return tuner
-    return Selecting(
-        tuner,
-        fast_tuner(tuner),
-        families(job, table),
-        always=[DECODER],
-        folds=settings.select_folds,
-        margin=settings.select_margin,
-        threads=job.config.jobs,
-    )
+    return _selecting(job, tuner, table) if job.config.tuning.select else tuner
+
+
+def _selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Selecting:
+    settings, by_family = job.config.tuning, families(job, table)
+    folds, margin = settings.select_folds, settings.select_margin
+    return Selecting(tuner, fast_tuner(tuner), by_family, [DECODER], folds, margin, threads=job.config.jobs)
 
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
     """The table without the features of the job that a selection has left out, for which there are no weights."""
-    extracted = {name for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
-    return without_columns(table, [name for name in extracted if name not in weights.dense])
-
-
-def without_columns(table: FeatureTable, names: list[str]) -> FeatureTable:
-    """The table without these dense features."""
-    kept = [i for i, name in enumerate(table.names) if name not in set(names)]
+    left_out = {*job.plan.names} - weights.dense.keys()
+    kept = [i for i, name in enumerate(table.names) if name not in left_out]
     if len(kept) == len(table.names):
         return table
     return replace(table, names=tuple(table.names[i] for i in kept), values=np.asarray(table.values[:, kept]))
@@ -125,10 +102,10 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
     start = job.config.tuning.start
     if isinstance(start, str) and start not in ("uniform", "decoder"):
         weights = read_weights(job.config.path(Path(start)))
-        new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
+        new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
-    extracted = set(feature_names(job.extractors))
+    extracted = set(job.plan.names)
     return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
 
 
@@ -175,15 +152,13 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
         problem = take_features(problem, kept)
         table = problem.table
-    with TuningProgress(job.measures[0].name) as progress:
-        result = tune(
-            problem,
-            job.tuner,
-            start,
-            seed=job.config.seed,
-            report=progress.show,
-        )
     measure = job.measures[0]
+    with StatusLine("tuning") as line:
+
+        def show(step: TuningStep) -> None:
+            line(f"tuning: restart {step.restart}, iteration {step.iteration}, {measure.name} {step.score:.2f}")
+
+        result = tune(problem, job.tuner, start, seed=job.config.seed, report=show)
     nrefs = {len(references) for references in data.references}
     provenance = {
         **record(problem, job.tuner, start, job.config.seed, result),
@@ -222,7 +197,7 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
     job.tuner  # noqa: B018  its options are checked
     table, rows = decoder.take_segments([0])
-    names = feature_names(job.extractors)
+    names = job.plan.names
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])

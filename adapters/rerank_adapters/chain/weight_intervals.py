@@ -19,6 +19,8 @@ from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
 
+SAMPLES = 50  # of a tuner that can be quick, where the config names no number
+
 
 def resampled_weights(
     data: TuningData,
@@ -57,9 +59,6 @@ def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
     shares = flat[:, : len(table.names)] * deviations / np.where(whole > 0, whole, 1.0)[:, None]
     result: FloatArray = shares.reshape(*weights.shape[:-1], len(table.names))
     return result
-
-
-SAMPLES = 50  # of a tuner that can be quick, where the config names no number
 
 
 def samples_of(job: Job) -> int:

@@ -24,6 +24,9 @@ from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
 from rerank_plugins import IncrementalLM, ModelError
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
+LN10 = 2.302585092994046
+TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this
+
 
 class FlashlightModel:
     """The methods of flashlight's `LM` (start, score, finish) over a scorer, for one decoder at a time.
@@ -84,10 +87,6 @@ def flashlight_model(
             FlashlightModel.__init__(self, BeamScorer(model, kept, tokens), words, LMState)
 
     return Model()
-
-
-LN10 = 2.302585092994046
-TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this
 
 
 class CtcLanguageModel:

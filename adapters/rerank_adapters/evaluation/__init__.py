@@ -1,18 +1,14 @@
 """Compares systems: corpus scores, significance tests, oracles, and single segments."""
 
 from rerank_adapters.evaluation.comparison import evaluate, reference_lengths, system_statistics
-from rerank_adapters.evaluation.oracle import Oracle, oracle
-from rerank_adapters.evaluation.result import Change, Comparison, Evaluation, MetricResult, SystemScore, most_changed
+from rerank_adapters.evaluation.oracle import oracle
+from rerank_adapters.evaluation.result import Comparison, Evaluation, most_changed
 from rerank_adapters.evaluation.significance import Interval
 
 __all__ = [
-    "Change",
     "Comparison",
     "Evaluation",
     "Interval",
-    "MetricResult",
-    "Oracle",
-    "SystemScore",
     "evaluate",
     "most_changed",
     "oracle",

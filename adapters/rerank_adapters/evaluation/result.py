@@ -16,6 +16,7 @@ from rerank_plugins import FormatError
 from rerank_plugins.core.arrays import LongArray
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
+BUCKETS = 5
 
 
 @dataclass(frozen=True)
@@ -232,9 +233,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-BUCKETS = 5
 
 
 class Change(NamedTuple):

@@ -33,6 +33,10 @@ import numpy as np
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import BoolArray
 
+CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
+TIE = 1e-9  # sums of the same numbers in another order differ by less
+Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
+
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
     """(n) adjusted p-values, in the order of the (n) p-values: a test is significant at α if its value is at most α.
@@ -50,10 +54,6 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return adjusted
-
-
-CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
-TIE = 1e-9  # sums of the same numbers in another order differ by less
 
 
 class Interval(NamedTuple):
@@ -173,9 +173,6 @@ def paired_gains(
         )
         for number, (value, (i, j)) in enumerate(zip(observed, pairs, strict=True))
     ]
-
-
-Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 
 
 def wilson_interval(successes: float, trials: int) -> Interval:

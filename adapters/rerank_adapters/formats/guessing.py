@@ -33,6 +33,14 @@ ICEFALL = re.compile(r"\S+:\t(?:ref|hyp)=.*")
 FAIRSEQ = re.compile(r"[STHDP]-\S+\t.*")
 SLF = re.compile(r"(?:V|VERSION|U|UTTERANCE|base|lmscale)=.*|(?:N|NODES)=\d+\s+(?:L|LINKS)=\d+.*")
 PIPELINE_TEXTS = ("translation_text", "generated_text", "summary_text")
+CANDIDATES = (
+    "plain,n=N (N lines for each segment)",
+    "kaldi (utt-1 words)",
+    "espnet (utterance words)",
+    "nemo,beam=N (text<TAB>score)",
+    "moses (id ||| text ||| features)",
+)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,6 @@ class Guess:
 
 
 MOSES = Guess("moses", "Moses n-best")
-CANDIDATES = (
-    "plain,n=N (N lines for each segment)",
-    "kaldi (utt-1 words)",
-    "espnet (utterance words)",
-    "nemo,beam=N (text<TAB>score)",
-    "moses (id ||| text ||| features)",
-)
 
 
 def guess(lines: Sequence[str], path: str) -> Guess:
@@ -216,9 +217,6 @@ def _keys(value: Any, depth: int) -> set[str]:
     if isinstance(value, list):
         return set().union(*(_keys(inner, depth) for inner in value[:3]))
     return set()
-
-
-logger = logging.getLogger(__name__)
 
 
 class AutoFormat(NBestFormat):

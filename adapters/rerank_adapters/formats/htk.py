@@ -51,6 +51,21 @@ NAMES = {  # the long names of fields that have a short one
     "UTTERANCE": "U", "VERSION": "V",
 }  # fmt: skip
 BEFORE_START = -1  # a node before the start, from which an arc with the word of the start node leads
+HEADER = "#!MLF!#"
+SILENCES = (
+    "!NULL",
+    "!SENT_START",
+    "!SENT_END",
+    "!ENTER",
+    "!EXIT",
+    "SENT-START",
+    "SENT-END",
+    "<s>",
+    "</s>",
+    "sil",
+    "sp",
+)
+OCTAL = re.compile(rb"\\([0-7]{3})|\\(.)", re.DOTALL)
 
 
 @dataclass
@@ -182,23 +197,6 @@ def _log(text: str, base: float, name: str, path: str, line: int) -> float:
             raise FormatError(f"{name} is {text}, expected a positive probability (base=0)", path=path, line=line)
         return math.log(number)
     return number if base == math.e else number * math.log(base)
-
-
-HEADER = "#!MLF!#"
-SILENCES = (
-    "!NULL",
-    "!SENT_START",
-    "!SENT_END",
-    "!ENTER",
-    "!EXIT",
-    "SENT-START",
-    "SENT-END",
-    "<s>",
-    "</s>",
-    "sil",
-    "sp",
-)
-OCTAL = re.compile(rb"\\([0-7]{3})|\\(.)", re.DOTALL)
 
 
 @dataclass

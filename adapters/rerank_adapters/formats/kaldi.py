@@ -35,6 +35,10 @@ from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import STANDARD, shortest
 
+COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
+KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
+WANTED = "from, to, word and costs, as `0 1 so 4.21,120.5,12_13`, or a final node and its costs"
+
 
 def read_symbols(path: Path) -> dict[str, str]:
     """The word of each integer, which is kept as a text. Raises FormatError for a line of another form."""
@@ -56,10 +60,6 @@ def spelt(integers: Iterable[str], symbols: Mapping[str, str], path: str, line: 
             raise FormatError(f"{integer!r} is not in the symbol table", path=path, line=line)
         words.append(symbols[integer])
     return " ".join(words)
-
-
-COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
-KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,6 @@ def _values(key: str, costs: Mapping[str, Mapping[str, float]], path: str, line:
 
 def _list(utterance: str, ranks: Mapping[int, Hypothesis], names: tuple[str, ...], line: int) -> NBestList:
     return NBestList(utterance, tuple(ranks[rank] for rank in sorted(ranks)), names, line=line)
-
-
-WANTED = "from, to, word and costs, as `0 1 so 4.21,120.5,12_13`, or a final node and its costs"
 
 
 @dataclass(frozen=True)

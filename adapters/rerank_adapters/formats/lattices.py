@@ -30,6 +30,11 @@ from typing import ClassVar
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.core.nbest import NO_SPARSE
 
+Reached = tuple[float, float, float]  # the scaled, the acoustic and the LM cost of the best path to a node
+Subset = dict[int, Reached]
+FEATURES = ("acoustic", "lm")
+EPSILONS = ("<eps>", "!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT", "<s>", "</s>")
+
 
 @dataclass(frozen=True)
 class Arc:
@@ -77,10 +82,6 @@ class WordSequence:
     cost: float
     acoustic: float
     lm: float
-
-
-Reached = tuple[float, float, float]  # the scaled, the acoustic and the LM cost of the best path to a node
-Subset = dict[int, Reached]
 
 
 def best_sequences(lattice: Lattice, n: int, scales: Scales, path: str, line: int) -> list[WordSequence]:
@@ -194,10 +195,6 @@ def _closed(lattice: Lattice, subset: Subset, scales: Scales, rest: dict[int, fl
 def _ended(reached: Reached, final: tuple[float, float], scales: Scales) -> Reached:
     cost = reached[0] + scales.acoustic * final[0] + scales.lm * final[1]
     return cost, reached[1] + final[0], reached[2] + final[1]
-
-
-FEATURES = ("acoustic", "lm")
-EPSILONS = ("<eps>", "!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT", "<s>", "</s>")
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,10 @@ from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.kit.files.text import display_name, finite
 
+ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
+BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
+PLAIN = ("good", "bad", "phenomenon")
+
 
 def read_sentence_pairs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the pairs (source, target) of one file or two, compressed or not.
@@ -73,9 +77,6 @@ def _of_two(source: str, target: str) -> Iterator[tuple[str, str]]:
             yield left, right
 
 
-ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
-
-
 def plain_text(text: str) -> str:
     """The text with single spaces, as pairs are looked up."""
     return " ".join(text.split())
@@ -109,10 +110,6 @@ def read_scored_pairs(path: str | Path) -> ScoredPairs:
     if not scores:
         raise FormatError("the file is empty, wanted `hypothesis TAB reference TAB score` on each line", path=name)
     return scores
-
-
-BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
-PLAIN = ("good", "bad", "phenomenon")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,9 @@ MANY = 20  # lines of text whose first words are all distinct, and those of anot
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
+TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
+IGNORED = "ignore_time_segment_in_scoring"
+ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
 
 
 def kaldi_utterance(line: str) -> tuple[str, str] | None:
@@ -157,11 +160,6 @@ def read_ctm(lines: Iterable[str], path: str) -> dict[str, list[TimedWord]]:
         confidence = value(fields[5], "the confidence", path, number) if len(fields) == 6 else None
         words.setdefault(fields[0], []).append(TimedWord(fields[1], start, duration, fields[4], confidence))
     return {file: sorted(parts, key=lambda word: word.start) for file, parts in words.items()}
-
-
-TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
-IGNORED = "ignore_time_segment_in_scoring"
-ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
 
 
 def ctm_texts(lines: Iterable[str], path: str) -> dict[str, str]:

@@ -37,6 +37,10 @@ from rerank_adapters.formats.reference_forms import (
 from rerank_plugins import FormatError, open_text
 from rerank_plugins.kit.files.text import display_name
 
+logger = logging.getLogger(__name__)
+ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
+FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
+
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
     """The group of each segment.
@@ -61,12 +65,6 @@ def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
     if missing is not None:
         raise FormatError(f"no group for segment id {missing!r} among the {len(groups)} ids of the file", path=name)
     return [groups[id_] for id_ in wanted]
-
-
-logger = logging.getLogger(__name__)
-
-ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
-FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
 
 
 def read_lines(path: str | Path) -> list[str]:

@@ -52,6 +52,8 @@ from rerank_adapters.formats.json_lists import ADDED, JsonFormat, JsonList, NotT
 from rerank_plugins import option
 
 BEAMS_WANTED = "expected the beams of an utterance: arrays [text, state, frames, logit_score, lm_score]"
+MEANS = ("avg_logprob", "no_speech_prob", "compression_ratio", "temperature")
+WANTED = 'expected a Whisper result with "segments" or "avg_logprob", or an array of them'
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,6 @@ def _beam(beam: Any) -> tuple[str, float | None, float | None]:
         named = {"logit_score": beam[-2], "lm_score": beam[-1]}
         return beam[0], number_of(named, "logit_score"), number_of(named, "lm_score")
     raise NotThisFormat(BEAMS_WANTED)
-
-
-MEANS = ("avg_logprob", "no_speech_prob", "compression_ratio", "temperature")
-WANTED = 'expected a Whisper result with "segments" or "avg_logprob", or an array of them'
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,9 @@ from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import shortest
 
 LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
+RANKED = re.compile(r"[1-9][0-9]*best_recog")
+TENSOR = re.compile(r"tensor\(([^,()]+).*\)")
+Texts = Mapping[str, tuple[str, int]]  # the text of an utterance and the number of its line
 
 
 @dataclass(frozen=True)
@@ -201,11 +204,6 @@ class NemoFormat(NBestFormat):
         for hypothesis in written:
             features = spell(written.feature_names, hypothesis.features, "= ")
             yield f"{hypothesis.text}\t{shortest(hypothesis.score or 0.0)}\t{features}{end}"
-
-
-RANKED = re.compile(r"[1-9][0-9]*best_recog")
-TENSOR = re.compile(r"tensor\(([^,()]+).*\)")
-Texts = Mapping[str, tuple[str, int]]  # the text of an utterance and the number of its line
 
 
 @dataclass(frozen=True)

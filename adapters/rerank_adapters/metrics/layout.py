@@ -19,6 +19,7 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 
 TokenArray = IntArray
+LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 
 
 class Sequences(NamedTuple):
@@ -67,9 +68,6 @@ def _starts(lengths: Sequence[int] | LongArray) -> LongArray:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
-
-
-LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 
 
 def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses: int) -> LongArray:

@@ -12,6 +12,12 @@ from functools import lru_cache
 
 from rerank_plugins import ConfigError, Metric
 
+Tokenizer = Callable[[str], str]
+# Tokenizers whose output for a text is the concatenation of their outputs for its white-space words. This holds for
+# `13a`: it pads the text with spaces, so that white space surrounds every word; and white space is never the second
+# character of its rule for `[^0-9][.,]`, nor the first of the one for `[.,][^0-9]`, so no match extends over two words.
+WORD_BY_WORD = frozenset({"none", "13a"})
+
 
 def join_signature(version: str, **settings: str | int | bool) -> str:
     """A signature such as `case:mixed|tok:13a|version:2.6.0`; truth values are written yes and no."""
@@ -23,14 +29,6 @@ def join_signature(version: str, **settings: str | int | bool) -> str:
 def full_signature(metric: Metric, references: int | None) -> str:
     """The metric's signature with the number of references per segment (None where it varies)."""
     return f"nrefs:{'var' if references is None else references}|{metric.signature()}"
-
-
-Tokenizer = Callable[[str], str]
-
-# Tokenizers whose output for a text is the concatenation of their outputs for its white-space words. This holds for
-# `13a`: it pads the text with spaces, so that white space surrounds every word; and white space is never the second
-# character of its rule for `[^0-9][.,]`, nor the first of the one for `[.,][^0-9]`, so no match extends over two words.
-WORD_BY_WORD = frozenset({"none", "13a"})
 
 
 def sacrebleu_version() -> str:

@@ -33,6 +33,13 @@ from rerank_plugins.kit.kernels import allocating_part, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+MOST_WORDS = 10  # of a block
+FARTHEST = 50  # positions between a block and its copy in the reference
+MOST_TRIALS = 1000
+BAND = 25
+CERTAIN = 2 * (BAND - 2)  # up to this distance + difference of lengths, the band holds every best alignment
+NONE, SUBSTITUTION, INSERTION, DELETION = range(4)
+FAR = 1 << 29  # the cost of a cell outside the band
 
 
 @allocating_part
@@ -102,15 +109,6 @@ def continue_distance(order: Any, first: int, n: int, m: int, equal: Any, column
             columns[1, i + 1, block] = up & vertical
             carry_up, carry_down = next_up, next_down
     return int(last[n])
-
-
-MOST_WORDS = 10  # of a block
-FARTHEST = 50  # positions between a block and its copy in the reference
-MOST_TRIALS = 1000
-BAND = 25
-CERTAIN = 2 * (BAND - 2)  # up to this distance + difference of lengths, the band holds every best alignment
-NONE, SUBSTITUTION, INSERTION, DELETION = range(4)
-FAR = 1 << 29  # the cost of a cell outside the band
 
 
 @njit(cache=True, nogil=True)

@@ -36,6 +36,8 @@ ORDERS = {
     "place": "in their order",
 }
 KEYS = "<kbd>j</kbd> <kbd>k</kbd> or arrows: next, previous · <kbd>Enter</kbd>: details · <kbd>/</kbd>: search"
+WEIGHTS = 20  # features that are drawn; the largest parts come first
+BASELINES = {"1-best": "the decoder's 1-best"}  # names of baselines in a sentence
 
 
 def segments_part(evaluation: Evaluation, facts: RunFacts) -> str:
@@ -106,9 +108,6 @@ def _change(metric: MetricResult, change: float, label: str) -> str:
     return f'<td class="{kind}" data-label="{escape(label)}">{change:+.2f}</td>'
 
 
-WEIGHTS = 20  # features that are drawn; the largest parts come first
-
-
 def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
     """The parts for all that is known; none of an evaluation without a run."""
     drawings = [*_contributions(facts, metric), *_weights(facts), *_list_lengths(facts, metric), *_curve(facts, metric)]
@@ -174,9 +173,6 @@ def _curve(facts: RunFacts, metric: str) -> Iterator[str]:
         }
         score = "" if facts.tuning_score is None else f" It ends with {numbers.score(facts.tuning_score)}."
         yield figure(lines(series, "iteration", metric), f"{metric} on the tuning set.{score}", "Tuning curve")
-
-
-BASELINES = {"1-best": "the decoder's 1-best"}  # names of baselines in a sentence
 
 
 def headline(evaluation: Evaluation, system: str | None = None) -> str:

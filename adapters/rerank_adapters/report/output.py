@@ -20,6 +20,8 @@ from rerank_plugins import open_atomic
 
 WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": html.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
+Record = Mapping[str, Any]
+STYLES = ("table", "tsv", "json", "markdown")
 
 
 class ReportConsole(Console):
@@ -63,10 +65,6 @@ def drawn(print_report: Callable[[Console], None]) -> str:
     with console.capture() as captured:
         print_report(console)
     return captured.get()
-
-
-Record = Mapping[str, Any]
-STYLES = ("table", "tsv", "json", "markdown")
 
 
 def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path = "-") -> None:

@@ -14,6 +14,11 @@ from typing import NamedTuple
 from rerank_adapters.evaluation.significance import Interval
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
+WIDTH = 360
+SERIES = 6  # classes of colours
+ROW = 34  # height of a row: a line of text above what is drawn
+LEFT, RIGHT, BOTTOM = 44, 12, 36  # margins of plots with two axes
+LETTER = 6.3  # mean width of a character at 12 px
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -34,13 +39,6 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 def tick_label(value: float) -> str:
     """As `0`, `−2.5` or `40`: no digits without meaning, and a true minus sign."""
     return f"{value:.6g}".replace("-", "−")
-
-
-WIDTH = 360
-SERIES = 6  # classes of colours
-ROW = 34  # height of a row: a line of text above what is drawn
-LEFT, RIGHT, BOTTOM = 44, 12, 36  # margins of plots with two axes
-LETTER = 6.3  # mean width of a character at 12 px
 
 
 class Row(NamedTuple):

@@ -33,6 +33,7 @@ from rerank_adapters.report.tables import (
 from rerank_adapters.report.words import marked, word_differences
 
 MARGIN, GAP = 1, 3  # characters of a drawn table beside those of the cells: at its end, and for each column
+STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
 
 
 def fitted(table: Table, width: int) -> Iterator[Table]:
@@ -94,9 +95,6 @@ def _width(column: Sequence[str]) -> int:
 
 def _width_of_cell(cell: str) -> int:
     return max(map(len, cell.split("\n")))
-
-
-STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
 
 
 def print_evaluation(

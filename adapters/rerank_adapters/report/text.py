@@ -25,6 +25,22 @@ TITLES = {
     "format": "Formats of n-best lists",
     "trainer": "Trainers",
 }
+LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "[": "{[}",  # a bracket at the start of a row would be read as an option of the row before
+    "]": "{]}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+}
 
 
 def plugin_page(entries: Mapping[str, Mapping[str, Entry]]) -> str:
@@ -48,24 +64,6 @@ def _row(option: Option) -> str:
     default = "" if option.required else f"`{option.default!r}`"
     cells = (f"`{option.name}`", f"`{option.type_name}`", default, option.doc)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "[": "{[}",  # a bracket at the start of a row would be read as an option of the row before
-    "]": "{]}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "±": r"$\pm$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-}
 
 
 def tsv(evaluation: Evaluation) -> str:

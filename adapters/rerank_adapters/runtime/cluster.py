@@ -42,6 +42,8 @@ Client = Any  # distributed.Client, whose methods have no types
 
 _schedulers: list[str] = []
 _clients: dict[str, Client] = {}
+_one_at_a_time = threading.Lock()
+_works: dict[bytes, Callable[[Any], Any]] = {}
 
 
 @contextmanager
@@ -219,9 +221,6 @@ def _digest(payload: bytes) -> bytes:
 
 
 # The functions below run in a worker of the cluster.
-
-_one_at_a_time = threading.Lock()
-_works: dict[bytes, Callable[[Any], Any]] = {}
 
 
 def _perform(payload: bytes, item: bytes) -> bytes:

@@ -14,13 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Lock, Timer
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from rerank_adapters.runtime.kernel_cache import compilations
 from rerank_plugins.core.trainer import counted as counted
-
-if TYPE_CHECKING:
-    from rerank_plugins import TuningStep
 
 Item = TypeVar("Item")
 
@@ -224,18 +221,6 @@ class StatusLine(_LateDisplay):
         status = Console(stderr=True).status(self._stage)
         status.start()
         return status
-
-
-class TuningProgress(StatusLine):
-    """A line with the restart and the iteration of a tuner, and the score by the metric that it has reached."""
-
-    def __init__(self, metric: str) -> None:
-        super().__init__("tuning")
-        self.metric = metric
-
-    def show(self, step: TuningStep) -> None:
-        """Show a step."""
-        self(f"tuning: restart {step.restart}, iteration {step.iteration}, {self.metric} {step.score:.2f}")
 
 
 def _bar(what: str, total: int | None) -> tuple[Any, Any]:

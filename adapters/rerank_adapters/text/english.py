@@ -44,6 +44,7 @@ RULES = tuple(
         (r"(?i)(^|\s)('t)(is|was)\b", r"\1\2 \3"),
     )
 )
+MARKS = ".?!…:;"
 
 
 def penn_tokenize(text: str) -> str:
@@ -74,9 +75,6 @@ def penn_unescape(text: str) -> str:
         quotes = {"``": '"', "''": '"', "`": "'"}
         text = " ".join(quotes.get(token, token) for token in text.split(" "))
     return text
-
-
-MARKS = ".?!…:;"
 
 
 def _words(text: str) -> frozenset[str]:

@@ -6,9 +6,7 @@ metric, to be maximised or minimised.
 
 Of the intervals with the best score the widest wins, and t is its middle, since weights at the edge of an
 interval would change their 1-bests with the next rounding. For the same reason, changes that are closer together than
-NARROW times the whole range count as one. With `smoothing` > 0 the score of an interval is averaged over all t within
-that distance of its middle, as a guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008;
-Foster & Kuhn 2009).
+NARROW times the whole range count as one.
 
 Upper envelopes of the lines score + t * slope, one envelope per n-best list: the kernel of MERT's line search.
 
@@ -39,6 +37,7 @@ from rerank_plugins.kit.kernels import part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.
 ROUNDING = 1e-9
+NARROW = 1e-9
 
 
 def upper_envelopes(
@@ -140,33 +139,18 @@ def _between_chords(slope: Any, score: Any, low: Any, high: Any, a: Any, b: Any,
     return kept
 
 
-NARROW = 1e-9
-
-
 class Line(NamedTuple):
     """The metric along a line: it is `scores[i]` for t from `edges[i]` to `edges[i+1]`; adjacent scores differ."""
 
     edges: FloatArray
     scores: FloatArray
 
-    def smoothed(self, smoothing: float) -> FloatArray:
-        """(intervals): the score averaged over all t on the line within `smoothing` of the interval's middle."""
-        if smoothing <= 0 or len(self.scores) == 1:
-            return self.scores
-        # The integral of the metric from edges[0] to each edge; it is linear in between, so `interp` is exact.
-        area = np.concatenate([[0.0], np.cumsum(np.diff(self.edges) * self.scores)])
-        middles = (self.edges[1:] + self.edges[:-1]) / 2
-        low = np.maximum(middles - smoothing, self.edges[0])
-        high = np.minimum(middles + smoothing, self.edges[-1])
-        mean: FloatArray = (np.interp(high, self.edges, area) - np.interp(low, self.edges, area)) / (high - low)
-        return mean
-
-    def best(self, sign: float, smoothing: float = 0.0, penalties: FloatArray | None = None) -> tuple[float, float]:
-        """The best t and the (smoothed) score there; `sign` is 1 to maximise the metric, -1 to minimise it.
+    def best(self, sign: float, penalties: FloatArray | None = None) -> tuple[float, float]:
+        """The best t and the score there; `sign` is 1 to maximise the metric, -1 to minimise it.
 
         Each interval's score is worse by its part of `penalties` (intervals), in units of the metric.
         """
-        gains = sign * self.smoothed(smoothing)
+        gains = sign * self.scores
         if penalties is not None:
             gains = gains - penalties
         best = int(np.argmax(np.where(gains == gains.max(), np.diff(self.edges), 0.0)))

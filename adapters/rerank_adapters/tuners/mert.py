@@ -40,7 +40,6 @@ class Mert(IterativeTuner):
     directions: int = option(12, doc="random directions searched in each sweep, besides every coordinate")
     sweeps: int = option(30, doc="maximum number of sweeps over the directions per restart")
     tolerance: float = option(1e-4, doc="the restart ends when a sweep improves the score by less than this fraction")
-    smoothing: float = option(0.0, doc="average the metric over this distance along a line (0: exact maximum)")
 
     tunes_sparse = False
 
@@ -86,7 +85,7 @@ class Mert(IterativeTuner):
             if low < high:
                 line = metric_on_line(scores, slopes, problem.offsets, problem.statistics, problem.metric, low, high)
                 penalties = self._penalties(line, weights, direction, prior) if self.prior else None
-                t, _ = line.best(problem.sign, self.smoothing, penalties)
+                t, _ = line.best(problem.sign, penalties)
                 weights = weights + t * direction
                 scores += t * slopes
         return np.clip(weights, problem.lower, problem.upper)  # rounding may have exceeded a bound

@@ -13,15 +13,15 @@ A round takes O(segments * pairs) plus some twenty passes of O(kept pairs * feat
 The scores of the two must differ enough, but not too much.
 In Hopkins & May (2011), Figure 4, Γ pairs are drawn from each list; of those whose scores differ by at least α, the Ξ
 most different ones are kept. Nakov, Guzmán & Vogel (2013) find that the most different pairs often contain a monster,
-an absurdly long and absurdly bad hypothesis, which makes the weights prefer short output. Their remedies are a ceiling
-on the difference and a random choice among the pairs above the threshold.
+an absurdly long and absurdly bad hypothesis, which makes the weights prefer short output. The remedy of
+theirs that is used here is a ceiling on the difference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class Pairs(NamedTuple):
 class PairSampler:
     """Draws `drawn` pairs per list and keeps up to `kept` of those that differ by `threshold` to `ceiling`.
 
-    `goodness` (rows) are sentence scores, higher is better; the thresholds are in their unit. `keep` selects the most
-    different pairs or random ones. A list of one hypothesis has no pairs.
+    `goodness` (rows) are sentence scores, higher is better; the thresholds are in their unit. The most different pairs
+    are kept. A list of one hypothesis has no pairs.
     """
 
     goodness: FloatArray
@@ -57,7 +57,6 @@ class PairSampler:
     kept: int
     threshold: float
     ceiling: float
-    keep: Literal["top", "random"] = "top"
 
     def sample(self, rng: np.random.Generator) -> Pairs:
         """Draw pairs from all lists; they are ordered by list. O(lists * drawn)."""
@@ -74,14 +73,11 @@ class PairSampler:
         one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)
         difference = np.abs(self.goodness[one] - self.goodness[other])
         fits = (difference >= self.threshold) & (difference <= self.ceiling) & (difference > 0)
-        # The draws are in random order, so the first ones that fit are a random choice, as are the first among equals.
-        if self.keep == "top":
-            rank = np.where(fits, difference, -np.inf)
-            least = np.partition(rank, -min(self.kept, self.drawn), axis=1)[:, -min(self.kept, self.drawn), None]
-            above, equal = rank > least, (rank == least) & fits
-            fits = above | (equal & (equal.cumsum(axis=1) <= self.kept - above.sum(axis=1, keepdims=True)))
-        else:
-            fits &= fits.cumsum(axis=1) <= self.kept
+        # The draws are in random order, so the first among equals are a random choice.
+        rank = np.where(fits, difference, -np.inf)
+        least = np.partition(rank, -min(self.kept, self.drawn), axis=1)[:, -min(self.kept, self.drawn), None]
+        above, equal = rank > least, (rank == least) & fits
+        fits = above | (equal & (equal.cumsum(axis=1) <= self.kept - above.sum(axis=1, keepdims=True)))
         one, other = one[fits], other[fits]
         swap = self.goodness[one] < self.goodness[other]
         return Pairs(np.where(swap, other, one), np.where(swap, one, other))
@@ -96,9 +92,6 @@ class Pro(IterativeTuner):
     kept: int = option(50, doc="pairs kept per list (Ξ)")
     threshold: float = option(1.0, doc="smallest difference of a pair's sentence scores, in standard deviations (α)")
     ceiling: float = option(5.0, doc="largest difference, in the same unit; pairs that differ more contain a monster")
-    keep: Literal["top", "random"] = option(
-        "top", doc="which pairs between the two limits to keep: the most different, or random ones"
-    )
     interpolation: float = option(0.5, doc="part of the fitted weights in the new ones; the rest are the previous (Ψ)")
     l2: float = option(1e-3, doc="weight of the squared length of the weight vector, per pair")
 
@@ -116,7 +109,7 @@ class Pro(IterativeTuner):
         """A search by rounds of sampling and fitting; restarts differ in their samples."""
         goodness = problem.sign * problem.metric.sentence_scores(problem.statistics)
         goodness /= spread(goodness, problem.offsets)
-        sampler = PairSampler(goodness, problem.offsets, self.pairs, self.kept, self.threshold, self.ceiling, self.keep)
+        sampler = PairSampler(goodness, problem.offsets, self.pairs, self.kept, self.threshold, self.ceiling)
 
         def iterates(start: FloatArray, rng: np.random.Generator, _restart: int) -> Iterator[FloatArray]:
             prior = Prior.of(problem, start)

@@ -23,12 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rerank_adapters.tuners.within_lists import FeatureRows, centred, dot, one_best
+from rerank_adapters.tuners.within_lists import CONSTANT, FeatureRows, centred, dot, one_best
 from rerank_plugins import FloatArray, Metric, TuningData
 from rerank_plugins.core.arrays import BoolArray, LongArray
-
-# A spread below this fraction of a feature's magnitude is the rounding error of a constant.
-CONSTANT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,11 +26,11 @@ from typing import Annotated
 
 import numpy as np
 
+from rerank_adapters.tuners.within_lists import CONSTANT
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Scorer
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Setting
 
-CONSTANT = 1e-10  # a spread below this fraction of a feature's magnitude is the rounding error of a constant
 CELLS = 1 << 20  # rows * trees that are followed at once
 
 

@@ -18,6 +18,8 @@ import numpy as np
 from rerank_plugins import FloatArray, Metric, SparseBlock
 from rerank_plugins.core.arrays import LongArray
 
+CONSTANT = 1e-10  # a deviation below this fraction of the values' magnitude is the rounding error of a constant
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
@@ -92,9 +94,6 @@ def gains_of(statistics: FloatArray, slope: FloatArray) -> FloatArray:
 def spread(gains: FloatArray, offsets: LongArray) -> float:
     """The standard deviation within lists, pooled over all lists; 1 instead of 0, so that it can be a divisor."""
     return float(np.sqrt(np.mean(centred(gains, offsets) ** 2))) or 1.0
-
-
-CONSTANT = 1e-10  # a deviation below this fraction of the values' magnitude is the rounding error of a constant
 
 
 def correlations_within_lists(columns: FloatArray, offsets: LongArray) -> FloatArray:

@@ -41,6 +41,8 @@ from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
+KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
+
 
 @dataclass(frozen=True)
 class TomlFile:
@@ -88,9 +90,6 @@ def plain_values(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [plain_values(item) for item in value if item is not None]
     return str(value)
-
-
-KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
 
 
 def read_weights(path: str | Path) -> Weights:

@@ -21,6 +21,8 @@ from rerank_adapters.weights.values import Weights, grouped, ungrouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.kit.files.text import display_name, finite, shortest
 
+UNTUNED = ("UnknownWordPenalty",)
+
 
 def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
     """The label ("" where there are only numbers) and the values of a line `name= v v`, `name=v` or `name v`.
@@ -101,9 +103,6 @@ def dense_lines(weights: Weights) -> list[str]:
         f"{label}= {' '.join(map(shortest, value if isinstance(value, list) else [value]))}"
         for label, value in grouped(weights.dense).items()
     ]
-
-
-UNTUNED = ("UnknownWordPenalty",)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ is long enough) follow those of t-1. So nothing is padded, and each step is one 
 have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction, nearly all of
 them in kit/matrix_products.py.
 
-Computes the states of the two LSTM layers for parsing, without what the gradients of training need.
-
-Each distinct word of a batch is multiplied by the input weights once. Where the sentences are much alike, as the
-hypotheses of an n-best list are, the lower layer reads each distinct beginning and each distinct end once. As
-σ(x) = (1 + tanh(x / 2)) / 2, the weights of the gates i, f and o are halved beforehand, which is exact in binary, and
+Parsing needs no gradients: each distinct word of a batch is multiplied by the input weights once. Where the sentences
+are much alike, as the hypotheses of an n-best list are, the lower layer reads each distinct beginning and each distinct
+end once. As σ(x) = (1 + tanh(x / 2)) / 2, the weights of the gates i, f and o are halved beforehand, which is exact in
+binary, and
 
     c_t = ((1 + f') c_{t-1} + (1 + i') g) / 2      h_t = (1 + o') tanh(c_t) / 2      i', f', o' = tanh(W x / 2 + …)
 """

@@ -1,11 +1,10 @@
 """Parses with a trained network: sentences in batches of similar length, each distinct word looked up once.
 
-Finds the best dependency tree with one root under arc scores (Chu & Liu 1965, Edmonds 1967).
-
-For most sentences, the best heads of the single words already form a tree with one root, which is checked for a whole
-batch at once. For the others, a constant larger than any difference between trees is subtracted from the arcs of the
-root symbol, so that the best arborescence has as few of them as possible, which is one. Contracting a cycle takes
-O(n^2), and there are fewer than n cycles.
+The tree is the best one with one root under the scores of arcs (Chu & Liu 1965, Edmonds 1967). For most sentences, the
+best heads of the single words already form a tree with one root, which is checked for a whole batch at once. For the
+others, a constant larger than any difference between trees is subtracted from the arcs of the root symbol, so that the
+best arborescence has as few of them as possible, which is one. Contracting a cycle takes O(n^2), and there are fewer
+than n cycles.
 """
 
 from __future__ import annotations

@@ -3,9 +3,7 @@
 Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
 average of those of the last steps. The same data and settings give the same model on every processor.
 
-The training loss of the network and its gradient, derived by hand from the equations of network.py.
-
-A name that begins with d is the gradient of the loss at that array.
+The gradient is derived by hand from the equations of network.py; a name that begins with d is that at an array.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The first line shows which of three forms a file has:
 
     gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
     1<TAB>sentence                     label and sentence; the first line may be a header `label<TAB>sentence`
-    pairs (see minimal_pairs.py)       a pair gives two judgements: the good sentence is acceptable, the bad one not
+    pairs (see formats/pairs.py)      a pair gives two judgements: the good sentence is acceptable, the bad one not
 
 A label is 1 (acceptable) or 0 (unacceptable). Reading takes linear time.
 """

@@ -42,11 +42,11 @@ class Segment:
         Raises ConfigError for a job without weights, and for a data set or a segment that it does not have.
         """
         from rerank_adapters.chain.job import Job
-        from rerank_adapters.chain.run import RERANKED, weights_file
+        from rerank_adapters.chain.run import RERANKED, system_file
 
         job = Job.create(JobFlags(config).settings, registry)
         folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
-        weights = folder / weights_file(RERANKED)
+        weights = folder / system_file("weights", RERANKED, ".toml")
         if not weights.is_file():
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
         for set_name, data_set in _data_sets(job.config, config, name).items():

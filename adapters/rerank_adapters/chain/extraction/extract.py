@@ -21,8 +21,9 @@ from rerank_adapters.chain.extraction.known_values import KnownValues, of_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.pool import extract_groups
 from rerank_adapters.chain.extraction.value_cache import ValueCache
-from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
+
+Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
 
 def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[list[NBestList]]:
@@ -30,61 +31,43 @@ def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[l
 
     An error of the reader is raised after the lists that came before it.
     """
-    reader = _Reader(nbests, most)
-    Thread(target=reader.read, name="lists", daemon=True).start()  # it may wait for input for ever
-    while group := reader.take():
-        yield group
-    if reader.error is not None:
-        raise reader.error
+    waiting: deque[NBestList] = deque()
+    ended: list[BaseException | None] = []  # at the end, the error of the reader if there is one
+    changed = Condition()
 
-
-class _Reader:
-    """Lists between the thread that reads them and the one that takes them."""
-
-    def __init__(self, nbests: Iterable[NBestList], most: int) -> None:
-        self.error: BaseException | None = None
-        self._nbests, self._most = nbests, most
-        self._waiting: deque[NBestList] = deque()
-        self._rows = 0
-        self._ended = False
-        self._changed = Condition()
-
-    def read(self) -> None:
-        """Read all lists; wait while as many hypotheses as a group may have are there already."""
+    def read() -> None:
+        error: BaseException | None = None
         try:
-            for nbest in self._nbests:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._rows < self._most)
-                    self._waiting.append(nbest)
-                    self._rows += len(nbest)
-                    self._changed.notify_all()
-        except BaseException as error:
-            self.error = error
-        finally:
-            with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+            for nbest in nbests:
+                with changed:
+                    changed.wait_for(lambda: sum(map(len, waiting)) < most)
+                    waiting.append(nbest)
+                    changed.notify_all()
+        except BaseException as problem:
+            error = problem
+        with changed:
+            ended.append(error)
+            changed.notify_all()
 
-    def take(self) -> list[NBestList]:
-        """The lists that are there, or the next one; empty at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
-            group = list(self._waiting)
-            self._waiting.clear()
-            self._rows = 0
-            self._changed.notify_all()
-            return group
-
-
-Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
+    Thread(target=read, name="lists", daemon=True).start()  # it may wait for input for ever
+    while True:
+        with changed:
+            changed.wait_for(lambda: waiting or ended)
+            group = list(waiting)
+            waiting.clear()
+            changed.notify_all()
+        if group:
+            yield group
+        elif ended[0] is not None:
+            raise ended[0]
+        else:
+            return
 
 
 def extract_features(
     nbests: Sequence[NBestList],
-    extractors: Mapping[str, FeatureExtractor],
+    plan: Plan,
     *,
-    texts: Mapping[str, TextPipeline] | None = None,
-    sources: Mapping[str, TextPipeline] | None = None,
     decoder: FeatureTable | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
@@ -93,13 +76,11 @@ def extract_features(
 ) -> FeatureTable:
     """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
-    `texts` and `sources` hold, by label, the pipelines that hypotheses and sources go through before an extractor sees
-    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values
-    are taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
+    `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values are
+    taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
     so that an interrupted extraction can be continued: clear it when the table has been saved.
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """
-    plan = Plan(extractors, texts or {}, sources or {})
     offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
     ids = tuple(nbest.segment_id for nbest in nbests)
     if decoder is None:
@@ -130,10 +111,8 @@ def extract_features(
 
 def stream_features(
     nbests: Iterable[NBestList],
-    extractors: Mapping[str, FeatureExtractor],
+    plan: Plan,
     *,
-    texts: Mapping[str, TextPipeline] | None = None,
-    sources: Mapping[str, TextPipeline] | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
     cache: ValueCache | None = None,
@@ -144,7 +123,6 @@ def stream_features(
     Values are taken from `cache` and kept there. With `at_once`, each list is yielded as soon as it has come, however
     long the next one takes; this process alone works then.
     """
-    plan = Plan(extractors, texts or {}, sources or {})
     plan.check()
     groups = as_they_come(nbests) if at_once else chunks(nbests)
     for finished in extract_groups(plan, groups, KnownValues(plan, cache, None), jobs=1 if at_once else jobs):

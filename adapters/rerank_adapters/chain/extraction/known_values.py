@@ -21,6 +21,9 @@ from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, Val
 from rerank_adapters.chain.extraction.value_identity import value_identity
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature
 
+SIZE = 16  # bytes of a key
+KeysOf = Callable[[Sequence[NBestList]], Keys]
+
 
 def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
     """Hash of all that an extractor can see of the lists; without source and context unless `around`."""
@@ -110,11 +113,6 @@ class KnownValues:
             store.close()
         if self._lasting and self._cache is not None:
             self._cache.shrink()
-
-
-SIZE = 16  # bytes of a key
-
-KeysOf = Callable[[Sequence[NBestList]], Keys]
 
 
 def keys_for(extractor: FeatureExtractor) -> KeysOf:

@@ -20,7 +20,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,7 +204,15 @@ class ValueCache:
 
     def holdings(self) -> list[Holding]:
         """What the cache holds, by identity."""
-        return list(self._holdings())
+        held = []
+        for folder in self._folders():
+            rows = size = 0
+            for path in folder.glob(BLOCKS):
+                with suppress(ModelError, KeyError):
+                    rows += len(read_model(path, KIND)[1]["first"])
+                size += _size(path)
+            held.append(Holding(_identity(folder), rows, size))
+        return held
 
     def size(self) -> int:
         """The size on disk in bytes."""
@@ -237,15 +245,6 @@ class ValueCache:
 
     def _folders(self) -> Sequence[Path]:
         return [path.parent for path in sorted(self.folder.glob(f"*/{IDENTITY}"))]
-
-    def _holdings(self) -> Iterator[Holding]:
-        for folder in self._folders():
-            rows = size = 0
-            for path in folder.glob(BLOCKS):
-                with suppress(ModelError, KeyError):
-                    rows += len(read_model(path, KIND)[1]["first"])
-                size += _size(path)
-            yield Holding(_identity(folder), rows, size)
 
 
 def _identity(folder: Path) -> str:

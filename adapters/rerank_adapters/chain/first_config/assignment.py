@@ -37,6 +37,7 @@ SAMPLE = 300  # segments that are compared
 MANY = 10  # groups from which on tests resample them
 
 Ask = Callable[[str, Sequence[str]], str | None]  # a question and its answers; None where nobody can be asked
+ENDINGS = {".txt", ".tsv", ".csv", ".scores", ".score", ".gz", ".xz", ".bz2", ".zst"}
 
 
 @dataclass
@@ -246,9 +247,6 @@ def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
 
 def _share(one: Counter[str], other: Counter[str]) -> float:
     return (one & other).total() / max(one.total(), other.total(), 1)
-
-
-ENDINGS = {".txt", ".tsv", ".csv", ".scores", ".score", ".gz", ".xz", ".bz2", ".zst"}
 
 
 @dataclass(frozen=True)

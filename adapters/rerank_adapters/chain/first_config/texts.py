@@ -21,6 +21,9 @@ FUNCTION_WORDS = {
 }
 LEAST = 0.1  # the proportion of function words below which no language is named
 TEXTS = 1000  # texts that are looked at
+UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
+CASES = {"lower-case", "upper-case"}
+PUNCTUATION = (".", ",", "?", "!", ";", ":")
 
 
 def language_of(texts: Sequence[str]) -> str | None:
@@ -36,11 +39,6 @@ def language_of(texts: Sequence[str]) -> str | None:
     }
     best = max(shares, key=lambda language: shares[language])
     return best if shares[best] >= LEAST else None
-
-
-UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
-CASES = {"lower-case", "upper-case"}
-PUNCTUATION = (".", ",", "?", "!", ";", ":")
 
 
 @dataclass(frozen=True)

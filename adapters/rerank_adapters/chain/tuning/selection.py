@@ -27,6 +27,7 @@ from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
+PATIENCE = 3  # rounds without a new best score after which the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +104,6 @@ def left_out(names: Sequence[str], families: Families, used: Collection[str]) ->
     of_any = {name for members in families.values() for name in members}
     kept = {name for family in used for name in families[family]}
     return np.array([name in of_any and name not in kept for name in names], bool)
-
-
-PATIENCE = 3  # rounds without a new best score after which the search ends
 
 
 @dataclass(frozen=True)
@@ -211,6 +209,15 @@ class Selecting(Tuner):
     threads: int = 1
     selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
 
+    def select(
+        self, data: TuningData, start: FloatArray, seed: int = 1, progress: Callable[[int], None] = lambda folds: None
+    ) -> Selection:
+        """The families that are kept, as by `select_families`."""
+        return select_families(
+            data, self.families, self.selector, start, always=self.always, folds=self.folds, seed=seed,
+            margin=self.margin, threads=self.threads, progress=progress,
+        )  # fmt: skip
+
     def tune(
         self,
         data: TuningData,
@@ -221,10 +228,7 @@ class Selecting(Tuner):
         """Select families, and tune their weights; all others get weight 0."""
         key = data.table.segment_ids
         if key not in self.selections:
-            self.selections[key] = select_families(
-                data, self.families, self.selector, start,
-                always=self.always, folds=self.folds, margin=self.margin, threads=self.threads,
-            )  # fmt: skip
+            self.selections[key] = self.select(data, start)
         without = left_out(data.table.all_names, self.families, self.selections[key].families)
         reduced = replace(data, fixed=data.fixed | without)
         return self.tuner.tune(reduced, np.where(without, 0.0, start), rng, report)
