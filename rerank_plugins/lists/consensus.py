@@ -28,6 +28,7 @@ from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
+FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,6 @@ class WordPosteriorsFeature(FeatureExtractor):
         totals = np.where(is_word, log(np.maximum(values, LEAST)), 0.0).sum(axis=1)
         means = np.where(is_word, values, 0.0).sum(axis=1) / np.maximum(is_word.sum(axis=1), 1)
         return np.column_stack([-network.expected_errors(), totals, means])
-
-
-FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.training import Iteration
     from rerank_plugins.translation.joint_model.training import Epoch
 
+Pairs = Iterable[tuple[str, str]]
+
 
 @dataclass
 class TranslationMemoryTrainer(Trainer):
@@ -151,9 +153,6 @@ class JointLMTrainer(Trainer):
             f"{len(model.numbering.target_words):,} target words"
         )
         return Trained(lambda path: write_model(model, path), [sizes])
-
-
-Pairs = Iterable[tuple[str, str]]
 
 
 @dataclass

@@ -29,6 +29,7 @@ from rerank_plugins.translation.memory_matches import compare
 from rerank_plugins.translation.words import split_words
 
 UNKNOWN = -1  # the number of a word that is not in the memory
+HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +168,6 @@ FILE = ModelFile(
     check=lambda memory: isinstance(memory.settings["lowercase"], bool),
 )
 read_model, write_model = FILE.read, FILE.write
-
-
-HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ from rerank_plugins.kit.nbest_lists import source_of
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
+UNKNOWN = ""  # no word of a text is empty
+
 
 @dataclass(frozen=True)
 class DecoderAlignmentFeature(FeatureExtractor):
@@ -67,9 +69,6 @@ class DecoderAlignmentFeature(FeatureExtractor):
 def _numbers(links: str) -> LongArray:
     """(n, 2) the source word and the word of the hypothesis of each link."""
     return np.array(links.replace("-", " ").split(), np.int64).reshape(-1, 2)
-
-
-UNKNOWN = ""  # no word of a text is empty
 
 
 @dataclass(frozen=True)

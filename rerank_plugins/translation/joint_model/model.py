@@ -29,6 +29,13 @@ from rerank_plugins.translation.words import split_words
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
+UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
+TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's
+END = 1  # the output `</s>`; the output 0 is the unknown word, and those from 2 on are the target words
+Weights = NDArray[np.float32]
+BATCH = 1024  # contexts whose scores of all outputs are in memory at a time
+ARRAYS = ("embeddings", "hidden", "hidden_bias", "output", "output_bias")
+
 
 def affiliations(alignment: WordAlignmentModel, source: str, targets: Sequence[str]) -> list[LongArray]:
     """The source word, from 0, of each word of each target text; an array of 0 words for a text without words."""
@@ -55,11 +62,6 @@ def filled(links: LongArray, length: int) -> LongArray:
     left = np.maximum(right - 1, 0)
     left_is_nearer = np.abs(places - linked[left]) < np.abs(places - linked[right])
     return np.asarray(links[linked[np.where(left_is_nearer, left, right)]], np.int64)
-
-
-UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
-TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's
-END = 1  # the output `</s>`; the output 0 is the unknown word, and those from 2 on are the target words
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,6 @@ class Numbering:
         return Contexts(source_symbols, target_symbols, *starts, predicted, self.window, self.history)
 
 
-Weights = NDArray[np.float32]
-BATCH = 1024  # contexts whose scores of all outputs are in memory at a time
-
-
 @dataclass(frozen=True, eq=False)
 class JointModel:
     """A network over the words of `numbering`.
@@ -193,6 +191,5 @@ def _fits(model: JointModel) -> bool:
     return min(numbering.window, numbering.history) >= 0 and (symbols, inputs) == (numbering.symbols, len(model.hidden))
 
 
-ARRAYS = ("embeddings", "hidden", "hidden_bias", "output", "output_bias")
 FILE = ModelFile(JointModel, "joint-lm", "joint model", first=ARRAYS, check=_fits)
 read_model, write_model = FILE.read, FILE.write
