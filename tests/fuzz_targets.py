@@ -18,7 +18,7 @@ from rerank_adapters.applications.restoration.incomplete import parse_incomplete
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.speech.rover import read_lists, read_systems
-from rerank_adapters.applications.tables.families import load as load_table
+from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config

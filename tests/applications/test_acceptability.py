@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.acceptability.classifiers import (
     Classifier,
-    read_classifier,
-    write_classifier,
-)
-from rerank_adapters.applications.acceptability.features import fit_logistic, matching_columns
-from rerank_adapters.applications.acceptability.measures import (
     accuracy,
     best_threshold,
     matthews,
+    read_classifier,
     reliability,
     roc_area,
     roc_curve,
+    write_classifier,
 )
+from rerank_adapters.applications.acceptability.features import fit_logistic, matching_columns
 from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs import Preferences
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rerank_adapters.applications.parsing.parser_scores import print_scores
+from rerank_adapters.applications.parsing.parse import print_scores
 from rerank_plugins.core.dependency_tree import read_conllu
 from tests.command_line import done, refused, rerank, says_what_it_wrote
 

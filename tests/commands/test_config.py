@@ -72,8 +72,7 @@ def test_wrong_keys_name_file_and_line(tmp_path, old, new, line, message):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"seed = = 1", "not valid TOML.*line 1"), (b"seed = 1 # \xff", "not UTF-8 text")],
+    ("content", "message"), [(b"seed = = 1", "not valid TOML.*line 1"), (b"seed = 1 # \xff", "not UTF-8 text")]
 )
 def test_files_that_are_no_configs(tmp_path, content, message):
     path = tmp_path / "job.toml"

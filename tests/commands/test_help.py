@@ -22,7 +22,7 @@ COMMANDS = [name.replace("_", "-") for name in ORDER]
 
 def test_plugins_as_text():
     text = done("plugins").out
-    for name in ("consensus", "kenlm", "treebank", "bleu", "mert", "fairseq"):
+    for name in ("consensus", "ngram-lm", "treebank", "bleu", "mert", "fairseq"):
         assert re.search(rf"^\w+ {name} ", text, re.M)
     assert re.search(r"^    C: float = 0.01  ", done("plugins", "mira").out, re.M)
     tuners = re.findall(r"^tuner (\S+) ", text, re.M)

@@ -34,7 +34,7 @@ def test_each_shell_gets_a_script(monkeypatch, shell):
         (["parse", "-p", "stan"], ["plain,stanza"]),
         (["parse", "-p", "pcfg,thr"], ["plain,pcfg,threshold="]),
         (["explain", "--parser", "eng"], ["plain,english"]),
-        (["score", "--lm", "hh"], ["plain,hhmm"]),
+        (["score", "--lm", "hh"], ["plain,hhmm-lm"]),
         (["sample", "tree"], ["plain,treelet-lm"]),
         (["run", "conf"], ["file,conf"]),
     ],

@@ -30,8 +30,8 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.acceptability.classifiers import best_threshold
 from rerank_adapters.applications.acceptability.features import matching_columns
-from rerank_adapters.applications.acceptability.measures import best_threshold
 from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table
 from rerank_adapters.builtin import BUILTIN

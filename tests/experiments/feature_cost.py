@@ -70,15 +70,7 @@ def cost(extractor: FeatureExtractor, lists: Sequence[NBestList]) -> float:
 @click.option("--first", default=0, help="Leave out this many lists at the beginning.")
 @click.option("--count", default=18, help="Number of lists, besides one before them that compiles the kernels.")
 @click.option("--features", "-f", multiple=True, default=FEATURES, help="Features with their options.")
-def main(
-    lists: Path,
-    noisy_text: bool,
-    words: int,
-    size: int,
-    first: int,
-    count: int,
-    features: Sequence[str],
-) -> None:
+def main(lists: Path, noisy_text: bool, words: int, size: int, first: int, count: int, features: Sequence[str]) -> None:
     """Print the table."""
     with patch.dict(os.environ, {"RERANK_CACHE": ""}):  # nothing is to come from the cache, nor to go there
         if noisy_text:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.similarity.measures import measures_of
+from rerank_adapters.applications.similarity.scores import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.kit.nbest_lists import posteriors
 from rerank_plugins.similarity.feature import SvsSimilarityFeature

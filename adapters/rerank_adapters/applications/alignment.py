@@ -14,14 +14,14 @@ from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
 from rerank_plugins.kit.files.text import open_atomic
-from rerank_plugins.translation.alignment.links import GoldLinks, Method, links_text, read_gold
+from rerank_plugins.translation.alignment.links import GoldLinks, Method, alignment_errors, links_text, read_gold
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.alignment.links import Method
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 
 Pairs = Iterable[tuple[str, str]]
+METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
 
 
 def aligned_lines(model: WordAlignmentModel, pairs: Pairs, method: Method) -> Iterator[str]:
@@ -35,17 +35,12 @@ def error_lines(model: WordAlignmentModel, pairs: Pairs, gold: Sequence[GoldLink
 
     Raises FormatError for a different number of pairs.
     """
-    from rerank_plugins.translation.alignment.links import alignment_errors
-
     sentences = [(model.words_of(source), model.words_of(target)) for source, target in pairs]
     if len(sentences) != len(gold):
         raise FormatError(f"the links of {len(gold):,} sentence pairs, expected those of {len(sentences):,}", path=path)
     yield "links\tAER\tprecision\trecall\n"
     for method, errors in alignment_errors(model, sentences, gold).items():
         yield f"{method}\t{errors.error_rate:.4f}\t{errors.precision:.4f}\t{errors.recall:.4f}\n"
-
-
-METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
 
 
 @click.command("align")

@@ -23,12 +23,13 @@ from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.vocabulary.word_numbers import UNK
 
 if TYPE_CHECKING:
-    from rerank_adapters.runtime.progress import CountingBar
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
 
 WORDS, BLANKS = "words", "blanks"
 BLANK = re.compile("_{3,}")  # the whole word
+FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
+COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
 def check_places(text: str) -> str:
@@ -61,10 +62,6 @@ def positions(words: Sequence[str], at: str, path: str, line: int) -> list[int]:
         count = f"{len(words)} word{'' if len(words) == 1 else 's'}" if words else "no words"
         raise FormatError(f"there is no position {at}: the line has {count}", path=path, line=line)
     return [int(at) - 1]
-
-
-FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
-COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
 class Place(NamedTuple):
@@ -133,12 +130,7 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
                 {"word": vocabulary[word], "ln_p": round(ln_p, 6), "share": float(f"{share:.6g}")}
                 for word, ln_p, share in columns
             ]
-            record = {
-                "sentence": place.line,
-                "position": place.position + 1,
-                "word": place.word,
-                "substitutes": best,
-            }
+            record = {"sentence": place.line, "position": place.position + 1, "word": place.word, "substitutes": best}
             yield json.dumps(record, ensure_ascii=False) + "\n"
 
 

@@ -22,8 +22,6 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rerank_adapters.formats.references import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")

@@ -10,19 +10,17 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
-    output_file,
     scheduler_option,
     set_option,
     source_option,
+    table_output,
 )
-from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
 
 
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="TABLE",
-              help="Write the feature table to this file (.npz).")  # fmt: skip
+@table_output
 @source_option
 @set_option
 @scheduler_option
@@ -50,8 +48,6 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
-    if str(output) == "-":
-        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
     job = Job.create(flags.settings, registry)
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)

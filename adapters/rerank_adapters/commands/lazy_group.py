@@ -17,10 +17,11 @@ from rerank_plugins import PluginError
 from rerank_plugins.core.registry import Registry, suggestion
 
 
-class GroupOfPlugins(click.Group):
+class LazyGroup(click.Group):
     """A group to which plugins add commands: no name is taken twice, and an unknown one may be a failed plugin's.
 
-    `modules` maps the names of lazy commands to the modules that define them, by `command` or what follows a colon.
+    `modules` maps the names of lazy commands to the modules that define them, by `command` or what follows a colon:
+    `@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`. Help lists these first.
     """
 
     def __init__(self, name: str | None = None, *, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
@@ -49,6 +50,12 @@ class GroupOfPlugins(click.Group):
         module, _, name = self.modules[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name or "command")
         return command
+
+    def without_guests(self) -> LazyGroup:
+        """A copy for one run: the subcommands that plugins add to it are not in this group."""
+        fresh = copy.copy(self)
+        fresh.commands = dict(self.commands)
+        return fresh
 
     def sections(self) -> dict[str, list[str]]:
         """Names of the commands by heading of the help."""
@@ -80,20 +87,7 @@ class GroupOfPlugins(click.Group):
             raise
 
 
-class LazyGroup(GroupOfPlugins):
-    """`@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`.
-
-    Help lists the subcommands of `modules` in their order, then those of plugins.
-    """
-
-    def without_guests(self) -> LazyGroup:
-        """A copy for one run: the subcommands that plugins add to it are not in this group."""
-        fresh = copy.copy(self)
-        fresh.commands = dict(self.commands)
-        return fresh
-
-
-class GroupWithHeadings(GroupOfPlugins):
+class GroupWithHeadings(LazyGroup):
     """A group whose help lists its built-in commands under headings, and those of plugins under one of their own.
 
     The summaries of lazy commands are known beforehand, so that help imports none of their modules.

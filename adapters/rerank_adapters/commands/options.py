@@ -24,43 +24,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
-
-
-def output_file(value: str) -> Path:
-    """The path of a file to write; `-` is stdout.
-
-    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
-    """
-    path = Path(value)
-    if value != "-":
-        if path.is_dir():
-            raise ConfigError(f"{path}: is a folder, expected a file to write")
-        if not path.parent.is_dir():
-            raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
-        if not os.access(path.parent, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
-            raise ConfigError(f"{path}: the folder {path.parent} may not be written (permission denied)")
-    return path
-
-
-def output_option(what: str) -> Callable[[Command], Command]:
-    """`-o`: the file to write, stdout by default; `what` begins the help text."""
-    return click.option(
-        "-o", "--output", type=output_file, default="-", metavar="FILE", help=f"{what} Default: stdout."
-    )
-
-
-def model_file(value: str) -> Path:
-    """The path of a model file to write. Raises ConfigError for stdout, and as `output_file` does."""
-    if value == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
-    return output_file(value)
-
-
-model_output = click.option(
-    "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
-)
-
-
 config_option = click.option(
     "-c", "--config", type=Path, metavar="FILE",
     help="Read settings from this config (TOML); flags replace its tables.",
@@ -125,6 +88,65 @@ style_option = click.option(
     "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
     help="The form of the report.",
 )  # fmt: skip
+FLAGS: dict[str, Callable[[Any], Any]] = {
+    "features": feature_option,
+    "metrics": metric_option,
+    "tuner": tuner_option,
+    "config": config_option,
+    "format_": format_option,
+    "jobs": jobs_option,
+    "seed": seed_option,
+}
+
+
+def output_file(value: str) -> Path:
+    """The path of a file to write; `-` is stdout.
+
+    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
+    """
+    path = Path(value)
+    if value != "-":
+        if path.is_dir():
+            raise ConfigError(f"{path}: is a folder, expected a file to write")
+        if not path.parent.is_dir():
+            raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
+        if not os.access(path.parent, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
+            raise ConfigError(f"{path}: the folder {path.parent} may not be written (permission denied)")
+    return path
+
+
+def output_option(what: str) -> Callable[[Command], Command]:
+    """`-o`: the file to write, stdout by default; `what` begins the help text."""
+    return click.option(
+        "-o", "--output", type=output_file, default="-", metavar="FILE", help=f"{what} Default: stdout."
+    )
+
+
+def table_file(value: str) -> Path:
+    """The path of a feature table to write. Raises ConfigError for stdout, and as `output_file` does."""
+    if value == "-":
+        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
+    return output_file(value)
+
+
+def model_file(value: str) -> Path:
+    """The path of a model file to write. Raises ConfigError for stdout, and as `output_file` does."""
+    if value == "-":
+        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
+    return output_file(value)
+
+
+table_output = click.option(
+    "-o",
+    "--output",
+    type=table_file,
+    required=True,
+    metavar="TABLE",
+    help="Write the feature table to this file (.npz).",
+)
+model_output = click.option(
+    "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
+)
 
 
 def references_option(command: Command) -> Command:
@@ -207,17 +229,6 @@ class JobFlags:
         }
         config = read_config(self.config) if self.config else Config()
         return config.model_copy(update={key: value for key, value in flag_tables.items() if value not in (None, [])})
-
-
-FLAGS: dict[str, Callable[[Any], Any]] = {
-    "features": feature_option,
-    "metrics": metric_option,
-    "tuner": tuner_option,
-    "config": config_option,
-    "format_": format_option,
-    "jobs": jobs_option,
-    "seed": seed_option,
-}
 
 
 def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
 ROUNDING = 1e-9
+HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
+COMPARISON = ("system", "difference", "better", "worse", "p")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +107,6 @@ def weighted_preferences(table: FeatureTable, weights: Weights) -> Preferences:
     """The system of all columns together. Raises ConfigError where the weights belong to other features."""
     scores = table.values @ weights.vector_for(table)
     return Preferences.of_scores("weighted", scores[::2], scores[1::2])
-
-
-HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
-COMPARISON = ("system", "difference", "better", "worse", "p")
 
 
 def pair_records(

@@ -11,19 +11,17 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.classifiers import (
     TrainedClassifier,
+    accuracy,
+    matthews,
     recorded_classifier,
+    reliability,
+    roc_area,
+    roc_curve,
     train_classifiers,
     write_classifier,
 )
 from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
-from rerank_adapters.applications.acceptability.measures import (
-    accuracy,
-    matthews,
-    reliability,
-    roc_area,
-    roc_curve,
-)
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import (
     JobFlags,

@@ -21,13 +21,7 @@ from rerank_adapters.applications.analysis.ablation import (
     trials_needed,
 )
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    source_option,
-    style_option,
-    table_option,
-)
+from rerank_adapters.commands.options import JobFlags, job_flags, source_option, style_option, table_option
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
@@ -157,7 +151,7 @@ def _weight_table(result: Ablation) -> Table:
         rows.append((row.feature, f"{row.weight:+.4f}", f"{row.share:+.3f}", interval, same))
     notes = [
         "Weight × spread is the weight times the deviation of the feature within lists, as a part of the deviation "
-        "of the whole score.",
+        "of the whole score."
     ]
     if result.samples:
         notes.append(

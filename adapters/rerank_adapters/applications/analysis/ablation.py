@@ -15,6 +15,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.result import by_name
 from rerank_adapters.evaluation.significance import Gain, Interval, holm, paired_gains, percentile_interval
+from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData
 
@@ -183,7 +184,6 @@ def _by_weights(
 ) -> tuple[Correlations | None, Correlations | None, tuple[TunedWeight, ...]]:
     """What needs weights that are tuned on all lists: correlations of families and features, intervals of weights."""
     from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
-    from rerank_adapters.tuners.within_lists import correlations_within_lists
 
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Data, Job
     from rerank_adapters.config import Config
 
+HEADER = ("system", "accuracy", "95 % interval", "right")
+COMPARISON = ("system", "difference", "only this", "only that", "p")
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -125,10 +128,6 @@ def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> A
 
     problem, start = tuning_data(job, data, table), start_weights(job, data, table)
     return Answers(f"all, {folds}-fold", held_out_choices(problem, job.tuner, start, folds, job.config.seed))
-
-
-HEADER = ("system", "accuracy", "95 % interval", "right")
-COMPARISON = ("system", "difference", "only this", "only that", "p")
 
 
 def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:

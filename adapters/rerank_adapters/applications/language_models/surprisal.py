@@ -34,6 +34,7 @@ from rerank_plugins.kit.files.text import open_atomic, open_text
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")
+DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
 
 
 class Measured(NamedTuple):
@@ -85,9 +86,6 @@ def as_json(measured: Iterable[Measured]) -> Iterator[str]:
             for word, values in sentence.rows()
         ]
         yield json.dumps({"sentence": sentence.line, "words": words}, ensure_ascii=False) + "\n"
-
-
-DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
 
 
 def surprisal_page(measured: Sequence[Measured], title: str) -> str:

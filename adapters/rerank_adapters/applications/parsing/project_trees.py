@@ -48,11 +48,7 @@ class ProjectionCounts:
 
 
 def project_trees(
-    model: WordAlignmentModel,
-    texts: Sequence[str],
-    target_trees: TargetTrees,
-    output: Path,
-    least: float,
+    model: WordAlignmentModel, texts: Sequence[str], target_trees: TargetTrees, output: Path, least: float
 ) -> ProjectionCounts:
     """Write the projected trees of the source sides of sentence pairs whose density is `least` or more.
 

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import (
-    TOPS,
-    answered,
-    chance,
-    print_accuracies,
-    top_accuracies,
-)
+from rerank_adapters.applications.restoration.accuracy import TOPS, answered, chance, print_accuracies, top_accuracies
 from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
 from rerank_adapters.applications.restoration.options import (
     accuracy_option,

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 
 DIGITS = 6  # of a feature after the point
+COLUMNS = ("sentence", "position", "word", "score", "restored")
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,6 @@ def least_edits(incomplete: str, restored: Sequence[str], scores: FloatArray, re
     added = np.array([len(choice) - len(incomplete) for choice in choices])
     best = int(np.argmin(distances @ p + rest * added))
     return best if best < len(restored) else -1
-
-
-COLUMNS = ("sentence", "position", "word", "score", "restored")
 
 
 class Restored(NamedTuple):

@@ -26,6 +26,9 @@ from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NB
 if TYPE_CHECKING:
     from rerank_adapters.chain.reranker import Reranked, Reranker
 
+LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
+OUTPUTS = ("json", "lines", "nbest")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -60,10 +63,6 @@ class Limits:
                 if (words := len(text.split())) > self.words:
                     raise FormatError(f"{where} has a text of {words} words; this server takes at most {self.words}")
             yield nbest
-
-
-LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
-OUTPUTS = ("json", "lines", "nbest")
 
 
 class Request(NamedTuple):

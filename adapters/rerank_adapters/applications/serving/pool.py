@@ -25,6 +25,7 @@ from rerank_plugins import ConfigError, FormatError, RerankError
 from rerank_plugins.core.loader import load_plugins
 
 WRONG, FAULT = 422, 500
+PAUSE = 1.0  # seconds between two attempts to start a worker
 
 
 class Answer(NamedTuple):
@@ -85,7 +86,6 @@ def problem(status: int, message: str) -> Answer:
 
 
 Worker = Workers[Request | None, Answer]
-PAUSE = 1.0  # seconds between two attempts to start a worker
 
 
 class Full(Exception):

@@ -36,6 +36,9 @@ BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)  #
 RETRY = {"Retry-After": "1"}
 READ_ON = 4  # times the largest body: what is beyond that is cut off
 CLOSE = {"Connection": "close"}
+IDLE = 5  # seconds after which a connection without requests is closed
+HEADERS = 10.0  # seconds within which the headers of a request must come, and a response that was sent be taken
+SPARE = 5.0  # seconds beyond the time of a request that a stop waits for
 
 
 class Application:
@@ -155,11 +158,6 @@ class Application:
 async def _in_json(request: HttpRequest, error: Exception) -> Response:  # noqa: ARG001
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
-IDLE = 5  # seconds after which a connection without requests is closed
-HEADERS = 10.0  # seconds within which the headers of a request must come, and a response that was sent be taken
-SPARE = 5.0  # seconds beyond the time of a request that a stop waits for
 
 
 class ImpatientProtocol(H11Protocol):

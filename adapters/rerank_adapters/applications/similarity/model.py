@@ -28,6 +28,9 @@ from rerank_plugins.similarity.random_indexing.model import FILE as VECTORS
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
 
 TREES, SMALLEST_LEAF = 200, 5
+KIND = "similarity"
+Mode = Literal["one", "mixed", "best"]
+Learner = Literal["shrunk", "selected", "paper"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +83,6 @@ def train_forest(values: FloatArray, classes: LongArray, seed: int) -> RandomFor
         np.concatenate([tree.threshold for tree in trees]).astype(np.float64),
         shares / shares.sum(axis=1, keepdims=True),
     )
-
-
-KIND = "similarity"
-Mode = Literal["one", "mixed", "best"]
-Learner = Literal["shrunk", "selected", "paper"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +168,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
 
 
 def read_similarity(path: Path) -> SimilarityModel:
-    """Read a model.
-
-    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
-    """
+    """Read a model. Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind."""
     settings, arrays = model_file.read_model(path, KIND)
     try:
         regressions = {

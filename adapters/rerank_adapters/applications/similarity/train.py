@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.measures import data_options, family_of, measure, measures_of
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
-from rerank_adapters.applications.similarity.scores import pearson
+from rerank_adapters.applications.similarity.scores import data_options, family_of, measure, measures_of, pearson
 from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import StatusLine

@@ -26,9 +26,10 @@ from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 if TYPE_CHECKING:
-    from rerank_adapters.formats.outputs import OutputForm
-    from rerank_adapters.formats.references import ReferenceForm
     from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
+
+GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
+SHARE = click.FloatRange(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +124,6 @@ def check_confidences(systems: Iterable[System]) -> None:
             raise ConfigError(f"{system.name}: its words have no confidences; {wanted}")
 
 
-GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
-
-
 @dataclass(frozen=True)
 class VotingSettings:
     """The weight α of frequency in the score, the confidence of an empty slot, and the kind of confidence of a word."""
@@ -204,9 +202,6 @@ def tune(
     scores = metric.score(np.asarray(totals))
     best = int(np.argmax(scores if metric.higher_is_better else -scores))
     return points[best], float(scores[best]), float(scores[0])
-
-
-SHARE = click.FloatRange(0, 1)
 
 
 @click.command("rover")

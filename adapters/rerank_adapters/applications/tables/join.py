@@ -11,8 +11,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.families import families, label_of, load, table_output, with_columns
+from rerank_adapters.applications.tables.show import families, label_of, load, with_columns
+from rerank_adapters.chain.extraction.value_cache import FEATURES
 from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import table_output
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry, suggestion
 
@@ -89,7 +91,6 @@ def _joined_sparse(tables: Mapping[str, FeatureTable]) -> SparseBlock:
 
 def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The provenance of the joined table; of two values under one key, the first counts."""
-    from rerank_adapters.chain.extraction.value_cache import FEATURES
     from rerank_adapters.chain.provenance import RECORDED
 
     joined: dict[str, Any] = {}

@@ -8,15 +8,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.families import table_output
 from rerank_adapters.chain.extraction import of_lists
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    format_option,
-    output_option,
-    source_option,
-)
+from rerank_adapters.commands.options import JobFlags, format_option, output_option, source_option, table_output
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references

@@ -1,8 +1,9 @@
-"""`rerank table show`: the features of a table, or the rows of a segment."""
+"""`rerank table show`: the features of a table by family (the columns of an extracted feature), or a segment's rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,69 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.families import families
+from rerank_adapters.chain.extraction.value_cache import FEATURES
 from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 OTHER = "lists"  # the family of features that were not extracted: the decoder's own, and scores made elsewhere
+
+
+def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
+    """The table at `path`, whose record names its files relative to `folder`. Raises FormatError, ConfigError."""
+    from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_job, recorded_tables
+
+    table = FeatureTable.load(path)
+    if RECORDED not in table.provenance:
+        return table
+    record = recorded_tables(recorded_job(table.provenance, path, registry), folder, *EXTRACTING)
+    return replace(table, provenance={**table.provenance, RECORDED: record})
+
+
+def families(table: FeatureTable) -> dict[str, list[str]]:
+    """By label, the columns of the table that were extracted for it; other columns belong to no family."""
+    described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
+    return {label: columns_of(label, described[label]["components"]) for label in described}
+
+
+def columns_of(label: str, components: list[str]) -> list[str]:
+    """The names of the columns of a label."""
+    return [f"{label}.{component}" if component else label for component in components]
+
+
+def label_of(entry: Mapping[str, Any]) -> str:
+    """The label of a recorded `[[feature]]` table."""
+    return str(entry.get("label", entry.get("use", "")))
+
+
+def recorded_entries(table: FeatureTable) -> list[dict[str, Any]]:
+    """The `[[feature]]` tables that the table records."""
+    from rerank_adapters.chain.provenance import RECORDED
+
+    return list(table.provenance.get(RECORDED, {}).get("feature", []))
+
+
+def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[str, str]) -> FeatureTable:
+    """The table with some of its dense columns and recorded labels, by their old names, under new names."""
+    from rerank_adapters.chain.provenance import RECORDED
+
+    described = table.provenance.get(FEATURES, {})
+    provenance = dict(table.provenance)
+    if FEATURES in provenance:
+        provenance[FEATURES] = {labels[label]: how for label, how in described.items() if label in labels}
+    if RECORDED in provenance:
+        entries = [
+            {**entry, "label": labels[label_of(entry)]} if labels[label_of(entry)] != label_of(entry) else entry
+            for entry in recorded_entries(table)
+            if label_of(entry) in labels
+        ]
+        job = {key: value for key, value in provenance[RECORDED].items() if key != "feature"}
+        provenance[RECORDED] = {**job, "feature": entries} if entries else job
+    kept = [column for column, name in enumerate(table.names) if name in names]
+    values = np.ascontiguousarray(table.values[:, kept])
+    return replace(table, names=tuple(names[table.names[i]] for i in kept), values=values, provenance=provenance)
 
 
 def _chosen(names: Sequence[str], patterns: Sequence[str]) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,10 +30,6 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.workspace import Workspace
-
-if TYPE_CHECKING:
-    from rerank_adapters.applications.training.tree_source import TreeSource
-
 
 BLOCK = 1000  # lines that go through the text steps at a time
 PARTS = 2  # parts of the work for each worker of a cluster

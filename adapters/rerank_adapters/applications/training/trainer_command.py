@@ -33,6 +33,16 @@ from rerank_plugins.core.trainer import Trainer
 if TYPE_CHECKING:
     from rerank_plugins.kit.workspace import Workspace
 
+ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
+PLAIN: dict[Any, click.ParamType[Any]] = {
+    str: click.STRING,
+    int: click.INT,
+    float: click.FLOAT,
+    Path: click.Path(path_type=Path),
+}
+INTERVAL = re.compile(r"([\[(])\s*([^,\s]*)\s*,\s*([^,\s]*)\s*([\])])")
+PARSED = ("dependencies", "constituents")
+
 
 def memory_size(text: str) -> int:
     """The number of bytes of a size such as `8G`."""
@@ -60,17 +70,6 @@ def memory_line(workspace: Workspace) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
     return f"peak memory {size_text(peak)}{on_disk}"
-
-
-ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
-PLAIN: dict[Any, click.ParamType[Any]] = {
-    str: click.STRING,
-    int: click.INT,
-    float: click.FLOAT,
-    Path: click.Path(path_type=Path),
-}
-INTERVAL = re.compile(r"([\[(])\s*([^,\s]*)\s*,\s*([^,\s]*)\s*([\])])")
-PARSED = ("dependencies", "constituents")
 
 
 def trainer_command(entry: Entry) -> click.Command:
