@@ -70,13 +70,13 @@ from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
+from rerank_plugins.translation import translation_memory as memory
 from rerank_plugins.translation import word_lexicon as lexicon
 from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
 from rerank_plugins.translation.alignment.links import read_gold
 from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
-from rerank_plugins.translation.memory import model as memory
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet

@@ -32,9 +32,9 @@ from rerank_plugins.translation.alignment.training import train as train_alignme
 from rerank_plugins.translation.joint_model.model import write_model as write_joint
 from rerank_plugins.translation.joint_model.training import Settings as JointSettings
 from rerank_plugins.translation.joint_model.training import train as train_joint
-from rerank_plugins.translation.memory.model import Settings as MemorySettings
-from rerank_plugins.translation.memory.model import train as train_memory
-from rerank_plugins.translation.memory.model import write_model as write_memory
+from rerank_plugins.translation.translation_memory import Settings as MemorySettings
+from rerank_plugins.translation.translation_memory import train as train_memory
+from rerank_plugins.translation.translation_memory import write_model as write_memory
 from rerank_plugins.translation.word_lexicon import Settings as LexiconSettings
 from rerank_plugins.translation.word_lexicon import train as train_lexicon
 from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
@@ -76,14 +76,13 @@ CASES = {
                 "model": "micro.align",
                 "source_parser": "english",
                 "links": "forward",
-                "values": ["labelled", "directed"],
             },
         ],
         "word-lexicon": [{"model": "micro.lexicon"}],
         "joint-lm": [{"model": "micro.joint", "alignment": "micro.align"}],
         "word-translation": [
             {"model": "micro.align"},
-            {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
+            {"model": "micro.align", "bound": 0.5},
         ],
         "consensus": [
             {},

@@ -40,6 +40,8 @@ CERTAIN = 0.9  # proportion of one gender from which a noun has this gender
 REFERENCES = 3  # the minimum number of counts from which a noun has a gender
 FRAMES = VERB_COUNTS[:4]
 AUXILIARY = frozenset(["be", "have", "do", "get"])
+BARE_SMOOTHING = 4.0
+BARE_AVERAGE = 0.4
 
 
 @dataclass(frozen=True)
@@ -188,10 +190,6 @@ def english() -> Lexicon:
     """The embedded lexicon, read once (0.1 s)."""
     with lzma.open(EMBEDDED, "rt", encoding="utf-8") as lines:
         return Lexicon.of_rows(lines)
-
-
-BARE_SMOOTHING = 4.0
-BARE_AVERAGE = 0.4
 
 
 def frames(view: TreeView, lexicon: Lexicon, gaps: set[int]) -> float:

@@ -28,6 +28,15 @@ from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
 from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 
+SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
+PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
+REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")
+PLURAL_SUBJECTS = frozenset(["i", "you", "we", "they"])
+Change = tuple[int, tuple[str, ...]]  # a position, and the lower-case forms that the word there can be replaced by
+Thing = TypeVar("Thing")
+KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")
+SHORTEST = 3  # the minimum length in letters of a word that is misspelt
+
 
 def one_edit_away(word: str) -> list[str]:
     """All strings one edit (with letters a-z) away from a word, sorted, without the word: about 54 per letter.
@@ -41,13 +50,6 @@ def one_edit_away(word: str) -> list[str]:
     strings |= {left + letter + right[1:] for left, right in splits if right for letter in ascii_lowercase}
     strings |= {left + letter + right for left, right in splits for letter in ascii_lowercase}
     return sorted(strings - {word, ""})
-
-
-SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
-PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
-REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")
-PLURAL_SUBJECTS = frozenset(["i", "you", "we", "they"])
-Change = tuple[int, tuple[str, ...]]  # a position, and the lower-case forms that the word there can be replaced by
 
 
 def disagreements(tree: DependencyTree, forms: WordForms) -> list[Change]:
@@ -91,11 +93,6 @@ def _reflexives(tree: DependencyTree, words: list[str]) -> Iterator[Change]:
     for i, word in enumerate(words):
         if word in REFLEXIVES and tree.relations[i] in ("obj", "iobj", "obl"):
             yield i, tuple(other for other in REFLEXIVES if other != word)
-
-
-Thing = TypeVar("Thing")
-KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")
-SHORTEST = 3  # the minimum length in letters of a word that is misspelt
 
 
 class Edit(NamedTuple):

@@ -19,6 +19,15 @@ from rerank_plugins.english.word_lists import IRREGULAR_NOUNS, IRREGULAR_VERBS, 
 NOUN, VERB = "NOUN", "VERB"
 VOWELS = "aeiou"
 RARE = 2  # the minimum count of an attested form
+PARTICIPLE_IS_BASE = frozenset(["come", "become", "run", "overcome"])
+INVARIANT = word_set(
+    "sheep fish deer series species aircraft means news mathematics physics politics economics ethics "
+    "headquarters works barracks gallows measles linguistics statistics athletics gymnastics dozen hundred "
+    "thousand million billion lot number majority minority variety couple pair plenty rest half part percent none "
+    "any all some most data media staff crew team family committee government public police cattle folk kind sort "
+    "type chaos lens gas bus"
+)
+SINGULAR_IN_S = ("ss", "us", "is")
 
 
 def s_form(base: str) -> str:
@@ -131,17 +140,6 @@ class WordForms:
             for form in forms:
                 by_form.setdefault(form, []).append(forms)
         return by_form
-
-
-PARTICIPLE_IS_BASE = frozenset(["come", "become", "run", "overcome"])
-INVARIANT = word_set(
-    "sheep fish deer series species aircraft means news mathematics physics politics economics ethics "
-    "headquarters works barracks gallows measles linguistics statistics athletics gymnastics dozen hundred "
-    "thousand million billion lot number majority minority variety couple pair plenty rest half part percent none "
-    "any all some most data media staff crew team family committee government public police cattle folk kind sort "
-    "type chaos lens gas bus"
-)
-SINGULAR_IN_S = ("ss", "us", "is")
 
 
 class VerbForms(NamedTuple):

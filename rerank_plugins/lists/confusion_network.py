@@ -22,6 +22,11 @@ from numba import njit
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 
 MATCH, SKIP, INSERT = 0, 1, 2  # a word in a slot; a slot without a word; a word that needs a new slot
+SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments
+SUBSTITUTED_EMPTY, SKIPPED_EMPTY = 1.0, 0.1  # where a slot has an empty arc
+ConfidenceKind = Literal["avg", "max"]
+CONFIDENCES: tuple[ConfidenceKind, ...] = ("avg", "max")
+EQUAL = 1e-9  # scores that differ by less are equal
 
 
 @njit(cache=True, nogil=True)
@@ -63,10 +68,6 @@ def cheapest_path(costs: FloatArray, skips: FloatArray, insert_first: bool) -> I
         if operation != INSERT:
             j -= 1
     return path[:length][::-1].copy()
-
-
-SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments
-SUBSTITUTED_EMPTY, SKIPPED_EMPTY = 1.0, 0.1  # where a slot has an empty arc
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +181,6 @@ class _Building:
         others = np.where(has_empty, SUBSTITUTED_EMPTY, SUBSTITUTION) / INSERTION
         skips: FloatArray = np.where(has_empty, SKIPPED_EMPTY, DELETION) / INSERTION
         return np.where(mass[:, words].T > 0, 0.0, others), skips
-
-
-ConfidenceKind = Literal["avg", "max"]
-CONFIDENCES: tuple[ConfidenceKind, ...] = ("avg", "max")
-EQUAL = 1e-9  # scores that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)

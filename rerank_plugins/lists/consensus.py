@@ -28,6 +28,7 @@ from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
+FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class WordPosteriorsFeature(FeatureExtractor):
     scope: ClassVar[Literal["text", "list"]] = "list"
 
     posterior: Posterior = option(
-        "score",
-        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
+        "score", doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
@@ -59,9 +59,6 @@ class WordPosteriorsFeature(FeatureExtractor):
         return np.column_stack([-network.expected_errors(), totals, means])
 
 
-FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
-
-
 @dataclass(frozen=True)
 class ConsensusFeature(FeatureExtractor):
     """Posterior-weighted n-gram agreement with the list, orders 1 to 4, and the posterior of the length."""
@@ -70,8 +67,7 @@ class ConsensusFeature(FeatureExtractor):
 
     max_order: int = option(4, doc="length of the longest n-grams")
     posterior: Posterior = option(
-        "score",
-        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
+        "score", doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
     counts: Literal["presence", "clipped"] = option("clipped", doc="repeated n-grams: one event, or one per occurrence")

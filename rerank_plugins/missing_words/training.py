@@ -33,6 +33,9 @@ from rerank_plugins.missing_words.tables import (
 )
 from rerank_plugins.missing_words.tuning import GAMMAS, SHORTEST, remove_words, tuned
 
+EVERY = 20  # one sentence in so many is held out
+MOST = 20_000  # sentences held out
+
 
 def count_contexts(
     tokens: IntArray, words: int, workspace: Workspace, jobs: int, progress: Callable[[str], None]
@@ -88,10 +91,6 @@ def _starts(sorted_keys: IntArray, size: int) -> LongArray:
     return np.searchsorted(sorted_keys, np.arange(size + 1)).astype(np.int64)
 
 
-EVERY = 20  # one sentence in so many is held out
-MOST = 20_000  # sentences held out
-
-
 @dataclass(frozen=True)
 class Settings:
     """The settings of training: the options of `rerank train missing-words`. Raises ConfigError for unusable values."""
@@ -105,6 +104,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not (2 <= self.window <= 10 and self.window % 2 == 0):
             raise ConfigError(f"a window of {self.window} words: wanted an even number from 2 to 10")
+        if not self.gammas or min(self.gammas) < 0:
+            raise ConfigError(f"exponents γ {self.gammas}: wanted one or more, none of them negative")
 
 
 @dataclass

@@ -19,18 +19,18 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.elementary_functions import exp, log
-from rerank_plugins.missing_words.gap_words import (
-    FIRST,
-    Gaps,
-    components_seen,
-    contexts_of_gaps,
-    parts_of_words,
-)
+from rerank_plugins.missing_words.gap_words import FIRST, Gaps, components_seen, contexts_of_gaps, parts_of_words
 from rerank_plugins.missing_words.model import Location, MissingWordsModel, ln_posteriors
 from rerank_plugins.missing_words.tables import gap_offsets
 
 STEPS = 500
 SHORTEST_STEP = 1e-9
+GAMMAS = (0.0, 0.01, 0.03, 0.1, 0.3)  # exponents γ to choose from
+ADDED = (0.1, 0.3, 0.5, 1.0)  # added to counts
+LOCATED = 10_000  # sentences that the weights of location are tuned on, at most
+SHORTEST = 3  # words of a sentence with an inner word
+ROUNDS = 100
+CLOSE = 1e-6  # of the mean ln p of a gap or of a word
 
 
 def cone(half: int) -> FloatArray:
@@ -101,14 +101,6 @@ def log_likelihood(
 def _sum(factors: FloatArray, rows: FloatArray) -> FloatArray:
     """The sum of the rows, each times its factor: `factors @ rows`, but in one order on every processor."""
     return np.asarray(np.einsum("i,ij->j", factors, rows), np.float64)
-
-
-GAMMAS = (0.0, 0.01, 0.03, 0.1, 0.3)  # exponents γ to choose from
-ADDED = (0.1, 0.3, 0.5, 1.0)  # added to counts
-LOCATED = 10_000  # sentences that the weights of location are tuned on, at most
-SHORTEST = 3  # words of a sentence with an inner word
-ROUNDS = 100
-CLOSE = 1e-6  # of the mean ln p of a gap or of a word
 
 
 @dataclass(frozen=True)

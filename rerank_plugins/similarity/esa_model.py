@@ -21,6 +21,8 @@ from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.similarity.random_indexing.model import KnownWords
 
+Sentence = Sequence[str]
+
 
 @part
 def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> int:
@@ -143,9 +145,6 @@ def _square_sum(weights: Any, start: int, end: int) -> float:
     for i in range(start, end):
         total += weights[i] * weights[i]
     return total
-
-
-Sentence = Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,9 @@ from rerank_plugins.similarity.esa_model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
 from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
 
+PIECE = 1 << 22  # tokens indexed at a time
+Entries = tuple[LongArray, IntArray, NDArray[np.float32]]  # words, documents, weights
+
 
 @dataclass(frozen=True)
 class Document:
@@ -80,9 +83,6 @@ def _plain(line: str, name: str, number: int) -> str:
     return line
 
 
-PIECE = 1 << 22  # tokens indexed at a time
-
-
 @dataclass(frozen=True)
 class Settings:
     """The settings of an index; documents of fewer than `shortest` words are left out."""
@@ -92,9 +92,6 @@ class Settings:
     min_count: int = 3
     most_words: int | None = None
     lowercase: bool = True
-
-
-Entries = tuple[LongArray, IntArray, NDArray[np.float32]]  # words, documents, weights
 
 
 def train(

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
+REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
+_in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()
 
 
 def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
@@ -143,9 +145,6 @@ class RandomIndexingFeature(SimilarityFeature):
         return self._model.sentence_vectors(sentences, self.space, self.weight)
 
 
-REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
-
-
 @dataclass(frozen=True, kw_only=True)
 class SvsSimilarityFeature(SimilarityFeature):
     """Similarity by structured vectors of sentence and phrases: consensus, or to a source, a context or a file.
@@ -216,6 +215,3 @@ class SentenceVectors:
         known.update(dict.fromkeys(new, np.zeros((structured_vectors.PARTS, concepts))))
         known.update(zip(parsed, vectors, strict=True))
         return np.array([known[key] for key in keys]).reshape(-1, structured_vectors.PARTS, concepts)
-
-
-_in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()

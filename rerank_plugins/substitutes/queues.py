@@ -44,6 +44,7 @@ from rerank_plugins.kit.vocabulary.word_numbers import EOS
 
 ENTRIES = 8  # of a block, at most
 FIRST, SECOND, THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9  # odd, with well mixed bits
+Keys = NDArray[np.float32]
 
 
 @part
@@ -98,9 +99,6 @@ def seen_filters(tables: BackoffTables, owner: IntArray, has_suffix: BoolArray) 
         insert(blocks, tables.contexts, symbols, owner, rows, length, longer)
         filters.append(blocks)
     return filters[0], filters[1]
-
-
-Keys = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,13 +29,9 @@ from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.nbest_lists import source_of
-from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
-
-Value = Literal["directed", "undirected", "labelled", "contradicted", "crossings", "unprojected"]
-VALUES: tuple[Value, ...] = get_args(Value)
 
 
 @dataclass(frozen=True)
@@ -48,15 +44,8 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
     links: Literal["intersection", "forward"] = option(
         "intersection", doc="links that both directions of the model have, or those of each word of the hypothesis"
     )
-    values: tuple[Value, ...] = option(VALUES, doc="which values")
 
-    def __post_init__(self) -> None:
-        check_chosen(self.values, VALUES)
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """The `values`."""
-        return self.values
+    components = ("directed", "undirected", "labelled", "contradicted", "crossings", "unprojected")
 
     @property
     def parsers(self) -> tuple[Parser, ...]:
@@ -86,9 +75,8 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         sentences = [[text.split() for text in nbest.texts] for nbest in nbests]
         source_trees = [parse.dependencies for parse in self.source_parser.parse(sources)]
         trees = iter(self._parser.parse(list(chain.from_iterable(sentences))))
-        columns = [VALUES.index(value) for value in self.values]
         return [
-            self._all_values(source, source_tree, texts, [next(trees).dependencies for _ in texts])[:, columns]
+            self._all_values(source, source_tree, texts, [next(trees).dependencies for _ in texts])
             for source, source_tree, texts in zip(sources, source_trees, sentences, strict=True)
         ]
 
@@ -99,12 +87,12 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         sentences: Sequence[Sequence[str]],
         trees: Sequence[DependencyTree | None],
     ) -> FloatArray:
-        """(n, 6) VALUES of the hypotheses of a list."""
+        """(n, 6) the values of the hypotheses of a list."""
         from rerank_plugins.translation.projection_through_links import NO_TREE, ROOT, count_agreement
 
         sizes = np.array([len(words) for words in sentences], np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        values = np.zeros((len(sentences), len(VALUES)))
+        values = np.zeros((len(sentences), len(self.components)))
         if not source or not sizes.any():
             return values
         links = self._links(source, sentences)

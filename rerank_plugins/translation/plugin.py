@@ -9,9 +9,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.translation.alignment.feature import DecoderAlignmentFeature, WordTranslationFeature
     from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
     from rerank_plugins.translation.dependency_agreement import DependencyAgreementFeature
-    from rerank_plugins.translation.joint_model.feature import JointLMFeature
-    from rerank_plugins.translation.memory.feature import TranslationMemoryFeature
-    from rerank_plugins.translation.word_lexicon_feature import WordLexiconFeature
+    from rerank_plugins.translation.model_features import JointLMFeature, TranslationMemoryFeature, WordLexiconFeature
 
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)

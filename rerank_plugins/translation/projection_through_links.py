@@ -19,6 +19,10 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 NO_TREE = -2  # the heads of a sentence without a parse
+ROOT = -1
+NO_LINK = -1
+GUESSED = "dep"  # the relation of a word whose relation is not known
+UNKNOWN_TAG = "X"
 
 
 @part
@@ -81,12 +85,6 @@ def count_agreement(
                 left, right = min(b, arcs[b]), max(b, arcs[b])
                 if low < left < high < right or left < low < right < high:
                     counts[h, 4] += 1
-
-
-ROOT = -1
-NO_LINK = -1
-GUESSED = "dep"  # the relation of a word whose relation is not known
-UNKNOWN_TAG = "X"
 
 
 class Projected(NamedTuple):

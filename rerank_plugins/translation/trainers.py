@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.training import Iteration
     from rerank_plugins.translation.joint_model.training import Epoch
 
+Pairs = Iterable[tuple[str, str]]
+
 
 @dataclass
 class TranslationMemoryTrainer(Trainer):
@@ -43,7 +45,7 @@ class TranslationMemoryTrainer(Trainer):
 
     def train(self, data: TrainingData) -> Trained:
         """A `TranslationMemory`. Raises ModelError where no pair is left."""
-        from rerank_plugins.translation.memory.model import Settings, train, write_model
+        from rerank_plugins.translation.translation_memory import Settings, train, write_model
 
         memory = train(data.examples(), Settings(not self.keep_case, self.k1, self.b), progress=data.progress)
         memory = replace(memory, provenance={**memory.provenance, "texts": data.names})
@@ -153,9 +155,6 @@ class JointLMTrainer(Trainer):
         return Trained(lambda path: write_model(model, path), [sizes])
 
 
-Pairs = Iterable[tuple[str, str]]
-
-
 @dataclass
 class WordAlignmentTrainer(Trainer):
     """Train a word alignment model on tokenised sentence pairs.
@@ -183,9 +182,7 @@ class WordAlignmentTrainer(Trainer):
         doc="Dirichlet prior of translation probabilities (variational Bayes); 0 for maximum likelihood.",
     )
     null: float = option(
-        0.08,
-        within="(0, 1)",
-        doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1).",
+        0.08, within="(0, 1)", doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1)."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     longest: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")

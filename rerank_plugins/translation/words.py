@@ -1,12 +1,11 @@
-"""The words of tokenised sentences: their spelling in a model, those frequent enough to be known, chosen values."""
+"""The words of tokenised sentences: their spelling in a model, and those frequent enough to be known."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import ConfigError
 
 
 def split_words(text: str, lowercase: bool) -> list[str]:
@@ -22,9 +21,3 @@ def frequent_words(sentences: Iterable[Iterable[str]], least: int) -> tuple[str,
     """
     counts = Counter(word for words in sentences for word in words)
     return tuple(sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word)))
-
-
-def check_chosen(values: Sequence[str], possible: Sequence[str]) -> None:
-    """Raise ConfigError, which names the `possible` values of an option, if none is chosen or one is chosen twice."""
-    if not values or len(set(values)) < len(values):
-        raise ConfigError(f"values = {list(values)}: wanted one or more of {', '.join(possible)}, each once")

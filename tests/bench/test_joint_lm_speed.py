@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.translation.joint_model.contexts import Numbering
-from rerank_plugins.translation.joint_model.model import JointModel
+from rerank_plugins.translation.joint_model.model import JointModel, Numbering
 from tests.bench.timing import seconds
 
 WORDS, PLACES, EMBEDDING, HIDDEN = 8000, 7, 32, 64

@@ -137,10 +137,6 @@ def test_agreement_of_an_example():
     unparsed = DependencyAgreementFeature("model", Known({}), Known({ENGLISH.words: ENGLISH}))
     values = with_links(unparsed, links).extract(NBestList("1", (Hypothesis(good),), source=source))
     np.testing.assert_array_equal(values, [[0, 0, 0, -5, 0, 0]])
-    some = DependencyAgreementFeature("model", feature.source_parser, feature.parser, values=("crossings", "directed"))
-    np.testing.assert_allclose(with_links(some, [*links, *links[::-1]]).extract(nbest)[1], [0, 3 / 5])
-    with pytest.raises(ConfigError, match="each once"):
-        DependencyAgreementFeature("model", Known({}), values=("directed", "directed"))
     with pytest.raises(ConfigError, match="has none"):
         feature.extract(NBestList("1", (Hypothesis(good),)))
 

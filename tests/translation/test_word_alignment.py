@@ -12,7 +12,7 @@ from rerank_plugins import NBestList
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis
 from rerank_plugins.translation.alignment.bitext import cooccurrence, read_bitext
-from rerank_plugins.translation.alignment.feature import VALUES, WordTranslationFeature
+from rerank_plugins.translation.alignment.feature import WordTranslationFeature
 from rerank_plugins.translation.alignment.links import METHODS, AlignmentErrors, parse_gold, symmetrised
 from rerank_plugins.translation.alignment.model import read_model, write_model
 from rerank_plugins.translation.alignment.training import Direction, Settings, train
@@ -171,7 +171,7 @@ def test_the_feature(kind, tmp_path):
     source, texts = "das Buch ist", ["the book is", "small yes yes", "the qqq", "", "book the"]
     nbest = NBestList("0", tuple(map(Hypothesis, texts)), source=source)
     feature = WordTranslationFeature(tmp_path / "m", bound=0.2)
-    values = dict(zip(VALUES, feature.extract(nbest).T, strict=True))
+    values = dict(zip(feature.components, feature.extract(nbest).T, strict=True))
     words = source.lower().split()
     t, back = t_of(model, forward=True), t_of(model, forward=False)
     weights = model.source_weights(words)
@@ -187,8 +187,6 @@ def test_the_feature(kind, tmp_path):
         assert values["coverage"][row] == pytest.approx(weights @ linked / weights.sum())
         away = [abs((i + 1) / 3 - j / len(target)) for j, i in enumerate(aligned.forward.tolist(), 1) if i >= 0]
         assert values["distance"][row] == pytest.approx(-sum(away) / len(away) if away else -1)
-    two = WordTranslationFeature(tmp_path / "m", values=("coverage", "backward"), bound=0.2)
-    np.testing.assert_array_equal(two.extract(nbest), np.stack([values["coverage"], values["backward"]], axis=1))
     with pytest.raises(ConfigError, match="segment 0 has none"):
         feature.extract(NBestList("0", (Hypothesis("a"),)))
 

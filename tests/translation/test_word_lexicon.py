@@ -8,8 +8,8 @@ import pytest
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.translation import word_lexicon as training
+from rerank_plugins.translation.model_features import WordLexiconFeature
 from rerank_plugins.translation.word_lexicon import Settings, read_model, train, write_model
-from rerank_plugins.translation.word_lexicon_feature import WordLexiconFeature
 from tests.command_line import done, refused
 from tests.translation.naive_word_lexicon import naive_lexicon
 

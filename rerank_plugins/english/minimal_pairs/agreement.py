@@ -34,6 +34,12 @@ from rerank_plugins.english.word_lists import (
     SINGULAR_DETERMINERS,
 )
 
+SAID = ("said that", "thought that", "knew that", "explained that", "believed that", "hoped that")
+REFLEXIVE_OF = {"him": "himself", "her": "herself", "them": "themselves"}
+SUBJECT_REFLEXIVE = {"he": "himself", "she": "herself", "they": "themselves"}
+DISTRACTORS = {"s": ("near the houses", "with the books", "beside these women", "behind some of the trees"),
+               "p": ("near the house", "with the book", "beside this woman", "behind one of the trees")}  # fmt: skip
+
 
 def irregular_forms(setting: Setting) -> Iterator[MinimalPair]:
     """The past after an auxiliary or before a noun, or the participle as finite verb."""
@@ -47,11 +53,6 @@ def irregular_forms(setting: Setting) -> Iterator[MinimalPair]:
             yield setting.changed("irregular_forms", "past-for-participle", {i: verb.past})
         elif slots == {"past"} and tag == "VERB" and not view.auxiliaries(i):
             yield setting.changed("irregular_forms", "participle-for-past", {i: verb.participle})
-
-
-SAID = ("said that", "thought that", "knew that", "explained that", "believed that", "hoped that")
-REFLEXIVE_OF = {"him": "himself", "her": "herself", "them": "themselves"}
-SUBJECT_REFLEXIVE = {"he": "himself", "she": "herself", "they": "themselves"}
 
 
 def case(setting: Setting) -> Iterator[MinimalPair]:
@@ -110,10 +111,6 @@ def places(setting: Setting) -> Iterator[MinimalPair]:
                 for word in (pronoun, REFLEXIVE_OF[pronoun])
             )
             yield MinimalPair("binding", "reflexive-distance", *sides)
-
-
-DISTRACTORS = {"s": ("near the houses", "with the books", "beside these women", "behind some of the trees"),
-               "p": ("near the house", "with the book", "beside this woman", "behind one of the trees")}  # fmt: skip
 
 
 def subject_verb(setting: Setting) -> Iterator[MinimalPair]:

@@ -7,28 +7,21 @@ from functools import lru_cache
 from math import log
 
 from rerank_plugins.english.english_lexicon import Lexicon, animacy_of
-from rerank_plugins.english.minimal_pairs.clauses import (
-    MinimalPair,
-    Setting,
-    declarative,
-    phrase,
-    plain,
-    sentence,
-)
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, phrase, plain, sentence
 from rerank_plugins.english.rules.quantifiers import existential_be
 from rerank_plugins.english.word_forms import VerbForms
-from rerank_plugins.english.word_lists import (
-    NOT_TOUGH,
-    OBJECT_CONTROL,
-    OBJECT_RAISING,
-    RAISING,
-    SUBJECT_CONTROL,
-    TOUGH,
-)
+from rerank_plugins.english.word_lists import NOT_TOUGH, OBJECT_CONTROL, OBJECT_RAISING, RAISING, SUBJECT_CONTROL, TOUGH
 
 SUBJECTS = ("she", "he", "the teacher", "the men", "her sister", "some people", "the company", "my brother")
 ADJECTIVES = ("willing", "unwilling", "eager", "reluctant", "anxious", "ready", "keen", "afraid", "determined", "able")
 RAISING_ADJECTIVES = ("likely", "unlikely", "certain", "sure", "bound", "about", "supposed", "going")
+NEEDS_OBJECT = 0.85  # proportion of occurrences with an object or in the passive, or of those without either
+ANIMATE = 0.92  # proportion of animate subjects, or of inanimate objects
+FREQUENT = 40
+NEAREST = 10  # verbs of similar frequency, of which one is drawn
+THINGS = ("The house", "The table", "The window", "The paper", "The chair", "The road", "The letter")
+NOUNS = ("NOUN", "PROPN", "PRON")
+PERSONS = ("The man", "The woman", "The teacher", "The doctor", "The king", "The boy", "The girl")
 
 
 def expletives(setting: Setting) -> Iterator[MinimalPair]:
@@ -89,15 +82,6 @@ def tough(setting: Setting) -> Iterator[MinimalPair]:
                 [*subject, *tense.split(), adjective, "to", str(base), *object_] for adjective in (excludes, needs)
             )
             yield MinimalPair("control_raising", "tough-without-gap", *map(sentence, filled))
-
-
-NEEDS_OBJECT = 0.85  # proportion of occurrences with an object or in the passive, or of those without either
-ANIMATE = 0.92  # proportion of animate subjects, or of inanimate objects
-FREQUENT = 40
-NEAREST = 10  # verbs of similar frequency, of which one is drawn
-THINGS = ("The house", "The table", "The window", "The paper", "The chair", "The road", "The letter")
-NOUNS = ("NOUN", "PROPN", "PRON")
-PERSONS = ("The man", "The woman", "The teacher", "The doctor", "The king", "The boy", "The girl")
 
 
 @lru_cache(4)

@@ -13,6 +13,8 @@ WITHOUT_LICENCE = {
     "scarcely": "nearly", "rarely": "often", "seldom": "often", "few": "many", "without": "with", "not": "also",
     "n't": "", "if": "because", "before": "after", "only": "even",
 }  # fmt: skip
+WEAK = word_set("a an some no many few several any two three four five six seven eight nine ten")
+SHARED_VERBS = ("bought", "saw", "wanted", "found", "took", "liked")
 
 
 def unlicensed(setting: Setting) -> Iterator[MinimalPair]:
@@ -81,10 +83,6 @@ def inserted(setting: Setting) -> Iterator[MinimalPair]:
             yield MinimalPair(
                 "npi_licensing", "question", sentence(asked, "?"), sentence([*noun_phrase, auxiliary, *rest])
             )
-
-
-WEAK = word_set("a an some no many few several any two three four five six seven eight nine ten")
-SHARED_VERBS = ("bought", "saw", "wanted", "found", "took", "liked")
 
 
 def existentials(setting: Setting) -> Iterator[MinimalPair]:

@@ -30,6 +30,9 @@ from rerank_plugins.english.word_lists import (
     Pronoun,
 )
 
+UNKNOWN = Pronoun(3, "-", "-")
+RELATIVE = frozenset(["who", "which", "that", "whom"])
+
 
 def unbound_reflexives(view: TreeView, lexicon: Lexicon) -> int:
     """The number of reflexives that are subjects of finite clauses, or possessors."""
@@ -72,10 +75,6 @@ def _has_wrong_case(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     if above >= 0 and lexicon.base(view.words[above]) in BARE_INFINITIVE:
         return False
     return view.tags[head] == "VERB" and bool(lexicon.slots(view.words[head]) & {"past", "third"})
-
-
-UNKNOWN = Pronoun(3, "-", "-")
-RELATIVE = frozenset(["who", "which", "that", "whom"])
 
 
 def features(view: TreeView, lexicon: Lexicon, nominal: int) -> Pronoun:

@@ -22,6 +22,9 @@ from rerank_plugins.english.word_lists import (
 
 POSSIBILITY = frozenset(["can", "could", "may", "might"])
 RESTRICTION_ONLY = frozenset(["every", "all", "most"])  # they license in their own noun phrase alone
+WINDOW = 6  # words between `there` and the form of be
+NEGATIVE = frozenset(["no", "not", "n't", "never", "nobody", "none", "nothing", "hardly", "few", "neither"])
+QUANTIFIERS = (PLURAL_DETERMINERS - {"these", "those", "both"}) | {"some", "one", "more", "fewer", "another"}
 
 
 def unlicensed_polarity_items(view: TreeView) -> int:
@@ -109,11 +112,6 @@ def _idiom(view: TreeView, item: int) -> bool:
     if view.words[item] == "ever":
         return following in ("since", "so", "after", "more", "-") or before in ("for", "as", "than", "wh", "who", "how")
     return (before, following) in (("in", "case"), ("at", "rate"), ("in", "event"), ("at", "moment"), ("at", "time"))
-
-
-WINDOW = 6  # words between `there` and the form of be
-NEGATIVE = frozenset(["no", "not", "n't", "never", "nobody", "none", "nothing", "hardly", "few", "neither"])
-QUANTIFIERS = (PLURAL_DETERMINERS - {"these", "those", "both"}) | {"some", "one", "more", "fewer", "another"}
 
 
 def strong_existentials(view: TreeView) -> int:

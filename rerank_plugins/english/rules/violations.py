@@ -31,6 +31,14 @@ from rerank_plugins.english.tree_view import BE, TreeView
 from rerank_plugins.english.word_lists import BARE_INFINITIVE, MODALS, NOT_TOUGH, OBJECT_CONTROL, SUBJECT_CONTROL, TOUGH
 
 LIKELY = 0.75  # proportion of occurrences with an object from which a verb without one has a gap
+CAUSATIVE = BARE_INFINITIVE | {"have", "get", "want", "keep", "find", "leave"}
+FAR = 5  # words between an auxiliary and its verb, with the subject between them in a question
+GOVERNING = {
+    **dict.fromkeys((MODALS - {"'d"}) | {"do", "does", "did", "to"}, frozenset(["base"])),
+    **dict.fromkeys(("have", "has", "had", "'ve", "having"), frozenset(["participle"])),
+    **dict.fromkeys(BE - {"'s"}, frozenset(["participle", "gerund"])),
+}
+OTHERS = ("islands", "stranded", "fillers", "frames", "animacy", "bare_nouns")
 
 
 def expletives_with_roles(view: TreeView, lexicon: Lexicon) -> int:
@@ -114,15 +122,6 @@ def has_gap(view: TreeView, lexicon: Lexicon, verb: int) -> bool | None:
     return False if nominal and not infinitive else None
 
 
-CAUSATIVE = BARE_INFINITIVE | {"have", "get", "want", "keep", "find", "leave"}
-FAR = 5  # words between an auxiliary and its verb, with the subject between them in a question
-GOVERNING = {
-    **dict.fromkeys((MODALS - {"'d"}) | {"do", "does", "did", "to"}, frozenset(["base"])),
-    **dict.fromkeys(("have", "has", "had", "'ve", "having"), frozenset(["participle"])),
-    **dict.fromkeys(BE - {"'s"}, frozenset(["participle", "gerund"])),
-}
-
-
 def wrong_verb_forms(view: TreeView, lexicon: Lexicon) -> int:
     """The number of verbs whose form their auxiliary or their position does not allow."""
     return sum(_wrong(view, lexicon, i) for i in range(len(view)) if view.tags[i] in ("VERB", "ADJ"))
@@ -170,7 +169,6 @@ RULES: dict[str, Callable[[TreeView, Lexicon], int]] = {
     "tough": wrong_gaps_of_adjectives,
     "left_branch": lambda view, _: severed_determiners(view),
 }
-OTHERS = ("islands", "stranded", "fillers", "frames", "animacy", "bare_nouns")
 VALUES = (*RULES, *OTHERS)
 
 

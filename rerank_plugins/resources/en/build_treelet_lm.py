@@ -32,11 +32,7 @@ from rerank_plugins.treelet.model import Settings, TreeletModel, write_model
 from rerank_plugins.treelet.training import collect, train
 
 SETTINGS = Settings(
-    min_count=2,
-    min_rule_count=5,
-    prune_words=(0, 0, 3, 6, 12),
-    prune_rules=(0, 0, 4, 8),
-    prune_yields=(0, 1, 4, 8),
+    min_count=2, min_rule_count=5, prune_words=(0, 0, 3, 6, 12), prune_rules=(0, 0, 4, 8), prune_yields=(0, 1, 4, 8)
 )
 STEPS = 64  # log10 values are rounded to multiples of 1 / STEPS
 LEVEL = 19  # compression level

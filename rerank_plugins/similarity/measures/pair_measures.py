@@ -46,12 +46,7 @@ SHAPE = (
     "length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case",
     "stocks_size", "stocks_overlap",
 )  # fmt: skip
-SHAPE_OTHER = (
-    "size",
-    "short",
-    "numbers_size",
-    "stocks_size",
-)  # they depend on counts alone
+SHAPE_OTHER = ("size", "short", "numbers_size", "stocks_size")  # they depend on counts alone
 STOCK = re.compile(r"\.[A-Z]+")
 ENTITIES = ("overlap", "aligned_subsequence", "aligned_tiling", "none")
 ENTITIES_OTHER = ("none",)

@@ -17,6 +17,12 @@ from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
+NAMES = (
+    "subsequence", "subsequence_of_shorter", "substring", "tiling", "edits",
+    "words_subsequence", "words_tiling", "words_edits",
+)  # fmt: skip
+SHORTEST = 3  # the minimum length of a tile in characters; of words, one is enough
+
 
 @njit(cache=True)
 def longest_common_substring(a: Any, b: Any) -> int:
@@ -58,13 +64,6 @@ def greedy_string_tiling(a: Any, b: Any, shortest: int) -> int:
         free_a[end_a - longest : end_a] = False
         free_b[end_b - longest : end_b] = False
         covered += longest
-
-
-NAMES = (
-    "subsequence", "subsequence_of_shorter", "substring", "tiling", "edits",
-    "words_subsequence", "words_tiling", "words_edits",
-)  # fmt: skip
-SHORTEST = 3  # the minimum length of a tile in characters; of words, one is enough
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: ARG001

@@ -20,6 +20,7 @@ from rerank_plugins.kit.kernels import filling_kernel
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
+END, UNKNOWN = -1, -2
 
 
 def index_vectors(
@@ -52,9 +53,6 @@ def _draw(states: Any, dimensions: int, places: Any, signs: Any) -> None:
                 places[row, drawn] = place
                 signs[row, drawn] = 1.0 if value & np.uint64(1) else -1.0
                 drawn += 1
-
-
-END, UNKNOWN = -1, -2
 
 
 @filling_kernel

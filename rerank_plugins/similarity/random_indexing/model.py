@@ -20,6 +20,11 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Setting, WordList
 
+Weighting = Literal["none", "idf", "sif"]
+Space = Literal["document", "window", "directional", "positional", "lsa"]
+SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # the spaces of random indexing
+SIF = 1e-3  # a of the weights `sif`
+
 
 class KnownWords:
     """A mixin that gives a model the look-up of its words: `word in model`, `model.form(word)`, `model.number`.
@@ -43,12 +48,6 @@ class KnownWords:
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.form(word) in self.number
-
-
-Weighting = Literal["none", "idf", "sif"]
-Space = Literal["document", "window", "directional", "positional", "lsa"]
-SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # the spaces of random indexing
-SIF = 1e-3  # a of the weights `sif`
 
 
 @dataclass(frozen=True, eq=False)

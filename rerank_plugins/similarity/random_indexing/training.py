@@ -39,6 +39,7 @@ from rerank_plugins.similarity.random_indexing.context_sums import (
 from rerank_plugins.similarity.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
 
 ITERATIONS = 3  # power iterations of the randomised decomposition
+SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
 
 
 def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: int) -> NDArray[np.float32]:
@@ -66,9 +67,6 @@ def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: i
     matrix.data = (1 + np.log(matrix.data)) * np.repeat(idf, np.diff(matrix.indptr))
     left, values, _ = randomized_svd(matrix, dimensions, n_iter=ITERATIONS, random_state=seed)
     return np.asarray(left * values, np.float32)
-
-
-SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
 
 
 @dataclass(frozen=True)
@@ -157,12 +155,7 @@ def in_documents(numbered: IntArray, documents: str) -> IntArray:
 
 
 def _sums(
-    kind: Space,
-    tokens: IntArray,
-    places: IntArray,
-    values: NDArray[np.float32],
-    settings: Settings,
-    words: int,
+    kind: Space, tokens: IntArray, places: IntArray, values: NDArray[np.float32], settings: Settings, words: int
 ) -> NDArray[np.float32]:
     """The (words, dimensions) sums of the index vectors of all contexts; `directional` has twice the dimensions."""
     size, radius = settings.dimensions, settings.radius

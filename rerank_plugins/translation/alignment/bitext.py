@@ -20,6 +20,8 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.words import split_words
 
+MOST = np.iinfo(np.int32).max
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -88,9 +90,6 @@ def _side(numbering: Numbering, sentences: list[IntArray]) -> Side:
     new[order] = np.arange(len(names), dtype=np.int32)
     offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     return Side(tuple(names[number] for number in order), new[tokens], offsets)
-
-
-MOST = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from typing import Any
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 ONE = float(1 << 38)  # sums up to 33 million; posteriors below 2e-12 count as 0
+RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variational Bayes
 
 
 @filling_kernel
@@ -71,9 +72,6 @@ def expect_independent(
             start += to_next
             share += given
         ln_p[sentence] = total
-
-
-RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variational Bayes
 
 
 @part

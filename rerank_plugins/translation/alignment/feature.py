@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -27,10 +27,11 @@ from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.nbest_lists import source_of
-from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.alignment.model import Lookup, WordAlignmentModel
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
+
+UNKNOWN = ""  # no word of a text is empty
 
 
 @dataclass(frozen=True)
@@ -70,29 +71,17 @@ def _numbers(links: str) -> LongArray:
     return np.array(links.replace("-", " ").split(), np.int64).reshape(-1, 2)
 
 
-Value = Literal[
-    "forward", "backward", "forward_per_word", "backward_per_word", "unlinked_target", "unlinked_source", "distance",
-    "coverage",
-]  # fmt: skip
-VALUES: tuple[Value, ...] = get_args(Value)
-UNKNOWN = ""  # no word of a text is empty
-
-
 @dataclass(frozen=True)
 class WordTranslationFeature(FeatureExtractor, PickledFields):
     """Translation of words between source and hypothesis: ln p both ways, unlinked words, distance, coverage."""
 
     model: Path = option(doc="model from `rerank train word-alignment`")
-    values: tuple[Value, ...] = option(VALUES, doc="which values")
     bound: float = option(0.01, doc="a word all of whose translation probabilities are lower is unlinked")
 
-    def __post_init__(self) -> None:
-        check_chosen(self.values, VALUES)
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """The `values`."""
-        return self.values
+    components = (
+        "forward", "backward", "forward_per_word", "backward_per_word", "unlinked_target", "unlinked_source",
+        "distance", "coverage",
+    )  # fmt: skip
 
     @cached_property
     def _model(self) -> WordAlignmentModel:
@@ -103,35 +92,24 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, components) values. Raises ConfigError for a list without a source, ModelError for an unusable model."""
         if not len(nbest):
-            return np.zeros((0, len(self.values)))
+            return np.zeros((0, len(self.components)))
         model = self._model
         source = model.words_of(source_of(nbest, "word-translation")) or [UNKNOWN]
-        targets = [model.words_of(text) or [UNKNOWN] for text in nbest.texts]
-        words = model.look_up(source, targets)
-        columns: dict[Value, FloatArray] = {}
-        sizes = np.diff(words.offsets)
-        ln_p = any("ward" in value for value in self.values)
-        aligned = model.align_words(words, ln_p=ln_p, forward="distance" in self.values, backward=False)
-        columns["forward"], columns["backward"] = aligned.ln_p.T
-        columns["forward_per_word"] = columns["forward"] / sizes
-        columns["backward_per_word"] = columns["backward"] / len(source)
-        if "distance" in self.values:
-            columns["distance"] = distances(aligned.forward, words.offsets, len(source))
+        words = model.look_up(source, [model.words_of(text) or [UNKNOWN] for text in nbest.texts])
+        aligned = model.align_words(words, backward=False)
+        forward, backward = aligned.ln_p.T
         unlinked = (words.forward.max(axis=0) < self.bound).astype(np.float64)
-        columns["unlinked_target"] = 0.0 - np.add.reduceat(unlinked[words.tokens], words.offsets[:-1])
-        columns |= self._of_source(words, model.source_weights(source))
-        return np.stack([columns[value] for value in self.values], axis=1)
-
-    def _of_source(self, words: Lookup, weights: FloatArray) -> dict[Value, FloatArray]:
-        """The values that depend on which source words are linked."""
-        linked = words.backward >= self.bound
-        of_hypotheses = np.logical_or.reduceat(linked[:, words.tokens], words.offsets[:-1], axis=1)
-        covered = weights @ of_hypotheses
-        total = weights.sum()
-        return {
-            "unlinked_source": np.asarray(of_hypotheses.sum(axis=0) - float(len(weights)), np.float64),
-            "coverage": covered / total if total > 0 else np.ones_like(covered),
-        }
+        unlinked_target = 0.0 - np.add.reduceat(unlinked[words.tokens], words.offsets[:-1])
+        # (l, n) whether each source word is linked to a word of each hypothesis
+        linked = np.logical_or.reduceat((words.backward >= self.bound)[:, words.tokens], words.offsets[:-1], axis=1)
+        weights = model.source_weights(source)
+        covered, total = weights @ linked, weights.sum()
+        columns = [
+            forward, backward, forward / np.diff(words.offsets), backward / len(source), unlinked_target,
+            linked.sum(axis=0) - float(len(weights)), distances(aligned.forward, words.offsets, len(source)),
+            covered / total if total > 0 else np.ones_like(covered),
+        ]  # fmt: skip
+        return np.stack(columns, axis=1)
 
 
 def distances(links: LongArray, offsets: LongArray, length: int) -> FloatArray:

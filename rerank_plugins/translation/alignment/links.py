@@ -30,6 +30,7 @@ Method = Literal["forward", "backward", "intersection", "union", "grow-diag-fina
 METHODS: tuple[Method, ...] = get_args(Method)
 Links = list[tuple[int, int]]
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+LINK = re.compile(r"(\d+)([-?p])(\d+)")
 
 
 def symmetrised(forward: LongArray, backward: LongArray, method: Method) -> Links:
@@ -76,9 +77,6 @@ def _grown(
             if link[0] not in sources and link[1] not in targets:
                 add(link)
     return links
-
-
-LINK = re.compile(r"(\d+)([-?p])(\d+)")
 
 
 class GoldLinks(NamedTuple):

@@ -24,6 +24,9 @@ from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_t
 from rerank_plugins.translation.words import split_words
 
 NO_LINK = -1
+FLOOR = 1e-7  # the least t, that of words which never co-occurred and of unknown words
+Words = Sequence[str]
+Probabilities = NDArray[np.float32]
 
 
 @part
@@ -163,11 +166,6 @@ def align_list(
                     is_hmm, size, length, pair_t, backward_null, share, back_shares, states, came, backward_links,
                     h * length,
                 )  # fmt: skip
-
-
-FLOOR = 1e-7  # the least t, that of words which never co-occurred and of unknown words
-Words = Sequence[str]
-Probabilities = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)

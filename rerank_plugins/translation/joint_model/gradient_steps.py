@@ -23,6 +23,9 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.translation.joint_model.model import JointModel, Weights
 
+FIRST = 1e-6  # the sum of squares of a row before its first gradient
+MEANS, SQUARES, LEAST = 0.9, 0.999, 1e-8  # Adam's beta 1, beta 2 and epsilon
+
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
@@ -103,10 +106,6 @@ def move_rows(symbols: Any, slopes: Any, step: Any, squares: Any, rows: Any) -> 
             rate = step / np.sqrt(squares[row])
             for d in range(size):
                 rows[row, d] -= rate * slopes[b, k, d]
-
-
-FIRST = 1e-6  # the sum of squares of a row before its first gradient
-MEANS, SQUARES, LEAST = 0.9, 0.999, 1e-8  # Adam's beta 1, beta 2 and epsilon
 
 
 @dataclass

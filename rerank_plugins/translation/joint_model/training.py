@@ -15,9 +15,8 @@ from numpy.random import Generator
 
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering, affiliations
 from rerank_plugins.translation.joint_model.gradient_steps import Optimiser, Sampling, gradient
-from rerank_plugins.translation.joint_model.model import JointModel, Weights
+from rerank_plugins.translation.joint_model.model import Contexts, JointModel, Numbering, Weights, affiliations
 from rerank_plugins.translation.words import frequent_words, split_words
 
 if TYPE_CHECKING:

@@ -25,10 +25,11 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
-from rerank_plugins.translation.memory.matches import compare
+from rerank_plugins.translation.memory_matches import compare
 from rerank_plugins.translation.words import split_words
 
 UNKNOWN = -1  # the number of a word that is not in the memory
+HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +114,19 @@ class TranslationMemory(PickledFields):
         """Whether words are compared in lower case."""
         return bool(self.settings["lowercase"])
 
-    def nearest(
-        self, text: str, most: int, *, candidates: int = 50, by_edits: bool = True, copies: bool = True
-    ) -> Matches:
+    def nearest(self, text: str, most: int, *, candidates: int = 50, copies: bool = True) -> Matches:
         """The at most `most` pairs whose source is nearest to a tokenised text.
 
         They are chosen among the `candidates` of highest BM25 score (ties: the earlier pair) by their fuzzy-match score
-        (ties: the order of the candidates), or by BM25 alone if `by_edits` is false. Without `copies`, pairs whose
+        (ties: the order of the candidates). Without `copies`, pairs whose
         source has the same words as the text are left out. Pairs without a word of the text are never near.
         """
         query, _ = self.source.encoded([text], lowercase=self.lowercase)
-        found = self.by_bm25(query, candidates if by_edits else most, copies=copies)[0]
+        found = self.by_bm25(query, candidates, copies=copies)[0]
         distances, _ = compare(query, np.array([0, len(query)]), self.source, found)
         lengths = np.maximum(self.source.lengths(found), len(query))
         similarities = 1.0 - distances[0] / np.maximum(lengths, 1)
-        order = np.argsort(-similarities, kind="stable")[:most] if by_edits else np.arange(len(found))
+        order = np.argsort(-similarities, kind="stable")[:most]
         return Matches(found[order], similarities[order])
 
     def by_bm25(self, query: IntArray, most: int, *, copies: bool = True) -> tuple[LongArray, LongArray]:
@@ -169,9 +168,6 @@ FILE = ModelFile(
     check=lambda memory: isinstance(memory.settings["lowercase"], bool),
 )
 read_model, write_model = FILE.read, FILE.write
-
-
-HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 
 
 @dataclass(frozen=True)

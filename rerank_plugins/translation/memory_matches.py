@@ -16,7 +16,11 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.memory.model import Sentences
+    from rerank_plugins.translation.translation_memory import Sentences
+
+EMPTY = -1
+REPEATED = (1 << 31) - 1  # no word has this number
+MULTIPLIER = 0x1E3779B97F4A7C15  # odd, so that consecutive keys differ in the high bits of the product
 
 
 def compare(
@@ -59,11 +63,6 @@ def _compare(
                     longest = max(longest, run[j])
                     diagonal, previous_run = above, run_above
             distances[a, b], runs[a, b] = cost[size], longest
-
-
-EMPTY = -1
-REPEATED = (1 << 31) - 1  # no word has this number
-MULTIPLIER = 0x1E3779B97F4A7C15  # odd, so that consecutive keys differ in the high bits of the product
 
 
 @part
