@@ -70,8 +70,8 @@ class Where(FeatureExtractor):
 
 @pytest.mark.slow
 def test_one_process_or_two(path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 10)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 20)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
     features = {"narrow": HhmmFeature(path, beam=NARROW), "wide": HhmmFeature(path, beam=50), "where": Where()}
     one, two = (extract_features(lists(12), Plan(features), jobs=jobs).values for jobs in (1, 2))
