@@ -14,6 +14,7 @@ from rerank_plugins.core.interfaces import (
     LanguageModel,
     Parse,
     Parser,
+    SentenceFeature,
     SentenceModel,
     option,
 )
@@ -31,7 +32,6 @@ from rerank_plugins.core.metrics_and_tuners import (
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model

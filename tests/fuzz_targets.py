@@ -40,12 +40,12 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.feature_table import SparseBlock
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.dependency import model as dependency
-from rerank_plugins.dependency import model_file as dependency_file
+from rerank_plugins.dependency import model as dependency_file
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.biaffine import parser_file as biaffine
-from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.dependency.parsers import TreebankParser
+from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
-from rerank_plugins.hhmm.training import counting_settings, train_empirical
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.head_rules import read_head_rules
@@ -55,12 +55,12 @@ from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
 from rerank_plugins.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.ngram.features import read_words
 from rerank_plugins.ngram.model import NgramModel
-from rerank_plugins.ngram.oov_count import read_words
 from rerank_plugins.ngram.word_classes import read_classes
-from rerank_plugins.referential.grammar_file import read_grammar
+from rerank_plugins.referential.grammar import read_grammar
 from rerank_plugins.referential.world_file import read_world
 from rerank_plugins.similarity.esa import model as esa_file
 from rerank_plugins.similarity.esa import training as esa
@@ -77,10 +77,8 @@ from rerank_plugins.translation.alignment.links import read_gold
 from rerank_plugins.translation.joint_model import model as joint_file
 from rerank_plugins.translation.joint_model import training as joint
 from rerank_plugins.translation.memory import model as memory
-from rerank_plugins.treelet import headlex_model
-from rerank_plugins.treelet import headlex_model_file as headlex_file
-from rerank_plugins.treelet import headlex_training as headlex
-from rerank_plugins.treelet import model_file as treelet_file
+from rerank_plugins.treelet import headlex
+from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
 from rerank_plugins.treelet.model import Settings as TreeletSettings
 from tests.dependency.test_parsers_biaffine import random_params
@@ -435,13 +433,13 @@ def models() -> Iterable[Target]:
     yield model("hhmm", hhmm_model, read_hhmm)
     yield model("pcfg", pcfg_model, read_pcfg)
     yield model("svs", svs_model, svs_file.read_model)
-    micro = headlex_model.Settings()
+    micro = headlex.Settings()
     yield model(
         "headlex",
-        lambda path: headlex_file.write_model(
+        lambda path: headlex.write_model(
             headlex.train(headlex.collect(read_trees(BRACKETS.splitlines())), micro), path
         ),
-        headlex_file.read_model,
+        headlex.read_model,
     )
     yield model(
         "random indexing",

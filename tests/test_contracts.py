@@ -11,7 +11,7 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED
+from rerank_plugins.dependency.parsers import EMBEDDED
 from rerank_plugins.similarity.random_indexing import training as vector_training
 from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing.training import train as train_vectors
@@ -38,8 +38,8 @@ from rerank_plugins.translation.memory.model import write_model as write_memory
 from rerank_plugins.translation.word_lexicon import Settings as LexiconSettings
 from rerank_plugins.translation.word_lexicon import train as train_lexicon
 from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
-from rerank_plugins.treelet import headlex_model, headlex_training
-from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+from rerank_plugins.treelet import headlex
+from rerank_plugins.treelet.headlex import write_model as write_headlex
 from tests.svs.naive_svs_parsing import random_model
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,12 +63,7 @@ CASES = {
         "rank": [{}],
         "edit-to-1best": [{}, {"ignore_case": True}],
         "oov-count": [{}, {"lm": "arpa"}],
-        "unigram": [{}, {"model": ARPA, "case": "ignore"}, {"case": "exact"}],
-        "ngram-lm": [{"model": ARPA}, {"lm": "arpa"}],
         "language-model-ratio": [{"model": ARPA, "general": "unigram"}, {"lm": "arpa", "general_model": ARPA}],
-        "hhmm-lm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
-        "dependency-lm": [{}, {"parser": "english"}],
-        "treelet-lm": [{}, {"parser": "pcfg", "k": 1}],
         "grammar-violations": [{}, {"parser": "english"}],
         "slr": [{}, {"lm": "arpa", "unigram": "unigram"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
@@ -108,18 +103,18 @@ CASES = {
             {},
             {"model": "micro.svs", "threshold": 0.0, "longest": 5, "to": ["context", "list", "source"]},
         ],
-        "referential-lm": [REFERENTIAL, {**REFERENTIAL, "semantics": "trigram", "depth": 4}],
     },
     "language_model": {
-        "kenlm": [{"model": ARPA}],
-        "ngram": [{"model": ARPA}],
-        "unigram": [{}, {"model": ARPA, "case": "exact"}],
+        "ngram-lm": [{"model": ARPA}],
+        "unigram": [{}, {"model": ARPA, "case": "exact"}, {"case": "ignore"}],
         "pcfg": [{}],
-        "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
+        "dependency-lm": [{}, {"parser": "english"}],
+        "hhmm-lm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "treelet-lm": [{}, {"k": 1, "parser": "pcfg"}],
         "headlex": [{"model": "micro.headlex"}],
-        "referential": [
+        "referential-lm": [
             REFERENTIAL,
+            {**REFERENTIAL, "semantics": "trigram", "depth": 4},
             {**REFERENTIAL, "semantics": "none", "inference": "viterbi", "beam": 5, "description": "sizes"},
         ],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
@@ -232,7 +227,7 @@ def cases(kind: str) -> list[object]:
 
 def built(kind: str, name: str, options: dict[str, object] | None, base: Path = ROOT):
     assert options is not None, f"{kind} {name!r} is registered, but has no case in {Path(__file__).name}"
-    files = {"arpa": {"use": "kenlm", "model": ARPA}, "ngram-arpa": {"use": "ngram", "model": ARPA}}
+    files = {"arpa": {"use": "ngram-lm", "model": ARPA}, "ngram-arpa": {"use": "ngram-lm", "model": ARPA}}
     named = {"language_model": files}
     return Builder(REGISTRY, base, named).build(kind, {"use": name, **options})
 
@@ -286,12 +281,12 @@ def test_features(name, options, tmp_path):
 @pytest.mark.parametrize(("name", "options"), cases("language_model"))
 def test_language_models(name, options, tmp_path):
     if name == "headlex":
-        settings = headlex_model.Settings()
-        micro = headlex_training.train(headlex_training.collect(read_trees(BRACKETS.splitlines())), settings)
+        settings = headlex.Settings()
+        micro = headlex.train(headlex.collect(read_trees(BRACKETS.splitlines())), settings)
         write_headlex(micro, tmp_path / "micro.headlex")
-        check_language_model(built("language_model", name, options, tmp_path))
-        return
-    check_language_model(built("language_model", name, options))
+    model = built("language_model", name, options, tmp_path if name == "headlex" else ROOT)
+    check_language_model(model)
+    check_feature_extractor(model)
 
 
 def test_incremental_language_models():
@@ -303,7 +298,7 @@ def test_incremental_language_models():
         for case in known[:1]
     }
     incremental = {name: model for name, model in made.items() if all(hasattr(model, step) for step in steps)}
-    assert incremental.keys() >= {"kenlm", "ngram", "mixture"}
+    assert incremental.keys() >= {"ngram-lm", "hhmm-lm", "mixture"}
     for model in incremental.values():
         check_incremental_lm(model, [["we", "took", "a", "taxi"]])
 

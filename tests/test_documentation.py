@@ -109,7 +109,7 @@ def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
     for page, kind, name, options in mentions():
         if page == "plugins.md" and name in shown:  # examples/test_plugin_page.py runs these commands
             continue
-        if name not in EXAMPLES.entries[kind]:
+        if name not in EXAMPLES.known(kind):
             assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model
             continue
         known = {option.name for option in EXAMPLES.get(kind, name).options()} | {"label", "text", "source_text"}

@@ -7,7 +7,7 @@ config refers to it by its name: `use = "name"`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pluggy
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("rerank_plugins")
 hookimpl = pluggy.HookimplMarker("rerank_plugins")
 
-Register = Callable[[str, Callable[..., Any]], None]
+Register = Callable[..., None]  # (name, factory, *, former=()); `former` are names of earlier versions
 
 
 @hookspec
@@ -27,7 +27,7 @@ def register_feature_extractors(register: Register) -> None:
 
 @hookspec
 def register_language_models(register: Register) -> None:
-    """Call register(name, factory) for each LanguageModel."""
+    """Call register(name, factory) for each LanguageModel, which is a feature too."""
 
 
 @hookspec

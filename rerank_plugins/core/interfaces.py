@@ -94,7 +94,7 @@ class FeatureExtractor(ABC):
         """What each word adds to the values, for `rerank explain`; None (the default) if it has no parts by word.
 
         One array for each hypothesis, of the number of its words or, with a value for `</s>`, one more: ln p of each
-        word by a language model (`SentenceModel.word_scores`), or another score that the words sum to.
+        word by a language model, or another score that the words sum to.
         """
         return None
 
@@ -111,8 +111,39 @@ class FeatureExtractor(ABC):
         return [self.extract(nbest) for nbest in nbests]
 
 
-class SentenceModel(ABC):
-    """A model that gives each sentence a probability, and perhaps no more, as a sum over the trees of a sentence."""
+class SentenceFeature(FeatureExtractor):
+    """An extractor that depends on the words alone: a subclass computes the values of all lists in one call."""
+
+    @abstractmethod
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, components) values, one row for each sentence."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(hypotheses, components) values, as `values` computes them."""
+        return self.values([text.split() for text in nbest.texts])
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """One (hypotheses, components) array for each list, from a single call of `values`."""
+        if not nbests:
+            return []
+        values = self.values([text.split() for nbest in nbests for text in nbest.texts])
+        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])
+
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to the values, as `word_scores` has it; None (the default) if it has no parts by word."""
+        return None
+
+    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
+        """What each word of the hypotheses adds, as `word_values` computes it."""
+        return self.word_values([text.split() for text in nbest.texts])
+
+
+class SentenceModel(SentenceFeature):
+    """A language model that gives a sentence a probability, and perhaps no more, as a sum over the trees of a sentence.
+
+    It is a feature as well. The values, unless a model has others: `total`, ln p of the sentence and its end;
+    `per_word`, which is total / (|e| + 1); and `oovs`, minus the number of unknown words.
+    """
 
     file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
 
@@ -120,21 +151,32 @@ class SentenceModel(ABC):
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, its end included."""
 
-    @property
-    def parsers(self) -> tuple[Parser, ...]:
-        """The parsers whose trees the scores depend on, which `rerank explain` shows; () if there are none."""
-        return ()
-
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
-        """What each word adds to a score, to be shown to people; None (the default) if it has no parts by word.
-
-        Each array may have a value of `</s>` at its end.
-        """
-        return None
-
     @abstractmethod
     def __contains__(self, word: str) -> bool:
         """Whether the word is in the vocabulary; if not, the model takes it for the unknown word."""
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The model itself, which knows its words."""
+        return self
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the values, `total` and `per_word` first."""
+        return ("total", "per_word", "oovs")
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word and end, minus the number of unknown words."""
+        totals = self.totals(sentences)
+        return np.column_stack(
+            [totals, totals / [len(words) + 1 for words in sentences], minus_unknown(sentences, self)]
+        )
+
+
+def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
+    """(n) minus the number of words of each sentence that are not in the vocabulary."""
+    unknown = {word for word in set().union(*sentences) if word not in vocabulary}
+    return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
 
 
 class LanguageModel(SentenceModel):
@@ -148,7 +190,7 @@ class LanguageModel(SentenceModel):
         """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
         return np.array([values.sum() for values in self.score(sentences)], np.float64)
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """The values of `score`."""
         return self.score(sentences)
 

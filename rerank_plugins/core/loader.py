@@ -112,9 +112,9 @@ def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tup
 
 
 def _register(new: list[Entry], names: set[tuple[str, str]], kind: str, owner: str) -> hookspecs.Register:
-    def register(name: str, factory: Callable[..., Any]) -> None:
+    def register(name: str, factory: Callable[..., Any], *, former: tuple[str, ...] = ()) -> None:
         names.add((kind, name))
-        new.append(Entry(kind, name, factory, owner))
+        new.append(Entry(kind, name, factory, owner, former))
 
     return register
 

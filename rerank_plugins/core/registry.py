@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import logging
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,6 +37,8 @@ FAMILIES = (
     *("missing_words", "similarity", "translation", "english"),
 )
 BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
+
+logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,12 +66,16 @@ class Option:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it."""
+    """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it.
+
+    `former` are names that it had in earlier versions, which are still understood.
+    """
 
     kind: str
     name: str
     factory: Callable[..., Any]
     owner: str
+    former: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -126,15 +133,27 @@ class Registry:
         Raises PluginError for an unknown name, with a similar name and the plugins that were left out in its message,
         and for a name that two installed plugins register.
         """
-        entries = self.entries[kind]
-        if name not in entries:
-            message = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, entries)}"
+        entry = self.find(kind, name)
+        if entry is None:
+            message = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, self.known(kind))}"
             raise PluginError(f"{message}{self.left_out(kind, name)}")
-        if self.is_installed(entries[name].owner):
+        if self.is_installed(entry.owner):
             for failure in self.failures:
                 if (kind, name) in failure.names:
                     raise PluginError(str(failure))
-        return entries[name]
+        return entry
+
+    def known(self, kind: str) -> dict[str, Entry]:
+        """The plugins that a table of this kind may name: for a feature, the language models too."""
+        return (self.entries["language_model"] if kind == "feature" else {}) | self.entries[kind]
+
+    def find(self, kind: str, name: str) -> Entry | None:
+        """The entry of that name or, with a warning, of that former name; None if there is none."""
+        known = self.known(kind)
+        entry = known.get(name) or next((entry for entry in known.values() if name in entry.former), None)
+        if entry is not None and entry.name != name:
+            _warn_of_former_name(entry, name)
+        return entry
 
     def left_out(self, kind: str = "", name: str = "") -> str:
         """The end of an error about an unknown name: the plugins left out that register it, or else all that were."""
@@ -164,6 +183,12 @@ class Registry:
     def is_installed(self, owner: str) -> bool:
         """Whether the owner is an installed distribution, not a built-in package or a plugin file."""
         return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
+
+
+@lru_cache
+def _warn_of_former_name(entry: Entry, name: str) -> None:
+    """Say it once in a process."""
+    logger.warning("the %s %r is called %r now", entry.kind.replace("_", " "), name, entry.name)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

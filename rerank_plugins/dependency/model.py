@@ -35,14 +35,13 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.dependency.ancestor_paths import Ids, lay_out, paths
-from rerank_plugins.dependency.corpus import UNKNOWN, Corpus, TreeCollector
+from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeCollector, lay_out, paths
 from rerank_plugins.kit.backoff.estimation import Estimator, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.files.declared import Part, Setting
+from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 
@@ -185,31 +184,15 @@ class _NumberCache(dict[str, int]):
         return number
 
 
-def train(
-    collector: TreeCollector,
-    settings: Settings,
-    *,
-    workspace: Workspace | None = None,
-    jobs: int = 2,
-    progress: Callable[[str], None] = lambda stage: None,
-    estimator: Estimator = estimate,
-) -> DependencyModel:
-    """A model of the collected trees; the collector is emptied.
+def train(collector: TreeCollector, settings: Settings, **estimation: Any) -> DependencyModel:
+    """A model of the collected trees; the collector is emptied. `estimation` are the other arguments of `train_on`.
 
     The model does not depend on the order of the trees, nor on the memory of the workspace, which should be that of the
     collector. Raises ModelError if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
-    # No name refers to the corpus here, so that `train_on` can free its memory before the estimation.
-    return train_on(
-        collector.finish(settings.min_count, settings.word, settings.label),
-        settings,
-        workspace=workspace,
-        jobs=jobs,
-        progress=progress,
-        estimator=estimator,
-    )
+    return train_on(collector.finish(settings.min_count, settings.word, settings.label), settings, **estimation)
 
 
 def train_on(
@@ -247,3 +230,12 @@ def train_on(
         "discounts": [list(values) for values in estimation.discounts],
     }
     return DependencyModel(settings, vocabulary, labels, estimation.tables, max(unknown, 1), provenance)
+
+
+FILE = ModelFile(
+    DependencyModel,
+    "dependency",
+    "dependency language model",
+    check=lambda model: model.tables.order == model.settings.order,
+)
+read_model, write_model = FILE.read, FILE.write

@@ -4,20 +4,18 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 
 
 @hookimpl
-def register_feature_extractors(register: Register) -> None:
-    """Register the feature extractors of this family."""
-    from rerank_plugins.dependency.feature import DependencyFeature
+def register_language_models(register: Register) -> None:
+    """Register the language models of this family."""
+    from rerank_plugins.dependency.language_model import DependencyLanguageModel
 
-    register("dependency-lm", DependencyFeature)
+    register("dependency-lm", DependencyLanguageModel)
 
 
 @hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this family."""
-    from rerank_plugins.dependency.biaffine_parser import BiaffineParser, EnglishParser
+    from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, TreebankParser, UdpipeParser
     from rerank_plugins.dependency.stanza_parser import StanzaParser
-    from rerank_plugins.dependency.treebank_parser import TreebankParser
-    from rerank_plugins.dependency.udpipe_parser import UdpipeParser
 
     register("english", EnglishParser)
     register("biaffine", BiaffineParser)
@@ -29,8 +27,7 @@ def register_parsers(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.dependency.biaffine.trainer import DependencyParserTrainer
-    from rerank_plugins.dependency.trainer import DependencyLMTrainer
+    from rerank_plugins.dependency.trainer import DependencyLMTrainer, DependencyParserTrainer
 
     register("dependency-lm", DependencyLMTrainer)
     register("dependency-parser", DependencyParserTrainer)

@@ -25,9 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.interfaces import Parser, Sentence, SentenceFeature, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.kit.files.embedded import embedded
 
 
@@ -51,7 +50,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(None, self.parser, EnglishParser())

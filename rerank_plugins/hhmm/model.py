@@ -18,15 +18,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.hhmm.event_counts import Events
+from rerank_plugins.hhmm.recombination import Workspace, best_rows
 from rerank_plugins.hhmm.search_tables import Tables, lay_out
-from rerank_plugins.hhmm.store import Beam, start_of
+from rerank_plugins.hhmm.successors import Remembered
+from rerank_plugins.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
+from rerank_plugins.kit.kernels import kernel, part
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
@@ -107,7 +112,6 @@ class HhmmModel(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-        from rerank_plugins.hhmm.word_step import advanced
 
         tables = self.tables
         p = -1.0
@@ -136,3 +140,162 @@ class HhmmModel(PickledFields):
         emission = self.tables.emission(word, position)
         p = float(emission.p.sum()) / max(1, int(self.grammar.preterminals.sum()))
         return math.log(p) if p > 0 else RAREST
+
+
+@dataclass(frozen=True, eq=False)
+class Beam:
+    """Stores after `length` words, most probable first; immutable. Beams are equal if their stores and values are.
+
+    `stores`   (n, D + 1) int32: elements a << 16 | b from the bottom up, -1 if none, then the completed node
+    `values`   (n) probability of each store given the words; they sum to one
+    `likely`   (n) Viterbi probability, that of its best derivation, divided by exp(`scale`) P(words)
+    `entropy`  (n) entropy in nats of the derivations of each store; zeros unless requested
+    `back`     (n, 5) int32 back-pointer of the best derivation: row of the store before, rule, kind of reduction,
+               preterminal, kind of expansion
+    `before`   the beam before the last word, if derivations are kept
+    `unparsed` the number of words that no store could read
+    """
+
+    length: int
+    stores: IntArray
+    values: FloatArray
+    likely: FloatArray
+    scale: float
+    entropy: FloatArray
+    back: IntArray
+    before: Beam | None = None
+    unparsed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.stores)
+
+    @property
+    def _content(self) -> tuple[bool, bytes, bytes]:
+        return self.length == 0, self.stores.tobytes(), self.values.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Beam) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The most probable store, by which a decoder may recombine hypotheses; empty before the first word."""
+        return tuple(self.stores[0].tolist()) if len(self) else ()
+
+    @property
+    def depths(self) -> LongArray:
+        """(n) the number of elements of each store, including the one that holds the last word's preterminal."""
+        return np.asarray((self.stores[:, :-1] >= 0).sum(axis=1) + 1, np.int64)
+
+    @property
+    def mean_depth(self) -> float:
+        """Expected embedding depth μ_EMB (Wu et al. 2010, equation 15); 0 before the first word."""
+        return float(self.values @ self.depths) if len(self) else 0.0
+
+    @property
+    def store_entropy(self) -> float:
+        """Entropy in nats of the distribution over stores, irrespective of their derivations."""
+        values = self.values[self.values > 0]
+        return -float(values @ np.log(values)) + 0.0
+
+    @property
+    def derivation_entropy(self) -> float:
+        """Entropy in nats over the derivations in the beam; they differ in reductions, rules or preterminals."""
+        return self.store_entropy + float(self.values @ self.entropy)
+
+
+def start_of(depth: int) -> Beam:
+    """Return the beam before the first word: the empty store, which awaits ROOT."""
+    empty = np.zeros(0)
+    return Beam(0, np.zeros((0, depth + 1), np.int32), empty, empty, 0.0, empty, np.zeros((0, 5), np.int32))
+
+
+@part
+def read_word(
+    rules: Any, memory: Remembered, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int,
+    root: int, mass: float, width: int, threshold: float, entropies: bool, work: Workspace,
+) -> tuple[float, int]:  # fmt: skip
+    """Return P(word | beam), and the number of stores after it, whose rows of `work.emitted` are in `work.order`.
+
+    P is negative if the workspace lacks room.
+    """
+    awaiting, table = work.awaiting.rows, work.emitted.rows
+    base = work.clock[0]
+    work.clock[0] += len(table)
+    bottom = work.stacks.rows[0]
+    bottom.key, bottom.depth = EMPTY, 0
+    # Steps 1 and 2: P(word | beam) is the sum of the values after step 2, by the lookahead.
+    size, m = 1, 0
+    if len(stores):
+        size, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies, work, base)
+        m = transit(rules, memory, word, n, depth, root, width, threshold, entropies, work, base) if n >= 0 else FULL
+    else:
+        m = start(rules, word, root, mass, awaiting)
+    if m < 0:
+        return -1.0, 0
+    p = 0.0
+    for row in range(m):
+        p += awaiting[row].sum
+    # Step 3 for the best stores, and the best of the stores that it yields.
+    kept = best_rows(awaiting, m, width, work.order, work.spare, work.values)
+    count = emit(rules, word, kept, size, depth, root, threshold, entropies, work, base)
+    if count < 0:
+        return -1.0, 0
+    return p, best_rows(table, count, width, work.order, work.spare, work.values)
+
+
+@part
+def write_beam(
+    work: Workspace, size: int, stores: Any, values: Any, likely: Any, entropy: Any, back: Any, entropies: bool
+) -> float:
+    """Write the beam after a word, whose `size` stores are in `work.order`; returns the scale of `likely`.
+
+    The stores come in order of falling probability. `values` sum to one; `likely` has a maximum of one, and its scale
+    is the ln of the divisor; `back` (n, 5) holds the row of the store before, rule, kind of reduction, preterminal and
+    kind of expansion.
+    """
+    stacks, promoted, awaiting, table = work.stacks.rows, work.promoted.rows, work.awaiting.rows, work.emitted.rows
+    order, depth = work.order, stores.shape[1] - 1
+    total, highest = 0.0, 0.0
+    for i in range(size):
+        store = table[order[i]]
+        values[i], likely[i] = store.sum, store.likely
+        total, highest = total + store.sum, max(highest, store.likely)
+        entropy[i] = entropy_of(store) if entropies else 0.0
+        # The elements of the store, from the top one down, and the symbol completed above them.
+        for d in range(depth):
+            stores[i, d] = EMPTY
+        stores[i, depth] = store.key & LOW
+        stack = store.key >> 16
+        while stack:
+            stores[i, stacks[stack].depth - 1] = stacks[stack].key & ELEMENT
+            stack = stacks[stack].key >> 32
+        # Join the back-pointers of the three steps.
+        state = awaiting[store.before]
+        back[i, 0] = promoted[state.before].before if state.before >= 0 else EMPTY
+        back[i, 1], back[i, 2], back[i, 3], back[i, 4] = state.event, state.kind, store.event, store.kind
+    # Normalise: values are conditioned on the words, likely values on the best one.
+    for i in range(size):
+        values[i] /= total
+        likely[i] /= highest
+    return math.log(highest) if size else 0.0
+
+
+@kernel
+def advanced(
+    rules: Any, memory: Remembered, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int,
+    root: int, mass: float, width: int, threshold: float, entropies: bool, work: Workspace,
+) -> Any:  # fmt: skip
+    """Return the beam after a word: (P(word | beam), stores, values, likely, its scale, entropy, back).
+
+    There are no stores if none can read the word. P is negative if the workspace lacks room.
+    """
+    p, size = read_word(
+        rules, memory, word, stores, values, likely, entropy, depth, root, mass, width, threshold, entropies, work
+    )
+    after, back = np.empty((size, depth + 1), np.int32), np.empty((size, 5), np.int32)
+    sums, best, inner = np.empty(size), np.empty(size), np.empty(size)
+    scale = write_beam(work, size, after, sums, best, inner, back, entropies)
+    return p, after, sums, best, scale, inner, back

@@ -11,8 +11,7 @@ from rerank_plugins.constituency.model_file import KIND as GRAMMAR
 from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, write_packed
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.hhmm.event_counts import END, HERE, Events
-from rerank_plugins.hhmm.training import Empirical
+from rerank_plugins.hhmm.event_counts import END, HERE, Empirical, Events
 from rerank_plugins.kit.files import model_file
 
 KIND = "hhmm"

@@ -13,7 +13,7 @@ from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.hhmm.embedded_model import EMBEDDED, check_beam, read_or_embedded
+from rerank_plugins.hhmm.language_model import BEAM, EMBEDDED, THRESHOLD, check_beam, read_or_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class HhmmParser(Parser, PickledFields):
 
     model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
     language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
-    beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
+    beam: int = option(BEAM, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
-    threshold: float = option(1e-6, doc="stores below this fraction of the best one's probability are pruned")
+    threshold: float = option(THRESHOLD, doc="stores below this fraction of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)

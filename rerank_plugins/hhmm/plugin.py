@@ -4,19 +4,11 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 
 
 @hookimpl
-def register_feature_extractors(register: Register) -> None:
-    """Register the feature extractors of this family."""
-    from rerank_plugins.hhmm.feature import HhmmFeature
-
-    register("hhmm-lm", HhmmFeature)
-
-
-@hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
     from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 
-    register("hhmm", HhmmLanguageModel)
+    register("hhmm-lm", HhmmLanguageModel, former=("hhmm",))
 
 
 @hookimpl

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
-from rerank_plugins.hhmm.counted_events import Counted, nothing_counted
 from rerank_plugins.hhmm.event_counts import Events
-from rerank_plugins.hhmm.interpolation import interpolated
+from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_counted
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.hhmm.step_arrays import Workspace, new_workspace
+from rerank_plugins.hhmm.recombination import Workspace, new_workspace
 from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
 from rerank_plugins.kit.vocabulary.signatures import known_form
 

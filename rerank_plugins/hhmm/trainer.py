@@ -26,7 +26,8 @@ class HhmmTrainer(SplitTrainer):
     By default, the model is the grammar of `rerank train grammar --binarise left`: left-branching rules need fewer
     elements of the store, and defer decisions that depend on the following words. The probabilities of the HHMM are
     computed from the grammar when it is read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the
-    model of `hhmm`. The command reports the probability that a tree of the grammar fits in a store of 1, 2, … elements.
+    model of `hhmm-lm`. The command reports the probability that a tree of the grammar fits in a store of 1, 2, …
+    elements.
 
     With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
     11-14) for a store of `--depth` elements, and are smoothed with the grammar of the same trees. Latent splits cannot
@@ -35,7 +36,7 @@ class HhmmTrainer(SplitTrainer):
     \b
     rerank train hhmm train.ptb --language en -o english.pcfg --held-out dev.txt
     rerank train hhmm train.ptb --estimation events --language en -o english.hhmm
-    rerank score dev.txt --lm hhmm,model=english.pcfg
+    rerank score dev.txt --lm hhmm-lm,model=english.pcfg
     """  # noqa: D301
 
     uses = ("spoken", "seed", "held-out")
@@ -71,8 +72,8 @@ class HhmmTrainer(SplitTrainer):
 
     def _events(self, data: TrainingData) -> Learnt:
         from rerank_plugins.constituency.trainer import grammar_summary, read_treebanks
+        from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
         from rerank_plugins.hhmm.model_file import write_empirical
-        from rerank_plugins.hhmm.training import counting_settings, train_empirical
 
         if self.splits:
             raise ConfigError(f"--splits {self.splits}: latent splits cannot be counted, with --estimation events 0")

@@ -16,7 +16,7 @@ so the factors of Schwartz et al. (2011), equations 20-24, telescope into three 
 3. The word w is read: by the awaited symbol itself, which completes the node a_d, or, after an expansion (20), by a
    preterminal down its left edge.                         U*[c, x] P(w | x) / w_d(c), or E*_d[c, x] P(w | x) / w_d(c)
 
-If events were counted in trees (counted_events.py), steps 2 and 3 interpolate with these counts, in the context ⟨a_d,
+If events were counted in trees (interpolation.py), steps 2 and 3 interpolate with these counts, in the context ⟨a_d,
 b_d⟩, q and ⟨a, c⟩ respectively: P(event) = share · P0(event) + extra, with P0 the probability by the formulas above.
 
 Equal stores are recombined (recombination.py). Every step may prune: stores below `threshold` times the best one, and
@@ -37,10 +37,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rerank_plugins.hhmm.counted_events import context_of, opening_of
 from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
-from rerank_plugins.hhmm.recombination import find, lookup, merge, nth_sum, sort_rows
-from rerank_plugins.hhmm.step_arrays import Workspace
+from rerank_plugins.hhmm.interpolation import context_of, opening_of
+from rerank_plugins.hhmm.recombination import Workspace, find, lookup, merge, nth_sum, sort_rows
 from rerank_plugins.hhmm.successors import BASE, Remembered, write_fillers, write_openers
 from rerank_plugins.kit.kernels import part
 

@@ -69,7 +69,7 @@ def with_words(model: SentenceModel, where: str) -> LanguageModel:
     if not isinstance(model, LanguageModel):
         raise ConfigError(
             f"{where}: the model gives no probabilities of single words, only of whole sentences; wanted a language "
-            "model of words, such as ngram, hhmm or pcfg"
+            "model of words, such as ngram-lm, hhmm-lm or pcfg"
         )
     return model
 

@@ -85,7 +85,9 @@ class NgramModel:
 
         try:
             if is_kenlm_binary(path):
-                raise ModelError(f"{path}: this is a KenLM binary, which the language model 'kenlm' reads")
+                raise ModelError(
+                    f"{path}: KenLM does not list the n-grams of its binaries: give the ARPA file it was built from"
+                )
             with open_arpa(path) as stream:
                 vocabulary, size, orders = read_arpa(stream, str(path))
                 tables = arpa_tables(vocabulary, size, orders, str(path))

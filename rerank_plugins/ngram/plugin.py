@@ -6,27 +6,20 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.ngram.feature import NgramFeature
-    from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature
-    from rerank_plugins.ngram.oov_count import OovCountFeature
-    from rerank_plugins.ngram.unigram_feature import UnigramFeature
+    from rerank_plugins.ngram.features import LanguageModelRatioFeature, OovCountFeature
 
     register("oov-count", OovCountFeature)
-    register("unigram", UnigramFeature)
-    register("ngram-lm", NgramFeature)
     register("language-model-ratio", LanguageModelRatioFeature)
 
 
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
     from rerank_plugins.ngram.language_model import NgramLanguageModel
     from rerank_plugins.ngram.mixture import MixtureLanguageModel
     from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
-    register("kenlm", KenlmLanguageModel)
-    register("ngram", NgramLanguageModel)
+    register("ngram-lm", NgramLanguageModel, former=("ngram", "kenlm"))
     register("mixture", MixtureLanguageModel)
     register("unigram", UnigramLanguageModel)
 
@@ -35,7 +28,7 @@ def register_language_models(register: Register) -> None:
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
     from rerank_plugins.ngram.trainer import NgramTrainer
-    from rerank_plugins.ngram.word_classes_trainer import WordClassesTrainer
+    from rerank_plugins.ngram.word_classes import WordClassesTrainer
 
     register("ngram", NgramTrainer)
     register("word-classes", WordClassesTrainer)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.estimation import Estimate
 from rerank_plugins.kit.backoff.events import pack_text
 from rerank_plugins.kit.backoff.shards.files import (
@@ -37,7 +37,16 @@ from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore
 from rerank_plugins.kit.files.model_file import word_array
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.training import NgramSettings, Trained, checked, never_predicted, summary
+from rerank_plugins.ngram.training import (
+    NgramSettings,
+    Trained,
+    check_unknown,
+    check_words,
+    checked,
+    never_predicted,
+    pruned_by_entropy,
+    summary,
+)
 
 BUCKETS = 64  # of words, at most
 STRETCH = 1 << 20  # tokens renumbered at a time
@@ -170,16 +179,12 @@ def train_shards(
         read = share(reading, list(enumerate(pieces)), "the reading of text")
         events, sentences = sum(r.tokens for r in read), sum(r.sentences for r in read)
         words = events - sentences
-        if words == 0:
-            raise ModelError("there are no words to train on: the texts are empty")
+        check_words(words)
         progress("vocabulary", words)
         share(Merging(folder, len(pieces), settings.min_count), range(buckets), "the counting of words")
         vocabulary, counts = _vocabulary(folder, buckets, settings.most_words)
         unknown = words - int(counts[len(SPECIAL) :].sum())
-        if settings.closed and unknown:
-            raise ConfigError(
-                f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
-            )
+        check_unknown(unknown, settings)
         counts[UNK], counts[BOS], counts[EOS] = unknown, sentences, sentences
         if counts.max() >= 1 << 31:
             raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
@@ -206,13 +211,10 @@ def _estimated(
         store = PackedStore(settings.order, settings.quantise, workspace)
         packed = estimate_shards(shards, smoothing, store, never=never, share=share, progress=progress)
         return packed, packed.tables
-    from rerank_plugins.kit.backoff.stores import pack
-    from rerank_plugins.ngram.entropy_pruning import prune
-
     records = RecordStore(workspace, True)
     estimated = estimate_shards(shards, smoothing, records, never=never, share=share, progress=progress)
     progress("pruning")
-    return estimated, pack(prune(estimated.tables, settings.prune_entropy), settings.quantise)
+    return estimated, pruned_by_entropy(estimated, settings)
 
 
 def _vocabulary(folder: Path, buckets: int, most: int | None) -> tuple[Vocabulary, LongArray]:

@@ -20,7 +20,7 @@ class NgramTrainer(Trainer):
     """Train an n-gram language model on tokenised TEXT with one sentence per line.
 
     With the default settings, the model equals that of KenLM's lmplz; `--arpa` writes it in a form that KenLM and SRILM
-    read. The language model `ngram` and the feature `ngram-lm` read the model file.
+    read. The language model `ngram-lm` reads the model file.
 
     \b
     rerank train ngram news.en.gz novels.en --prune 0,0,1 --held-out dev.en \\

@@ -88,14 +88,9 @@ def train(
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
     words = text.tokens
-    if words == 0:
-        raise ModelError("there are no words to train on: the texts are empty")
+    check_words(words)
     vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
-    unknown = int(counts[UNK])
-    if settings.closed and unknown:
-        raise ConfigError(
-            f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
-        )
+    check_unknown(int(counts[UNK]), settings)
     source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens  # so that their memory is free once they are dealt out
     estimated, tables = _estimated(
@@ -124,6 +119,20 @@ def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
     return smoothing, prune
 
 
+def check_words(words: int) -> None:
+    """Raise ModelError for texts without words."""
+    if words == 0:
+        raise ModelError("there are no words to train on: the texts are empty")
+
+
+def check_unknown(unknown: int, settings: NgramSettings) -> None:
+    """Raise ConfigError for unknown words of the text that a closed vocabulary does not allow."""
+    if settings.closed and unknown:
+        raise ConfigError(
+            f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
+        )
+
+
 def never_predicted(settings: NgramSettings) -> list[int]:
     """The words that have no probability."""
     return [BOS, UNK] if settings.closed else [BOS]
@@ -149,7 +158,7 @@ def _estimated(
 ) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
     """The estimate and its packed tables, pruned by entropy where the settings require it."""
     from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
-    from rerank_plugins.kit.backoff.stores import PackedStore, pack
+    from rerank_plugins.kit.backoff.stores import PackedStore
 
     if not settings.prune_entropy:
         store = PackedStore(settings.order, settings.quantise, workspace)
@@ -158,10 +167,16 @@ def _estimated(
             progress=progress,
         )  # fmt: skip
         return packed, packed.tables
-    from rerank_plugins.ngram.entropy_pruning import prune as prune_by_entropy
-
     estimated = estimate(
         source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs, progress=progress
     )
     progress("pruning")
-    return estimated, pack(prune_by_entropy(estimated.tables, settings.prune_entropy), settings.quantise)
+    return estimated, pruned_by_entropy(estimated, settings)
+
+
+def pruned_by_entropy(estimated: Estimate[Any], settings: NgramSettings) -> PackedTables:
+    """The packed tables of an estimate, pruned by entropy."""
+    from rerank_plugins.kit.backoff.stores import pack
+    from rerank_plugins.ngram.entropy_pruning import prune
+
+    return pack(prune(estimated.tables, settings.prune_entropy), settings.quantise)

@@ -1,5 +1,9 @@
 """Word frequencies as a language model, from the embedded English table or the 1-grams of an n-gram model.
 
+As a feature, total = sum_i ln p(e_i), and per word = total / |e|. `</s>` is not counted there, so the total falls with
+every word, and the per-word value separates common words from rare ones. The empty hypothesis has total 0 and, per
+word, ln p(unknown word), the lowest value of all.
+
 kit/vocabulary/unigrams.py defines the probabilities, and how brackets, quotation marks and the model's special
 tokens are looked up. Loading reads the table (55,503 words, 0.05 s), or the file up to its 2-grams; a query is a
 dictionary look-up.
@@ -19,14 +23,13 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.ngram.kenlm_model import KenlmBinary
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary, read_arpa_unigrams
+from rerank_plugins.ngram.language_model import KenlmBinary
 
 
 @dataclass(frozen=True)
 class UnigramLanguageModel(LanguageModel, PickledFields):
-    """Unigram model: embedded English word frequencies, or the 1-grams of an ARPA file or KenLM binary.
+    """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file.
 
     Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
     """
@@ -44,6 +47,24 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         """Ln p of each word, `</s>` last."""
         ln, end = self.ln, self._unigrams.end
         return [np.array([*map(ln, sentence), end]) for sentence in sentences]
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total` and `per_word`."""
+        return ("total", "per_word")
+
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """Ln p of each word, without `</s>`."""
+        return [np.array([self.ln(word) for word in words], np.float64) for words in sentences]
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 2) natural logs, natural logs per word."""
+        ln, floor = self.ln, self.ln("<unk>")
+        values = np.empty((len(sentences), 2))
+        for row, words in enumerate(sentences):
+            total = sum(map(ln, words), 0.0)
+            values[row] = total, total / len(words) if words else floor
+        return values
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """The same as `score`."""

@@ -1,4 +1,10 @@
-"""The referential semantic language model over a world model and a grammar."""
+"""The referential semantic language model over a world model and a grammar (Schuler, Wu & Schwartz 2009).
+
+As a feature: total = ln p(e_1 … e_n </s>); per_word = total / (n + 1); referent = 1 if all words can be read and are a
+complete sentence whose best hypothesis refers to something, else 0. Without semantics every complete sentence refers to
+everything, and trigrams have no referents. An empty hypothesis has the floor of an unfinished sentence, and no
+referent. The cost is one step for each distinct prefix.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +31,16 @@ Inference = Literal["forward", "viterbi"]
 
 
 @dataclass(frozen=True)
-class ReferentialOptions(PickledFields):
-    """The options of the language model, and of the feature over it. Raises ValueError for values out of range."""
+class ReferentialLanguageModel(LanguageModel, PickledFields):
+    """Sentence ln p by a referential semantic language model: total, per word, and whether a referent remains.
+
+    It is an HHMM over sets of individuals (Schuler, Wu & Schwartz 2009).
+
+    Natural logs. It is also an `IncrementalLM`. Sentences are scored over the trie of their prefixes. A word that no
+    hypothesis can read gets a low probability and changes nothing else (see model.py). Raises
+    FormatError for a world or a grammar with an error in it, ConfigError for a name that the world does not have,
+    ModelError for RDF without rdflib, and ValueError for options out of range.
+    """
 
     world: Path = option(doc="world model: TOML, JSON, a table of a taxonomy (CSV), or RDF")
     grammar: Path = option(doc="grammar whose expressions name relations of the world")
@@ -57,21 +71,21 @@ class ReferentialOptions(PickledFields):
 
         return tuple(files_of_world(self.world))
 
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total`, `per_word`, `referent`."""
+        return ("total", "per_word", "referent")
 
-@dataclass(frozen=True)
-class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
-    """Words that mean things in a world: an HHMM over sets of individuals (Schuler, Wu & Schwartz 2009).
-
-    Natural logs. It is also an `IncrementalLM`. Sentences are scored over the trie of their prefixes. A word that no
-    hypothesis can read gets a low probability and changes nothing else (see model.py). Raises
-    FormatError for a world or a grammar with an error in it, ConfigError for a name that the world does not have, and
-    ModelError for RDF without rdflib.
-    """
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word, 1 where a referent remains and else 0."""
+        scores, refers = self.score_and_refer(sentences)
+        totals = np.array([values.sum() for values in scores], np.float64)
+        return np.stack([totals, totals / [len(values) for values in scores], refers], axis=1).reshape(-1, 3)
 
     @cached_property
     def model(self) -> ReferentialModel:
         """The hierarchic model, read on first use."""
-        from rerank_plugins.referential.grammar_file import read_grammar
+        from rerank_plugins.referential.grammar import read_grammar
         from rerank_plugins.referential.model import ReferentialModel
         from rerank_plugins.referential.world_file import read_world
 

@@ -10,6 +10,10 @@ too.
 Without a beam, the probabilities of all words and of the end sum to one in every state, less the mass of
 expansions beyond the depth, and of referents without any departing transition (which takes a category with nothing but
 `{down}` or `{up}`). The missing mass stays missing: `advance` divides by the remaining mass.
+
+The best hypothesis, of which `ground` gives the referents of the words and the tree, is the one whose whole derivation
+has the highest probability; it is followed back from the last word, so that the referents of early words are those that
+the later words confirm.
 """
 
 from __future__ import annotations
@@ -17,16 +21,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
-from rerank_plugins.referential.beam import START, Beam
-from rerank_plugins.referential.description_model import Description, Kind
 from rerank_plugins.referential.grammar import Grammar, States
-from rerank_plugins.referential.sets import EMPTY, TOP
-from rerank_plugins.referential.transitions import Stack, Transitions
+from rerank_plugins.referential.relations import EMPTY, IDENTITY, TOP
+from rerank_plugins.referential.transitions import Description, Kind, Stack, Transitions
 from rerank_plugins.referential.world import World
 
 
@@ -141,3 +145,116 @@ class ReferentialModel:
             before, best, place = groups.get(pending, (0.0, -math.inf, row))
             groups[pending] = before + value, max(best, likely), row if likely > best else place
         return groups
+
+
+@dataclass(frozen=True, eq=False)
+class Beam:
+    """Stacks after `length` words, the most probable first; immutable. Beams with equal stacks and values are equal.
+
+    `values`  (n) probability of each stack given the words, over all its derivations; they sum to one
+    `best`    (n) ln p of the best derivation of each stack, with the words
+    `back`    (n) the row of the beam `before` that the best derivation comes from
+    `word`    the last word, and `unread` the number of words that no hypothesis could read
+    """
+
+    stacks: tuple[Stack, ...]
+    values: FloatArray
+    best: FloatArray
+    back: LongArray
+    before: Beam | None = None
+    word: str = ""
+    length: int = 0
+    unread: int = 0
+
+    @property
+    def _content(self) -> tuple[tuple[Stack, ...], bytes]:
+        return self.stacks, self.values.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Beam) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __len__(self) -> int:
+        return len(self.stacks)
+
+
+START = Beam(((),), np.ones(1), np.zeros(1), np.zeros(1, np.int64))
+
+
+class Grounded(NamedTuple):
+    """A word, and the stack of referents after it, from the top level down; None if no hypothesis could read it.
+
+    `levels` are the categories of the levels, with their shift and reduce relations and referents.
+    """
+
+    word: str
+    levels: tuple[Level, ...] | None
+
+
+class Level(NamedTuple):
+    """A level of a stack: the category of its expression, the relations of the expression, and the referent."""
+
+    category: str
+    shift: str
+    reduce: str
+    referent: int
+
+
+class Grounding(NamedTuple):
+    """The best hypothesis of a sentence: its words, whether it is complete, its final referent, and its tree."""
+
+    words: tuple[Grounded, ...]
+    complete: bool
+    referent: int
+    tree: str
+
+
+def ground(model: ReferentialModel, state: Beam) -> Grounding:
+    """The best hypothesis of the words that led to a beam."""
+    path = _path(model, state)
+    complete = bool(model.complete(state))
+    words = tuple(Grounded(word, _levels(model, stack) if stack is not None else None) for word, stack in path)
+    return Grounding(words, complete, model.final_referent(state), _tree(model, path))
+
+
+def _path(model: ReferentialModel, state: Beam) -> list[tuple[str, Stack | None]]:
+    """Each word with the stack after it."""
+    path: list[tuple[str, Stack | None]] = []
+    row = model.final_row(state)
+    while state.before is not None:
+        read = state.unread == state.before.unread
+        path.append((state.word, state.stacks[row] if read else None))
+        row, state = int(state.back[row]), state.before
+    return path[::-1]
+
+
+def _levels(model: ReferentialModel, stack: Stack) -> tuple[Level, ...]:
+    states = model.transitions.states
+    return tuple(
+        Level(*states.expression[state], states.reduce[state], referent)
+        for referent, state in zip(stack[::2], stack[1::2], strict=True)
+    )
+
+
+def _tree(model: ReferentialModel, path: list[tuple[str, Stack | None]]) -> str:
+    """The tree in brackets: `(NP (Det the) (Noun:EXECUTABLE executable))`; reduce relations follow a slash."""
+    parts: list[str] = []
+    depth = 0
+    before: Stack = ()
+    for word, stack in path:
+        kept = len(model.transitions.pending(before)) // 2 if before else 0
+        if stack is None:  # an unread word hangs below what is not yet complete, or the whole
+            kept = min(depth, max(kept, 1))
+            parts.append(f"{')' * (depth - kept)} (? {word})")
+            depth = kept
+            continue
+        parts.append(")" * (depth - kept))
+        for level in _levels(model, stack)[kept:]:
+            shift = f":{level.shift}" if level.shift != IDENTITY else ""
+            reduce = f"/{level.reduce}" if level.reduce != IDENTITY else ""
+            parts.append(f" ({(level.category + shift + reduce).replace(' ', '_')}")
+        parts.append(f" {word}")
+        depth, before = len(stack) // 2, stack
+    return "".join([*parts, ")" * depth]).strip()

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray
-from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.referential.relations import EMPTY, TOP, SetTable
 
 UP = "UP-"
 ABOVE_ALL = -1  # the parent of nodes without a parent

@@ -22,8 +22,18 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.referential.relations import IDENTITY, NIL, Identity, Nil, Product, Property, Transition
-from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.referential.relations import (
+    EMPTY,
+    IDENTITY,
+    NIL,
+    TOP,
+    Identity,
+    Nil,
+    Product,
+    Property,
+    SetTable,
+    Transition,
+)
 from rerank_plugins.referential.taxonomy import UP, Down, Taxonomy, Up
 
 LISTED = 20  # names that an error lists where none is similar

@@ -24,11 +24,11 @@ from rerank_plugins.referential.relations import (
     Comparative,
     Complement,
     Counting,
+    SetTable,
     Subsective,
     Superlative,
     Transition,
 )
-from rerank_plugins.referential.sets import SetTable
 from rerank_plugins.referential.taxonomy import ABOVE_ALL, Taxonomy
 from rerank_plugins.referential.world import Tuples, Where, World, nearest
 

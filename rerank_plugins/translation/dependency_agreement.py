@@ -75,7 +75,7 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.cached_parser import CachedParser
 
         return self.parser or CachedParser(EnglishParser())

@@ -11,9 +11,9 @@ object for any token: only distinct words are strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -24,11 +24,9 @@ from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
-from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
-from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
+from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
-from rerank_plugins.treelet.tree_transformations import Transformations
 
 
 def close_numbered(
@@ -74,16 +72,6 @@ def close_numbered(
     totals = _counts(tokens, len(final))
     totals[0] = len(starts)
     return ClosedVocabulary(final, totals)
-
-
-def close_vocabulary(
-    sentences: Sequence[Sentence], unknown: UnknownWords, min_count: int = 1
-) -> tuple[ClosedVocabulary, IntArray]:
-    """The vocabulary of sentences, as by `close_numbered`, and (n) the numbers of their words."""
-    words = Numbering()
-    tokens = words.numbers_of(chain.from_iterable(sentences))
-    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
-    return close_numbered(words, tokens, starts, unknown, min_count), tokens
 
 
 def unknown_positions(tokens: IntArray, starts: LongArray, unknown: UnknownWords, size: int) -> LongArray:
@@ -213,7 +201,7 @@ class TreeletCollector:
 
 
 class TransformedCollector(TreeletCollector):
-    """Collects transformed trees (tree_transformations) as arrays, without building them as objects."""
+    """Collects transformed trees (transformations.py) as arrays, without building them as objects."""
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         super().__init__(workspace)
@@ -221,10 +209,7 @@ class TransformedCollector(TreeletCollector):
         self._transformations = ArrayTransformations(phrases.number_of, tags.number_of)
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
-        try:
-            arrays = self._transformations([SharedTrees.of(trees)])
-        except UnusualLabelError:
-            return super()._lay_out(list(map(Transformations(), trees)))
+        arrays = self._transformations([SharedTrees.of(trees)])
         names = [*arrays.words, None]  # -1, the number at phrases, is the last
         return arrays.symbol, arrays.parent, [names[word] for word in arrays.word.tolist()], arrays.offsets
 

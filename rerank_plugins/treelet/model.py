@@ -2,7 +2,7 @@
 
     p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
 
-over trees after the transformations of their section 3 (tree_transformations). Both kinds of factors are back-off
+over trees after the transformations of their section 3 (transformations.py). Both kinds of factors are back-off
 models (events.py), estimated by the shared core; the lowest order of the yields is in yields.py, and gives every tree a
 probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
 the paper's baselines, are the same model with smaller contexts:
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -34,13 +34,20 @@ from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.files.declared import Part, Setting
+from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
-from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
+from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
-from rerank_plugins.treelet.sentence_sums import sum_distinct
-from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
-from rerank_plugins.treelet.yields import YieldModel
+from rerank_plugins.treelet.tree_arrays import (
+    UNSEEN,
+    Symbols,
+    TreeArrays,
+    lay_out,
+    place_words,
+    sentences_of,
+    shapes,
+    sum_distinct,
+)
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.transformations import ArrayTransformations
@@ -58,17 +65,17 @@ Variant = Literal["pcfg", "treelet-trans", "treelet-rule", "treelet"]
 class Settings:
     """The settings of training.
 
-    `yield_counts`    whether the lowest order of the yields counts distinct rules or all their occurrences (yields.py)
     `min_count`       words that occur less often become signatures of unknown words
     `min_rule_count`  rules that occur less often get no number of their own
     `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
     `prune_rules`     the same for n-grams of rules
-    `prune_yields`    the same for the n-grams of symbols, with what `yield_counts` counts (yields.py)
+    `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (yields.py)
     `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
     """
 
+    removed: ClassVar[tuple[str, ...]] = ("yield_counts",)  # settings of earlier files
+
     variant: Variant = "treelet"
-    yield_counts: Literal["types", "tokens"] = "types"
     min_count: int = 1
     min_rule_count: int = 1
     prune_words: tuple[int, ...] = ()
@@ -81,8 +88,6 @@ class Settings:
     def __post_init__(self) -> None:
         if self.variant not in ORDERS:
             raise ConfigError(f"variant {self.variant!r}, wanted one of: {', '.join(ORDERS)}")
-        if self.yield_counts not in ("types", "tokens"):
-            raise ConfigError(f"yields counted over {self.yield_counts!r}, wanted types or tokens")
         if min(self.min_count, self.min_rule_count) < 1:
             raise ConfigError("words and rules occur at least once: a minimal count must be 1 or more")
         if not 0 <= self.signature_rate <= 1:
@@ -142,18 +147,10 @@ class TreeletModel(PickledFields):
         """The trees as arrays, transformed if the model requires it and `transformed` is false."""
         return self._forest([trees], transformed)
 
-    def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool) -> TreeArrays:
+    def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> TreeArrays:
         """The trees of all parses as arrays."""
         if self.settings.transformed and not transformed:
-            from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
-
-            try:
-                return self._transformed(parses)
-            except UnusualLabelError:
-                from rerank_plugins.treelet.tree_transformations import Transformations
-
-                change = Transformations()
-                parses = [[change(tree) for tree in trees] for trees in parses]
+            return self._transformed(parses)
         symbol, parent, words, offsets = lay_out(chain.from_iterable(parses), *self.symbols.lookups())
         ids = self.vocabulary.encode(sentences_of(words, offsets))
         return TreeArrays(symbol, parent, place_words(words, ids), offsets)
@@ -204,9 +201,9 @@ class TreeletModel(PickledFields):
     def _totals(self, forest: TreeArrays) -> FloatArray:
         return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
 
-    def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:
+    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees that the parses of a sentence become; -inf for one without parses."""
-        forest = self._forest(parses, transformed)
+        forest = self._forest(parses)
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 
@@ -235,3 +232,13 @@ class TreeletModel(PickledFields):
 def _flat(sentence: Sentence) -> Tree:
     """A tree of unknown labels over the sentence."""
     return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
+
+
+FILE = ModelFile(
+    TreeletModel,
+    "treelet",
+    "treelet language model",
+    first=("vocabulary", "rules", "rule_tables", "word_tables"),
+    check=lambda model: (model.rule_tables.order, model.word_tables.order) == model.settings.orders,
+)
+read_model, write_model = FILE.read, FILE.write

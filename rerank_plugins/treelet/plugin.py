@@ -6,18 +6,15 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.treelet.feature import TreeletFeature
     from rerank_plugins.treelet.slr import SlrFeature
 
-    register("treelet-lm", TreeletFeature)
     register("slr", SlrFeature)
 
 
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
-    from rerank_plugins.treelet.language_model import TreeletLanguageModel
+    from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
 
     register("treelet-lm", TreeletLanguageModel)
     register("headlex", HeadlexLanguageModel)

@@ -18,12 +18,18 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, SentenceModel, option
+from rerank_plugins.core.interfaces import (
+    HasUnigrams,
+    LanguageModel,
+    Parser,
+    Sentence,
+    SentenceFeature,
+    SentenceModel,
+    option,
+)
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.kit.language_models import with_unigrams
-from rerank_plugins.treelet.language_model import TreeletLanguageModel
-from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel, shared
+from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, shared
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class SlrFeature(SentenceFeature, PickledFields):
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """The word scores of the language model, less ln p of each word alone."""
-        scores = self._lm.word_scores(sentences)
+        scores = self._lm.word_values(sentences)
         if scores is None:
             return None
         if self.unigram is None:

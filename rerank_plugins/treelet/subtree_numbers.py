@@ -5,32 +5,110 @@ mark comes from above. Each distinct subtree is therefore looked at once, in whi
 k-best list share most of their subtrees, and so do the hypotheses of an n-best list.
 
 A tag with its word is looked at in Python, and so is each distinct production, for its head. The kernels number the
-tags and the productions, and then the phrases from the bottom up, with their heads.
+tags and the productions, and then the phrases from the bottom up, with their heads. All of them are sequences of
+integers, of which equal ones get the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.constituency_tree import ROOT
 from rerank_plugins.core.scored_trees import SharedTrees
-from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.trees.head_rules import HeadRules
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.treelet.sequence_numbers import Interner, grown, intern
-from rerank_plugins.treelet.tree_transformations import annotate_heads, mark_numbers, mark_temporal
-from rerank_plugins.treelet.tree_transformations.tags import PLAIN
+from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
+from rerank_plugins.treelet.annotations import MARKED, PLAIN, TEMPORAL, head_word, number_class
 
 CATEGORIES = (ROOT, "NP", "VP", "S", "SBAR")  # the first categories by number
 COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a subtree
 
 
-class UnusualLabelError(Exception):
-    """A label whose category its head would change: it has annotations that no cleaned tree has."""
+@part
+def hashed(key: Any, start: int, end: int) -> int:
+    """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
+    code = np.uint64(START)
+    for i in range(start, end):
+        code = (code ^ np.uint64(key[i])) * np.uint64(FACTOR)
+    code ^= code >> np.uint64(29)
+    return int((code * np.uint64(FACTOR)) >> np.uint64(33))
+
+
+@filling_kernel
+def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: int) -> int:
+    """The number of the sequence key[:size], which gets the next number if it is new."""
+    mask = len(slots) - 1
+    place = hashed(key, 0, size) & mask
+    while slots[place] >= 0:
+        row = slots[place]
+        start = starts[row]
+        if starts[row + 1] - start == size:
+            same = True
+            for i in range(size):
+                same = same and entries[start + i] == key[i]
+            if same:
+                return int(row)
+        place = (place + 1) & mask
+    row = used[0]
+    slots[place] = row
+    starts[row + 1] = starts[row] + size
+    for i in range(size):
+        entries[starts[row] + i] = key[i]
+    used[0] += 1
+    return int(row)
+
+
+@filling_kernel
+def fill_slots(slots: Any, starts: Any, entries: Any, used: int) -> None:
+    """Enter the sequences that have numbers in an empty hash table."""
+    mask = len(slots) - 1
+    for row in range(used):
+        place = hashed(entries, starts[row], starts[row + 1]) & mask
+        while slots[place] >= 0:
+            place = (place + 1) & mask
+        slots[place] = row
+
+
+def grown(array: Any, size: int) -> Any:
+    """The array, or a copy of it with room for twice `size` rows if it has fewer than `size`."""
+    if len(array) >= size:
+        return array
+    longer = np.empty((2 * size, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+class Interner:
+    """Sequences by number: sequence r is entries[starts[r] : starts[r + 1]]."""
+
+    def __init__(self) -> None:
+        self.starts, self.entries = np.zeros(1, np.int64), np.empty(0, np.int32)
+        self.used = np.zeros(1, np.int64)
+        self._slots = np.full(16, -1, np.int32)
+
+    def __len__(self) -> int:
+        return int(self.used[0])
+
+    def arrays(self, rows: int, entries: int) -> tuple[IntArray, LongArray, IntArray, LongArray]:
+        """The first arguments of `intern`, with room for so many new sequences and integers in them."""
+        size = len(self) + rows
+        self.starts = grown(self.starts, size + 1)
+        self.entries = grown(self.entries, int(self.starts[len(self)]) + entries)
+        if len(self._slots) < 2 * size:
+            self._slots = np.full(1 << int(4 * size).bit_length(), -1, np.int32)
+            fill_slots(self._slots, self.starts, self.entries, len(self))
+        return self._slots, self.starts, self.entries, self.used
+
+    def sequence(self, number: int) -> list[int]:
+        """The sequence of a number."""
+        start, end = self.starts[number : number + 2]
+        sequence: list[int] = self.entries[start:end].tolist()
+        return sequence
 
 
 @filling_kernel
@@ -94,8 +172,8 @@ class Numbering:
     with heads, and `words` the words, by number.
     """
 
-    def __init__(self, temporal: Collection[str], rules: HeadRules) -> None:
-        self._temporal, self._rules = temporal, rules
+    def __init__(self) -> None:
+        self._rules = english_heads()
         self.children = Interner()
         self.facts = np.empty((0, len(COLUMNS)), np.int32)
         self.names, self.labels, self.words = list(CATEGORIES), [ROOT], list[str]()
@@ -116,10 +194,7 @@ class Numbering:
         return len(self.children)
 
     def roots(self, parses: Sequence[SharedTrees]) -> IntArray:
-        """The numbers of all trees, one parse after the other.
-
-        Raises UnusualLabelError for a label with which the numbers are of no use; then start again with new ones.
-        """
+        """The numbers of all trees, one parse after the other."""
         nodes = np.cumsum([0, *(len(parse.label) for parse in parses)])
         before = np.cumsum([0, *(len(parse.words) for parse in parses)])
         places = np.cumsum([0, *(len(parse.children) for parse in parses)])
@@ -152,9 +227,7 @@ class Numbering:
         )  # fmt: skip
         for each in range(len(self.labels), len(self._label_of)):
             plain, head = self._label_of.sequence(each)
-            self.labels.append(
-                self._usual(f"{self._plain[plain]}-{self._head_names[head]}", category(self._plain[plain]))
-            )
+            self.labels.append(f"{self._plain[plain]}-{self._head_names[head]}")
         return number[_joined([parse.roots + first for parse, first in zip(parses, nodes, strict=False)])]
 
     def _word(self, word: str) -> int:
@@ -194,10 +267,13 @@ class Numbering:
     def _add_tag(self, number: int) -> None:
         """Fill in what is known of a tag."""
         _, plain, word = self.children.sequence(number)
-        marked = mark_temporal(Tree(self._plain[plain], (self.words[word],)), self._temporal)
-        annotated = annotate_heads(marked, self._rules)
-        head = annotated.label[len(marked.label) + 1 :] or marked.label
-        label = self._usual(mark_numbers(annotated).label, category(marked.label))
+        tag, text = self._plain[plain], self.words[word]
+        if tag in MARKED and text.lower() in TEMPORAL:
+            tag = MARKED[tag]
+        closed = head_word(tag, text)
+        head, label = closed or tag, f"{tag}-{closed}" if closed else tag
+        if label == "CD":
+            label = f"CD-{number_class(text)}"
         if head not in self._heads:
             self._heads[head] = len(self._head_names)
             self._head_names.append(head)
@@ -206,12 +282,7 @@ class Numbering:
         row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0]), 3)
         if row == len(self.labels):
             self.labels.append(label)
-        self.facts[number] = (self._category(category(marked.label)), row, self._heads[head], word, 1)
-
-    def _usual(self, label: str, name: str) -> str:
-        if category(label) != name:
-            raise UnusualLabelError(label)
-        return label
+        self.facts[number] = (self._category(category(tag)), row, self._heads[head], word, 1)
 
 
 def _joined(parts: Sequence[Any]) -> IntArray:

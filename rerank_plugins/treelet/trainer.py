@@ -13,7 +13,7 @@ from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 
 if TYPE_CHECKING:
-    from rerank_plugins.treelet.headlex_model import HeadlexModel
+    from rerank_plugins.treelet.headlex import HeadlexModel
     from rerank_plugins.treelet.model import TreeletModel
 
 BLOCK = 1000  # held-out trees that are scored at a time
@@ -68,10 +68,9 @@ class TreeletLMTrainer(Trainer):
         from rerank_plugins.kit.backoff.estimation import estimate
         from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
-        from rerank_plugins.treelet import headlex_model, headlex_training, training
-        from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
-        from rerank_plugins.treelet.model import Settings
-        from rerank_plugins.treelet.model_file import write_model
+        from rerank_plugins.treelet import headlex, training
+        from rerank_plugins.treelet.headlex import write_model as write_headlex
+        from rerank_plugins.treelet.model import Settings, write_model
 
         unknown: dict[str, Any] = {
             "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed
@@ -88,11 +87,11 @@ class TreeletLMTrainer(Trainer):
         if self.variant == "headlex":
             if self.min_rule_count > 1 or any(map(any, pruned.values())):
                 raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
-            baseline = headlex_model.Settings(self.min_count, **unknown)
-            lexicalised = headlex_training.collect(data.examples(), data.workspace)
-            model, write = headlex_training.train(lexicalised, baseline, **estimation), write_headlex
+            baseline = headlex.Settings(self.min_count, **unknown)
+            lexicalised = headlex.collect(data.examples(), data.workspace)
+            model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
-            settings = Settings(self.variant, "types", self.min_count, self.min_rule_count, **pruned, **unknown)
+            settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
             collector = training.collect(data.examples(), settings, data.workspace)
             model, write = training.train(collector, settings, **estimation), write_model
         model = replace(model, provenance={**model.provenance, **data.provenance})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,9 @@ from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.treelet.events import rule_events, word_events
+from rerank_plugins.treelet.events import YieldModel, rule_events, train_yields, word_events
 from rerank_plugins.treelet.model import Settings, TreeletModel
 from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
-from rerank_plugins.treelet.yields import YieldModel, train_yields
 
 LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
 
@@ -30,24 +30,16 @@ def collect(trees: Iterable[Tree], settings: Settings, workspace: Workspace | No
     return collector
 
 
-def train(
-    collector: TreeletCollector,
-    settings: Settings,
-    *,
-    workspace: Workspace | None = None,
-    jobs: int = 2,
-    progress: Callable[[str], None] = lambda stage: None,
-    estimator: Estimator = estimate,
-) -> TreeletModel:
-    """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees.
+def train(collector: TreeletCollector, settings: Settings, **estimation: Any) -> TreeletModel:
+    """A model of the collected trees; the collector is emptied. `estimation` are the other arguments of `train_on`.
 
-    The model does not depend on the memory of the workspace, which should be that of the collector.
+    The model does not depend on the memory of the workspace, which should be that of the collector. Raises ModelError
+    if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
-    corpus = collector.finish(unknown, settings.min_count)
-    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress, estimator=estimator)
+    return train_on(collector.finish(unknown, settings.min_count), settings, **estimation)
 
 
 def train_on(
@@ -64,10 +56,8 @@ def train_on(
     progress("yields")
     counted = count_rules(corpus.blocks())
     rules, number = counted.numbered(len(symbols), settings.min_rule_count)
-    types = [(counted.starts, counted.symbols)]
-    every_token = (rules_of(forest)[1:] for forest in corpus.blocks())
-    counts = types if settings.yield_counts == "types" else every_token
-    yields = train_yields(counts, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
+    types = counted.starts, counted.symbols
+    yields = train_yields(types, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
     # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
     sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))

@@ -1,7 +1,8 @@
 """Transforms trees for the treelet model: from numbered subtrees to the arrays of the transformed trees.
 
-The transformations are those of tree_transformations, whose code is the slow twin. Numbers of distinct subtrees,
-with their heads, come from subtree_numbers.py. Two kernels do the rest on these numbers:
+The input trees must be clean (no empty elements, no function tags; see kit/trees/treebank_cleaning.py) and under ROOT.
+Numbers of distinct subtrees, with their heads, come from subtree_numbers.py, and the marks in labels from
+annotations.py. Two kernels do the rest on these numbers:
 
 1. `flatten` finds, for every new phrase, its children after the flattening of NPs, SBARs and VPs, the phrase whose
    label it then has (of a chain of VPs, the lowest), and whether it is a sentence with a gap.
@@ -13,7 +14,7 @@ looked up once among the symbols of the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,11 +23,8 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
 from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS, HeadRules, english_heads
-from rerank_plugins.treelet.sequence_numbers import grown
-from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering
-from rerank_plugins.treelet.tree_transformations import TEMPORAL
-from rerank_plugins.treelet.tree_transformations.labels import MARK
+from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS
+from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering, grown
 
 REMEMBERED = 50_000  # distinct subtrees, about 300 bytes each
 ROOT_NUMBER, NP, VP, S, SBAR = range(5)  # the first categories by number
@@ -53,25 +51,18 @@ class TransformedTrees(NamedTuple):
 
 
 class ArrayTransformations:
-    """Transforms trees for a model; `phrases` and `tags` give the numbers of labels (`Symbols.lookups`).
+    """Transforms trees for a model, with the heads of English.
 
-    Heads are those of English, unless other `rules` are given.
+    `phrases` and `tags` give the numbers of labels (`Symbols.lookups`).
     """
 
-    def __init__(
-        self,
-        phrases: Callable[[str], int],
-        tags: Callable[[str], int],
-        temporal: Collection[str] = TEMPORAL,
-        rules: HeadRules | None = None,
-    ) -> None:
+    def __init__(self, phrases: Callable[[str], int], tags: Callable[[str], int]) -> None:
         self._phrases, self._tags = phrases, tags
-        self._temporal, self._rules = temporal, rules or english_heads()
         self._start()
 
     def _start(self) -> None:
         """Forget all subtrees."""
-        self._numbering = Numbering(self._temporal, self._rules)
+        self._numbering = Numbering()
         self._symbol: dict[int, int] = {}  # symbols by the integer of a node's label
         self._done = 0  # subtrees that have been flattened
         self._flat = _Flat(
@@ -79,17 +70,10 @@ class ArrayTransformations:
         )
 
     def __call__(self, parses: Sequence[SharedTrees]) -> TransformedTrees:
-        """The transformed trees of all parses, in order.
-
-        Raises UnusualLabelError for a label that only the slow twin can handle.
-        """
+        """The transformed trees of all parses, in order."""
         if len(self._numbering) > REMEMBERED:
             self._start()
-        try:
-            roots = self._numbering.roots(parses)
-        except BaseException:
-            self._start()
-            raise
+        roots = self._numbering.roots(parses)
         self._flatten()
         facts, flat = self._numbering.facts, self._flat
         offsets = np.zeros(len(roots) + 1, np.int64)
@@ -123,7 +107,7 @@ class ArrayTransformations:
             rest, is_tag = divmod(each, 2)
             rest, gap = divmod(rest, 2)
             number, above = divmod(rest, ABOVE)
-            label = labels[number] + (MARK if gap else "") + (f"^{names[above - 1]}" if above else "")
+            label = labels[number] + ("-GAP" if gap else "") + (f"^{names[above - 1]}" if above else "")
             symbols[each] = self._tags(label) if is_tag else self._phrases(label)
         return np.array([symbols[each] for each in distinct.tolist()], np.int32)[inverse]
 

@@ -155,7 +155,7 @@ class ArcEager:
         stamps, step, rng = np.zeros(shape, np.int32), 0, np.random.default_rng(seed)
         for _ in range(epochs):
             for i in rng.permutation(len(data)):
-                *_, step = run(*data[i], weights, totals, stamps, step, True)
+                *_, step = run(*data[i], weights, totals, stamps, step, True)  # type: ignore[call-arg]
         self.weights = ((totals + (step - stamps) * weights.astype(np.float64)) / step).astype(np.float32)
         self.used, self.left_out = len(data), len(trees) - len(data)
 

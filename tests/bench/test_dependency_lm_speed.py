@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.model import Settings, train
 from tests.dependency.naive_dependency_lm import NaiveStupidBackoff
 

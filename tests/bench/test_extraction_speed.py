@@ -11,8 +11,8 @@ from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import LengthFeature, WordPenaltyFeature
-from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.ngram.unigram_feature import UnigramFeature
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.ngram import naive_features as naive
 
 SEGMENTS, SIZE = 60, 50
@@ -82,8 +82,8 @@ def test_consensus(benchmark, nbests):
 def test_text_features(benchmark, nbests, tmp_path):
     arpa = naive.write_arpa(tmp_path / "lm.arpa")
     extractors = {
-        "lm": NgramFeature(model=arpa),
-        "unigram": UnigramFeature(),
+        "lm": NgramLanguageModel(arpa),
+        "unigram": UnigramLanguageModel(),
         "length": LengthFeature(),
         "words": WordPenaltyFeature(),
     }

@@ -6,8 +6,8 @@ import pytest
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.dependency.biaffine.parser_file import read_model
 from rerank_plugins.dependency.biaffine.parsing import parse_all
-from rerank_plugins.dependency.biaffine.word_inputs import word_inputs
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED, EnglishParser
+from rerank_plugins.dependency.biaffine.pieces import word_inputs
+from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.parse_cache import ParseCache
 from rerank_plugins.kit.trees.parseval import Attachment

@@ -13,11 +13,10 @@ from rerank_plugins.treelet.model import Settings
 from rerank_plugins.treelet.sampling import TreeletSampler
 from rerank_plugins.treelet.training import collect, train
 from rerank_plugins.treelet.transformations import ArrayTransformations
-from rerank_plugins.treelet.tree_transformations import Transformations, transform
 from tests.bench.timing import seconds
 from tests.experiments.constituency_speed import nbest_lists
+from tests.treelet.naive_tree_transformations import transform
 from tests.treelet.naive_treelet import NaiveTreelet
-from tests.treelet.test_tree_transforms import one_after_the_other
 from tests.treelet.test_treelet import BANK
 
 pytestmark = pytest.mark.slow
@@ -48,45 +47,10 @@ def test_trees_side_by_side_are_faster(trees):
     assert together < walking / 10
 
 
-def test_trees_of_lists_are_transformed_together():
-    """Ten parses each of hypotheses that differ in a word or two."""
-    rng = np.random.default_rng(1)
-    base = [
-        "the",
-        "president",
-        "of",
-        "the",
-        "board",
-        "said",
-        "on",
-        "Monday",
-        "that",
-        "the",
-        "company",
-        "will",
-        "not",
-        "sell",
-        "its",
-        "shares",
-        "in",
-        "the",
-        "bank",
-    ]
-    lists = [list(base) for _ in range(60)]
-    for words in lists:
-        words[rng.integers(len(words))] = words[rng.integers(len(words))]
-    trees = [found.tree for parse in PcfgParser(k=10).parse(lists) for found in parse.constituents]
-    one_after_the_other(trees[0])
-    alone = seconds(lambda: [one_after_the_other(tree) for tree in trees], 3)
-    together = seconds(lambda: list(map(Transformations(), trees)), 3)
-    print(f"{len(trees) / together:,.0f} trees/s together, {len(trees) / alone:,.0f} alone")
-    assert together < alone / 1.3
-
-
 def test_transformations_in_arrays_against_trees(trees):
-    transformations, arrays = Transformations(), ArrayTransformations(len, len)
+    arrays = ArrayTransformations(len, len)
     arrays([SharedTrees.of(trees[:2])])  # compiles
-    changing = seconds(lambda: [transformations(tree) for tree in trees])
+    changing = seconds(lambda: [transform(tree) for tree in trees])
     numbering = seconds(lambda: arrays([SharedTrees.of(trees)]))
     print(f"{len(trees) / changing:,.0f} trees/s as trees, {len(trees) / numbering:,.0f} as arrays")
     assert changing > 2 * numbering

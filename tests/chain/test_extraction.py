@@ -41,7 +41,7 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
-from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.translation.copied_words import LexicalOverlapFeature
 from tests.ngram.naive_features import write_arpa
 
@@ -64,7 +64,7 @@ def lists(segments=20, size=30, seed=0):
 def extractors(tmp_path_factory):
     arpa = write_arpa(tmp_path_factory.mktemp("lm") / "lm.arpa")
     return {
-        "lm": NgramFeature(model=arpa),
+        "lm": NgramLanguageModel(arpa),
         "mbr": ConsensusFeature(),
         "len": LengthFeature(),
         "overlap": LexicalOverlapFeature(),
@@ -469,10 +469,10 @@ def test_whatever_changes_values_changes_the_fingerprint(tmp_path):
         _key(lists(3, seed=1), {"x": ConsensusFeature()}, work),
         _key([NBestList(n.segment_id, n.hypotheses, source="other") for n in nbests], {"x": ConsensusFeature()}, work),
         _key([NBestList("x" + n.segment_id, n.hypotheses) for n in nbests], {"x": ConsensusFeature()}, work),
-        _key(nbests, {"x": NgramFeature(model=arpa)}, work),
+        _key(nbests, {"x": NgramLanguageModel(arpa)}, work),
     ]
     write_arpa(arpa, order=2)
-    keys.append(_key(nbests, {"x": NgramFeature(model=arpa)}, work))
+    keys.append(_key(nbests, {"x": NgramLanguageModel(arpa)}, work))
     assert len(set.union(*keys)) == sum(map(len, keys))
     assert _key(lists(3), {"other label": ConsensusFeature()}, work) == keys[0]
     both = _key(nbests, {"x": ConsensusFeature(), "y": LengthFeature()}, work)

@@ -200,14 +200,16 @@ def test_weights_and_tables_may_be_moved_with_their_models(small, tmp_path, monk
     assert done("apply", "there/test.nbest", "-w", "w.toml").out == best
 
 
-def test_language_models_with_options_are_features(small, tmp_path):
+def test_language_models_with_options_are_features(small, tmp_path, caplog):
     """By their own name, and as the option of another feature; weights find their files again from elsewhere."""
     (tmp_path / "text").write_text((small / "tune.en").read_text().lower())
     done("train", "ngram", tmp_path / "text", "--order", 2, "-o", tmp_path / "own.ngram")
     model = f"model={tmp_path}/own.ngram"
-    features = ("-f", f"ngram-lm,{model},label=wrapped", "-f", f"ngram,{model}", "-f", f"ngram,{model},label=loud,"
-                "text=uppercase", "-f", f"slr,lm={{ngram,{model}}},unigram={{unigram,case=ignore}},label=ratio")  # fmt: skip
+    features = ("-f", f"ngram-lm,lm={{ngram,{model}}},label=wrapped", "-f", f"ngram,{model}", "-f", f"ngram-lm,{model},"
+                "label=loud,text=uppercase", "-f", f"slr,lm={{ngram-lm,{model}}},unigram={{unigram,case=ignore}},"
+                "label=ratio")  # fmt: skip
     done("extract", small / "tune.nbest", *features, "-o", tmp_path / "t.npz")
+    assert "a language model is a feature: use = 'ngram', in place of use = 'ngram-lm' with lm = 'ngram'" in caplog.text
     table = FeatureTable.load(tmp_path / "t.npz")
     columns = dict(zip(table.names, table.values.T.tolist(), strict=True))
     for component in ("total", "per_word", "oovs"):
@@ -221,8 +223,33 @@ def test_language_models_with_options_are_features(small, tmp_path):
     again = done("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "--table", tmp_path / "t.npz", "-f",
                  "loud", "-f", "ratio", "-o", weights)  # fmt: skip
     assert "extracted now" not in again.err
-    said = refused("extract", small / "tune.nbest", "-f", "slr,lm={ngram,modl=x}", "-o", tmp_path / "t.npz")
-    assert said == "[[feature]] slr: lm: ngram has no option 'modl'; did you mean 'model'?"
+    said = refused("extract", small / "tune.nbest", "-f", "slr,lm={ngram-lm,modl=x}", "-o", tmp_path / "t.npz")
+    assert said == "[[feature]] slr: lm: ngram-lm has no option 'modl'; did you mean 'model'?"
+
+
+def test_a_language_model_of_the_config_is_a_feature(small, tmp_path):
+    """By its name there, which other features use as well; weights record its table."""
+    done("train", "ngram", small / "tune.en", "--order", 2, "-o", tmp_path / "own.ngram")
+    config = tmp_path / "c.toml"
+    config.write_text(
+        '[language_model.own]\nuse = "ngram-lm"\nmodel = "own.ngram"\n[[feature]]\nuse = "own"\n'
+        '[[feature]]\nuse = "ngram-lm"\nlm = "own"\nlabel = "former"\n[[feature]]\nuse = "oov-count"\nlm = "own"\n'
+    )
+    done("extract", small / "tune.nbest", "-c", config, "-o", tmp_path / "t.npz")
+    table = FeatureTable.load(tmp_path / "t.npz")
+    columns = dict(zip(table.names, table.values.T.tolist(), strict=True))
+    for component in ("total", "per_word", "oovs"):
+        assert columns[f"own.{component}"] == columns[f"former.{component}"]
+    assert columns["own.oovs"] == columns["oov-count"]
+    weights = tmp_path / "deep" / "w.toml"
+    weights.parent.mkdir()
+    lists = (small / "tune.nbest", "-r", small / "tune.en", "-c", config)
+    done("tune", *lists, *BLEU, "-t", "mira,passes=2", "-o", weights)
+    assert 'model = "../own.ngram"' in weights.read_text()
+    done("apply", small / "test.nbest", "-w", weights)
+    config.write_text('[language_model.own]\nuse = "ngram-lm"\n[[feature]]\nuse = "own"\nmodel = "x"\n')
+    said = refused("extract", small / "tune.nbest", "-c", config, "-o", tmp_path / "t.npz")
+    assert "no feature named 'own'" in said
 
 
 def test_weights_of_the_decoder_apply_to_its_lists(root, small):

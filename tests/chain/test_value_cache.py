@@ -21,9 +21,9 @@ from rerank_adapters.chain.extraction.value_cache import StoredValues
 from rerank_adapters.chain.extraction.value_identity import package_hash, value_identity
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
+from rerank_plugins.core.interfaces import SentenceFeature
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.core.sentence_feature import SentenceFeature
-from rerank_plugins.hhmm.feature import HhmmFeature
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.lists.length import LengthFeature
 from tests.command_line import done, refused
 from tests.runtime.test_interrupt import run, seen
@@ -209,7 +209,7 @@ def register_feature_extractors(register):
 
 
 def test_an_identity_names_the_code_of_packages_and_their_data(tmp_path, monkeypatch):
-    identity = json.loads(value_identity(Plan({"h": HhmmFeature()}), "h").text)
+    identity = json.loads(value_identity(Plan({"h": HhmmLanguageModel()}), "h").text)
     assert identity["packages"].keys() == {"rerank_plugins", "rerank_adapters.text"}
     assert identity["libraries"].keys() == {"numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz"}
     package = tmp_path / "package_of_a_test"

@@ -10,7 +10,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.trees.head_rules import HeadRules
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.treelet.tree_transformations.tags import lexicalise
+from tests.treelet.naive_tree_transformations import lexicalise
 
 
 def to_dependencies(tree: Tree, rules: HeadRules | None = None) -> DependencyTree:

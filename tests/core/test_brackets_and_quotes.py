@@ -16,11 +16,11 @@ from rerank_plugins.core.brackets_and_quotes import BRACKETS, PLAIN, known_spell
 from rerank_plugins.core.constituency_tree import read_trees, write_tree
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.dependency.model_file import read_model as read_dependency_lm
-from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.dependency.model import read_model as read_dependency_lm
+from rerank_plugins.dependency.parsers import TreebankParser
 from rerank_plugins.missing_words import training as missing_words
+from rerank_plugins.ngram.features import OovCountFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.oov_count import OovCountFeature
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.ngram.word_classes import WordClasses
@@ -32,8 +32,8 @@ from rerank_plugins.similarity.random_indexing.model import write_model as write
 from rerank_plugins.svs.model import EMBEDDED as EMBEDDED_SVS
 from rerank_plugins.svs.model import read_model as read_svs
 from rerank_plugins.testing import check_parser, sample_nbest
-from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
-from rerank_plugins.treelet.model_file import read_model as read_treelet
+from rerank_plugins.treelet.headlex import read_model as read_headlex
+from rerank_plugins.treelet.model import read_model as read_treelet
 from tests.command_line import done
 
 REGISTRY = load_plugins(BUILTIN, installed=False)
@@ -42,10 +42,18 @@ NAMES = {character: name for name, character in BRACKETS.items()}
 # letters as written; scores by line; the words of the user's own model, or of the user's own sentence pairs
 OF_THE_TEXT_ITSELF = {
     *("character-length", "column", "ngram-lm", "language-model-ratio", "referential-lm", "substitutes"),
-    *("word-translation", "word-lexicon", "joint-lm", "translation-memory", "dependency-agreement"),
+    *(
+        "headlex",
+        "mixture",
+        "word-translation",
+        "word-lexicon",
+        "joint-lm",
+        "translation-memory",
+        "dependency-agreement",
+    ),
 }
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}
-EMBEDDED = ["unigram", "pcfg", "hhmm", "treelet-lm"]  # language models
+EMBEDDED = ["unigram", "pcfg", "hhmm-lm", "treelet-lm", "dependency-lm"]  # language models
 
 
 def respelled(text, small=False):
@@ -87,7 +95,7 @@ def test_embedded_language_models(name, small):
     assert all(word in model for word in ("(", "-LRB-", "-rrb-", "[", '"', "``", "''"))
 
 
-@pytest.mark.parametrize("name", sorted(REGISTRY.entries["feature"].keys() - OF_THE_TEXT_ITSELF))
+@pytest.mark.parametrize("name", sorted(REGISTRY.known("feature").keys() - OF_THE_TEXT_ITSELF))
 def test_features(name, tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", "")
     if name == "random-indexing":
@@ -104,9 +112,8 @@ def test_features(name, tmp_path, monkeypatch):
 
 
 def test_no_quotation_mark_is_unknown_to_an_embedded_model():
-    dependency_lm = built("feature", "dependency-lm")._model
     svs = read_svs(EMBEDDED_SVS).lexicon
-    models = [dependency_lm, svs, *(built("language_model", name) for name in EMBEDDED)]
+    models = [svs, *(built("language_model", name) for name in EMBEDDED)]
     for model in models:
         assert all(mark in model for mark in ('"', "``", "''"))
 
@@ -114,9 +121,9 @@ def test_no_quotation_mark_is_unknown_to_an_embedded_model():
 def test_embedded_vocabularies_hold_no_names():
     words = {
         "treelet-lm": built("language_model", "treelet-lm").trees.vocabulary.words,
-        "dependency-lm": built("feature", "dependency-lm")._model.vocabulary.words,
+        "dependency-lm": built("language_model", "dependency-lm")._model.vocabulary.words,
         "pcfg": built("language_model", "pcfg").grammar.lexicon.words,
-        "hhmm": built("language_model", "hhmm").hhmm.grammar.lexicon.words,
+        "hhmm-lm": built("language_model", "hhmm-lm").hhmm.grammar.lexicon.words,
         "svs": read_svs(EMBEDDED_SVS).lexicon.words,
         "unigram": built("language_model", "unigram")._unigrams.table,
     }

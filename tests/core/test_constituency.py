@@ -30,10 +30,10 @@ from rerank_plugins.kit.trees.treebank_cleaning import (
     rooted,
     strip_functions,
 )
-from rerank_plugins.treelet.tree_transformations.tags import lexicalise
 from tests.core import naive_trees
 from tests.core.dependency_conversion import to_dependencies
 from tests.random_trees import trees
+from tests.treelet.naive_tree_transformations import lexicalise
 
 CRAFT = ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz")
 GUM = ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb")

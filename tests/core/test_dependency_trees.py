@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import FormatError, Parse
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, tree_fault, write_conllu
-from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.dependency.parsers import TreebankParser
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.testing import check_parser
 from tests.dependency.naive_parsing import is_tree

@@ -100,6 +100,18 @@ def test_unknown_names_get_the_close_match(tmp_path):
         registry.get("feature", "vowles")
 
 
+def test_former_names_are_understood_with_one_warning(tmp_path, caplog):
+    code = PLUGIN.replace('"vowels", Vowels', '"vowels", Vowels, former=("vowel-count",)')
+    registry = load_plugins(files=[write(tmp_path, code)], installed=False)
+    assert (
+        registry.get("feature", "vowel-count")
+        is registry.get("feature", "vowel-count")
+        is registry.get("feature", "vowels")
+    )
+    assert caplog.messages == ["the feature 'vowel-count' is called 'vowels' now"]
+    assert registry.get("feature", "pcfg") is registry.get("language_model", "pcfg")
+
+
 # --- installed plugins that fail: named, left out, an error only where they are asked for
 
 

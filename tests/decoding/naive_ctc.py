@@ -106,7 +106,7 @@ def search(
     for frame in log_probs:
         after: dict[Key, float] = defaultdict(lambda: -np.inf)
         for number in np.flatnonzero((frame >= least) | (frame == frame.max())):
-            label = labels[number]
+            label = labels[int(number)]
             for (words, unfinished, last), value in beams.items():
                 if label in ("", last):
                     key = (words, unfinished, label)

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.dependency.ancestor_paths import NONE, lay_out, paths
-from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.feature import DependencyFeature
-from rerank_plugins.dependency.model import DependencyModel, Settings, train
-from rerank_plugins.dependency.model_file import read_model, write_model
+from rerank_plugins.dependency.ancestor_paths import NONE, TreeCollector, lay_out, paths
+from rerank_plugins.dependency.language_model import DependencyLanguageModel
+from rerank_plugins.dependency.model import DependencyModel, Settings, read_model, train, write_model
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.workspace import Workspace
@@ -299,7 +297,7 @@ def model_file(tmp_path_factory):
 
 
 def test_feature_values(model_file):
-    extractor = DependencyFeature(model_file, ChainParser())
+    extractor = DependencyLanguageModel(model_file, ChainParser())
     check_feature_extractor(extractor)
     model = read_model(model_file)
     texts = "a dog saw a zebra", "a dog %", "", "a dog saw a zebra"
@@ -319,7 +317,7 @@ def test_feature_values(model_file):
 
 
 def test_hypotheses_without_parse_are_counted_in_the_log(model_file, caplog):
-    extractor = DependencyFeature(model_file, CachedParser(ChainParser(), None))
+    extractor = DependencyLanguageModel(model_file, CachedParser(ChainParser(), None))
     extractor.extract(NBestList("0", tuple(map(Hypothesis, ["a dog %", "a dog", "% %"]))))
     assert "2 sentences have no parse" in caplog.text
 
@@ -329,7 +327,7 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
     rng = np.random.default_rng(1)
     words = rng.choice(["the", "of", "dog", "river", "because", "walked", "under", ",", "she", "xqzzv", "sing"], 320)
     long, short = " ".join(words), " ".join(words[:250])
-    unparsed, parsed = DependencyFeature().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
+    unparsed, parsed = DependencyLanguageModel().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
     assert unparsed < parsed
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.dependency_tree import read_conllu, write_conllu
-from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.model import Settings, train
-from rerank_plugins.dependency.model_file import read_model
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
+from rerank_plugins.dependency.model import Settings, read_model, train
 from tests.command_line import done, refused
 from tests.dependency.test_dependency_lm import chain
 

@@ -10,17 +10,15 @@ from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
 from rerank_plugins.core.dependency_tree import tree_fault
-from rerank_plugins.dependency.biaffine import gradients, network, word_inputs
-from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm
+from rerank_plugins.dependency.biaffine import network
+from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm, halved, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel, read_model
-from rerank_plugins.dependency.biaffine.parsing import parse_all
-from rerank_plugins.dependency.biaffine.pieces import frequent_pieces, pieces
-from rerank_plugins.dependency.biaffine.spanning_tree import best_tree, best_trees
-from rerank_plugins.dependency.biaffine.states import halved, lower_states, upper_states
-from rerank_plugins.dependency.biaffine.training import Schedule, train
+from rerank_plugins.dependency.biaffine.parsing import best_tree, best_trees, parse_all
+from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_pieces, pieces, word_inputs
+from rerank_plugins.dependency.biaffine.training import Batch, Dropout, Schedule, loss_and_gradient, train
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
@@ -91,20 +89,20 @@ def random_batch(rng):
     words, tags, relations = rng.integers(0, 6, total), rng.integers(0, 4, total), rng.integers(0, 3, total)
     pieces_of, owners = rng.integers(0, 11, 20), np.sort(rng.integers(0, 6, 20))
     vectors = rng.normal(size=(6, 3))
-    return gradients.Batch(packing, words, tags, heads, positions, relations, pieces_of, owners, vectors)
+    return Batch(packing, words, tags, heads, positions, relations, pieces_of, owners, vectors)
 
 
 def test_gradient_is_the_slope_of_the_loss(monkeypatch):
     rng = np.random.default_rng(2)
     params, batch = random_params(rng), random_batch(rng)
     widths = (8, 8, 8, 2 * (SIZES.arc + SIZES.label))
-    drop = gradients.Dropout(*(rng.integers(0, 2, (sum(LENGTHS), width)) * 2.0 for width in widths))
+    drop = Dropout(*(rng.integers(0, 2, (sum(LENGTHS), width)) * 2.0 for width in widths))
     in_double(monkeypatch)
 
     def loss():
-        return sum(gradients.loss_and_gradient(params, batch, drop)[0].values())
+        return sum(loss_and_gradient(params, batch, drop)[0].values())
 
-    found = gradients.loss_and_gradient(params, batch, drop)[1]
+    found = loss_and_gradient(params, batch, drop)[1]
     assert found.keys() == params.keys()
     step = 1e-5
     for name, value in params.items():
@@ -262,9 +260,9 @@ def test_trees_do_not_depend_on_the_company(treebank):
 
 def test_inputs_of_words_that_are_kept_are_those_computed_anew(monkeypatch):
     monkeypatch.setattr(word_inputs, "KEPT", 4)
-    inputs = word_inputs.WordInputs(ENGLISH._parser._model)
+    inputs = WordInputs(ENGLISH._parser._model)
     for words in (["the", "dog"], ["dog", "cat"], ["a", "the", "bird"], ["one", "two", "three", "four", "the"], ["a"]):
-        np.testing.assert_array_equal(inputs(words), word_inputs.word_inputs(ENGLISH._parser._model, words))
+        np.testing.assert_array_equal(inputs(words), word_inputs(ENGLISH._parser._model, words))
 
 
 def test_odd_text_is_parsed_or_has_no_parse():

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+from rerank_plugins.dependency.parsers import UdpipeParser
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.testing import check_parser
 from tests.dependency.micro_parsers import train_udpipe

@@ -130,10 +130,10 @@ def test_masked_scores_are_those_of_one_copy_at_a_time(package, models, whole_wo
         package, "language_model", "neural-masked", model=models / "bert", whole_words=whole_words, batch_tokens=60
     )
     model, tokenizer = opened(models, "bert", "MaskedLM")
-    for values, words in zip(lm.word_scores(WORDS), WORDS, strict=True):
+    for values, words in zip(lm.word_values(WORDS), WORDS, strict=True):
         wanted = naive.masked(model, tokenizer, words, whole_words=whole_words)
         np.testing.assert_allclose(values, wanted, atol=1e-9)
-    np.testing.assert_allclose(lm.totals(WORDS), [values.sum() for values in lm.word_scores(WORDS)])
+    np.testing.assert_allclose(lm.totals(WORDS), [values.sum() for values in lm.word_values(WORDS)])
     assert "cat" in lm
     assert "ж" not in lm
 

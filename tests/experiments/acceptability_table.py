@@ -82,7 +82,7 @@ def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...
     models, tables = {}, []
     for name, spec in named.items():
         models[name], text_option = plugin_options(plugin_table(spec), "text")
-        tables.append({"use": "ngram-lm", "lm": name, "label": name, **text_option})
+        tables.append({**models[name], "label": name, **text_option})
         tables.append({"use": "slr", "lm": name, "label": slr_of(name), **text_option})
     return first_columns(tables, pairs, steps, jobs, models)
 

@@ -37,7 +37,7 @@ from rerank_plugins import FeatureTable, RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.model import Settings, train_on
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents

@@ -122,7 +122,7 @@ def main(data: Path, sentences: int, longest: int, lines: int, beam: int, stores
         training = sentences_of_trees(file_of(data, GUM_TRAIN))
         training += [words for path in files for words in sentences_of_text(path, lines)]
         ngrams = ngram_model(training, 3, Path(folder) / "ngrams")
-        hhmm = HhmmLanguageModel(beam=stores)
+        hhmm = HhmmLanguageModel(beam=stores, threshold=1e-6)
         mixture = MixtureLanguageModel((ngrams, hhmm), (0.8, 0.2))
         frames = np.mean([len(sentence.log_probs) for sentence in test])
         words = sum(len(sentence.words) for sentence in test)

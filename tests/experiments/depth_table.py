@@ -15,11 +15,11 @@ from typing import Literal
 
 import click
 
-from rerank_plugins.hhmm.right_corner import store_depth
 from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
 from tests.experiments.experiment import FOLDER, counted, experiment, file_of
 from tests.experiments.texts import CRAFT_TRAIN, GUM_TRAIN, cleaned_trees
+from tests.hhmm.right_corner import store_depth
 
 TREEBANKS: dict[str, tuple[str, Mapping[str, str]]] = {"GUM": (GUM_TRAIN, {}), "CRAFT": (CRAFT_TRAIN, CRAFT_LABELS)}
 DIRECTIONS: tuple[Literal["right", "left", "head"], ...] = ("right", "left", "head")

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from rerank_plugins.hhmm.derivation import best_tree
-from rerank_plugins.hhmm.embedded_model import EMBEDDED
+from rerank_plugins.hhmm.language_model import EMBEDDED
 from rerank_plugins.hhmm.model import HhmmModel
 from rerank_plugins.hhmm.model_file import read_hhmm
 from tests.experiments.experiment import FILE, FOLDER, experiment

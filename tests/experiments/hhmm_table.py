@@ -30,8 +30,7 @@ import numpy as np
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.hhmm.embedded_model import EMBEDDED
-from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.hhmm.language_model import EMBEDDED, HhmmLanguageModel
 from rerank_plugins.hhmm.left_progeny import fitting_mass
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords, closed
@@ -103,8 +102,8 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
         text = [closed(words, vocabulary) for name in further for words in sentences_of_text(name, lines)]
         models["5-gram, more text"] = ngram_model([*treebank, *text], 5, scratch / "more")
         models["PCFG, exact"] = PcfgLanguageModel(path)
-        models |= {f"HHMM, beam {beam}": HhmmLanguageModel(path, beam=beam) for beam in beams}
-        models["HHMM, beam 500, depth 5"] = HhmmLanguageModel(path, beam=500, depth=5)
+        models |= {f"HHMM, beam {beam}": HhmmLanguageModel(path, beam=beam, threshold=1e-6) for beam in beams}
+        models["HHMM, beam 500, depth 5"] = HhmmLanguageModel(path, beam=500, depth=5, threshold=1e-6)
         pairs = [("5-gram", "HHMM, beam 500"), ("5-gram, more text", "HHMM, beam 500"), ("5-gram, more text", "5-gram")]
         if more:
             larger = HhmmLanguageModel(more)
@@ -112,7 +111,9 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
                 raise RerankError(
                     f"{more}: has a vocabulary other than that of {path}, so perplexities cannot be compared"
                 )
-            models |= {f"HHMM, more text, beam {beam}": HhmmLanguageModel(more, beam=beam) for beam in beams}
+            models |= {
+                f"HHMM, more text, beam {beam}": HhmmLanguageModel(more, beam=beam, threshold=1e-6) for beam in beams
+            }
             pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
         print("| model | " + " | ".join(texts) + " | words/s |\n| --- " + "| ---: " * (1 + len(texts)) + "|")
         scores: dict[str, dict[str, list[FloatArray]]] = {}
@@ -151,7 +152,7 @@ def mixture(columns: Sequence[Sequence[FloatArray]]) -> float:
 
 def by_length(path: Path) -> None:
     """Print the CPU time per word by sentence length, which shows that the time is linear."""
-    model = HhmmLanguageModel(path, beam=200)
+    model = HhmmLanguageModel(path, beam=200, threshold=1e-6)
     sentence = ("the man who saw the dog in the garden said that the old house was near the sea , and " * 30).split()
     model.score([sentence[:10]])
     for count in LENGTHS:

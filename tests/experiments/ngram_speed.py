@@ -28,8 +28,7 @@ import numpy as np
 
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.ngram.kenlm_model import KenlmBinary
-from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RULE = "| --- | ---: | ---: | ---: |"

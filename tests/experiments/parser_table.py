@@ -19,7 +19,7 @@ import click
 
 from rerank_plugins import RerankError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED, EnglishParser
+from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.parseval import Attachment
 from tests.bench.arc_eager import ArcEager

@@ -177,7 +177,9 @@ def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         bigrams = ngram_model(text, 2, Path(scratch) / "bigrams")
         say("measuring complexity")
-        measured = words(trees, HhmmLanguageModel(model, beam=beam), bigrams, UnigramLanguageModel(), stories)
+        measured = words(
+            trees, HhmmLanguageModel(model, beam=beam, threshold=1e-6), bigrams, UnigramLanguageModel(), stories
+        )
         rows = [row for row in measured if row["key"] in times]
     frame = pd.DataFrame(rows)
     frame["time"] = [times[key] for key in frame["key"]]

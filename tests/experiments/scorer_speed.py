@@ -48,7 +48,7 @@ def main(model: Path, text: Path, beams: int, words: int, stores: int, repeats: 
     print(f"{beams} beams, {words} words, {distinct} distinct steps of {beams * words}\n")
     print("| model | one by one, µs a step | at once | by a scorer | again |\n| --- | ---: | ---: | ---: | ---: |")
     models: dict[str, IncrementalLM[Any]] = {
-        "n-grams": NgramLanguageModel(model), f"HHMM, beam {stores}": HhmmLanguageModel(beam=stores)
+        "n-grams": NgramLanguageModel(model), f"HHMM, beam {stores}": HhmmLanguageModel(beam=stores, threshold=1e-6)
     }  # fmt: skip
     for name, stepping in models.items():
         alone: list[float] = []

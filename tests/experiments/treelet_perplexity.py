@@ -39,12 +39,11 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.ngram.training import NgramSettings
 from rerank_plugins.ngram.training import train as train_ngrams
-from rerank_plugins.treelet import headlex_training as headlex
+from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+from rerank_plugins.treelet.headlex import Settings as HeadlexSettings
 from rerank_plugins.treelet.model import ORDERS, Settings
 from rerank_plugins.treelet.training import train_on
-from rerank_plugins.treelet.tree_transformations import transform
 from tests.constituency.pcfg_sentences import inside_all
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
 
@@ -53,14 +52,7 @@ Words = tuple[str, ...]
 Totals = tuple[FloatArray, FloatArray]
 
 
-class Parsed(NamedTuple):
-    """The best trees of each sentence, as parsed and transformed."""
-
-    as_parsed: list[list[Tree]]
-    transformed: list[list[Tree]]
-
-
-Parses = Mapping[str, Parsed]
+Parses = Mapping[str, list[list[Tree]]]
 
 
 def read_sentences(path: Path, longest: int, most: int) -> list[Words]:
@@ -124,17 +116,12 @@ def tree_totals(variant: str, training: Training, tests: Parses) -> dict[str, To
     if variant == "headlex":
         collapsed = headlex.train_on(training.as_parsed, HeadlexSettings(), jobs=1)
         return {
-            name: (collapsed.score_sentences(first(test.as_parsed)), collapsed.score_sentences(test.as_parsed))
+            name: (collapsed.score_sentences(first(test)), collapsed.score_sentences(test))
             for name, test in tests.items()
         }
     settings = Settings(variant)  # type: ignore[arg-type]
     model = train_on(training.transformed if settings.transformed else training.as_parsed, settings, jobs=1)
-    totals = {}
-    for name, test in tests.items():
-        parses = test.transformed if settings.transformed else test.as_parsed
-        best, all_ = (model.score_sentences(some, settings.transformed) for some in (first(parses), parses))
-        totals[name] = best, all_
-    return totals
+    return {name: (model.score_sentences(first(test)), model.score_sentences(test)) for name, test in tests.items()}
 
 
 def first(parses: Sequence[Sequence[Tree]]) -> list[Sequence[Tree]]:
@@ -142,12 +129,11 @@ def first(parses: Sequence[Sequence[Tree]]) -> list[Sequence[Tree]]:
     return [trees[:1] for trees in parses]
 
 
-def parsed(parser: ChartParser, test: Sequence[Words], k: int) -> tuple[list[Words], Parsed]:
+def parsed(parser: ChartParser, test: Sequence[Words], k: int) -> tuple[list[Words], list[list[Tree]]]:
     """The sentences that have parses, and their trees."""
     derivations = [parser.parse(words, Decoding("mbr", k=k)) for words in counted(test, "sentences parsed")]
     kept = [i for i, best in enumerate(derivations) if best]
-    as_parsed = [[scored.tree for scored in derivations[i]] for i in kept]
-    return [test[i] for i in kept], Parsed(as_parsed, [list(map(transform, trees)) for trees in as_parsed])
+    return [test[i] for i in kept], [[scored.tree for scored in derivations[i]] for i in kept]
 
 
 @experiment("treelet_perplexity", __doc__)
@@ -183,7 +169,7 @@ def main(
     }
     parser = ChartParser(read_grammar(grammar))
     tests: dict[str, list[Words]] = {}
-    parses: dict[str, Parsed] = {}
+    parses: dict[str, list[list[Tree]]] = {}
     for name, test in sentences.items():
         tests[name], parses[name] = parsed(parser, test, k)
         if not tests[name]:

@@ -15,12 +15,11 @@ from rerank_plugins import FeatureExtractor
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.hhmm import successors
-from rerank_plugins.hhmm.feature import HhmmFeature
+from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.model_file import write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
-from rerank_plugins.hhmm.step_arrays import new_workspace
-from rerank_plugins.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.hhmm.recombination import new_workspace
 
 NARROW = 3  # stores
 SENTENCES = [
@@ -73,7 +72,11 @@ def test_one_process_or_two(path, monkeypatch):
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
-    features = {"narrow": HhmmFeature(path, beam=NARROW), "wide": HhmmFeature(path, beam=50), "where": Where()}
+    features = {
+        "narrow": HhmmLanguageModel(path, beam=NARROW),
+        "wide": HhmmLanguageModel(path, beam=50),
+        "where": Where(),
+    }
     one, two = (extract_features(lists(12), Plan(features), jobs=jobs).values for jobs in (1, 2))
     assert one[:, :-1].tobytes() == two[:, :-1].tobytes()
     assert len(set(one[:, -1])) == 1 < len(set(two[:, -1]))
@@ -81,7 +84,7 @@ def test_one_process_or_two(path, monkeypatch):
 
 @pytest.mark.parametrize("beam", [NARROW, 50])
 def test_any_order_of_the_list(path, beam):
-    feature = HhmmFeature(path, beam=beam)
+    feature = HhmmLanguageModel(path, beam=beam)
     values = feature.extract(NBestList("0", tuple(map(Hypothesis, SENTENCES))))
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(SENTENCES))

@@ -14,11 +14,19 @@ from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings
 from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
-from rerank_plugins.hhmm.counted_events import context_of, opening_of
 from rerank_plugins.hhmm.derivation import best_tree
-from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, WITHIN, count_events
+from rerank_plugins.hhmm.event_counts import (
+    CROSS,
+    END,
+    HERE,
+    WITHIN,
+    count_events,
+    counting_settings,
+    joined,
+    train_empirical,
+)
+from rerank_plugins.hhmm.interpolation import context_of, opening_of
 from rerank_plugins.hhmm.model import EXCESS, HhmmModel
-from rerank_plugins.hhmm.training import counting_settings, joined, train_empirical
 from rerank_plugins.kit.language_models import UNFINISHED
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.testing import check_incremental_lm

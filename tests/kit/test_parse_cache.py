@@ -21,9 +21,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.dependency.biaffine_parser import EnglishParser
-from rerank_plugins.dependency.treebank_parser import TreebankParser
-from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+from rerank_plugins.dependency.parsers import EnglishParser, TreebankParser, UdpipeParser
 from rerank_plugins.kit.files import cached_parser, parse_cache
 from rerank_plugins.kit.files.cached_parser import CachedParser, default_cache, identity
 from rerank_plugins.kit.files.packed_parses import pack, unpack

@@ -4,8 +4,8 @@ from weakref import WeakValueDictionary
 
 from rerank_plugins.constituency import model_file as pcfg
 from rerank_plugins.constituency.parsing import ChartParser
-from rerank_plugins.dependency.biaffine_parser import EMBEDDED, BiaffineParser
-from rerank_plugins.hhmm import embedded_model as hhmm
+from rerank_plugins.dependency.parsers import EMBEDDED, BiaffineParser
+from rerank_plugins.hhmm.language_model import read_or_embedded as read_hhmm
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.kit.files import embedded
 from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
@@ -43,7 +43,7 @@ def test_parts_of_a_process_share_what_nobody_changes():
     one, two = (ChartParser(pcfg.read_or_embedded(None)) for _ in range(2))
     assert one.blocks is two.blocks
     assert one.chart is not two.chart
-    (first, _), (second, _) = (hhmm.read_or_embedded(None) for _ in range(2))
+    (first, _), (second, _) = (read_hhmm(None) for _ in range(2))
     assert left_progeny_of(first, 1) is left_progeny_of(second, 1)
     assert left_progeny_of(first, 1) is not left_progeny_of(first, 1, bounded=False)
     one, two = (BiaffineParser(EMBEDDED, "en")._model for _ in range(2))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rerank_plugins.constituency.model_file import read_grammar
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
-from rerank_plugins.dependency.model_file import read_model
+from rerank_plugins.dependency.model import read_model
 from rerank_plugins.kit.trees.treebank_cleaning import spoken_dependencies, spoken_tree, spoken_word
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from tests.command_line import done

@@ -16,10 +16,9 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
-from rerank_plugins.dependency.biaffine_parser import BiaffineParser, EnglishParser
-from rerank_plugins.dependency.feature import DependencyFeature
+from rerank_plugins.dependency.language_model import DependencyLanguageModel
+from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, UdpipeParser
 from rerank_plugins.dependency.stanza_parser import StanzaParser
-from rerank_plugins.dependency.udpipe_parser import UdpipeParser
 from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.files.model_file import read_trained_on, write_model
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
@@ -81,11 +80,11 @@ def test_a_parser_of_another_language_is_refused(place):
         with pytest.raises(ModelError, match=f"trained on 'de', and {whose} reads 'en': {NAME}"):
             build("dependency-lm", path, **options)
     with pytest.raises(ModelError, match="trained on 'de', and the default parser reads 'en'"):
-        DependencyFeature(path).values([["die", "Katze"]])
-    german = DependencyFeature(path, BiaffineParser(place / "german.npz"))
+        DependencyLanguageModel(path).values([["die", "Katze"]])
+    german = DependencyLanguageModel(path, BiaffineParser(place / "german.npz"))
     assert german.values([["die", "Katze"]]).shape == (1, 3)
     with pytest.raises(ModelError, match="the embedded model: trained on 'en', and the parser reads 'de'"):
-        DependencyFeature(None, BiaffineParser(place / "german.npz")).values([["die", "Katze"]])
+        DependencyLanguageModel(None, BiaffineParser(place / "german.npz")).values([["die", "Katze"]])
 
 
 @pytest.mark.parametrize("use", ["treelet-lm", "headlex"])

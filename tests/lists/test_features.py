@@ -11,9 +11,8 @@ from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+from rerank_plugins.ngram.features import OovCountFeature, read_words
 from rerank_plugins.ngram.language_model import NgramLanguageModel
-from rerank_plugins.ngram.oov_count import OovCountFeature, read_words
-from rerank_plugins.ngram.unigram_feature import UnigramFeature
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
 from tests.ngram.naive_features import overlap, write_arpa
@@ -64,7 +63,7 @@ def test_word_list_errors(tmp_path):
 
 def test_unigram():
     model = UnigramLanguageModel()
-    values = UnigramFeature().extract(one(["the cat", "", "zzyzx"]))
+    values = UnigramLanguageModel().extract(one(["the cat", "", "zzyzx"]))
     total = model.ln("the") + model.ln("cat")
     unknown = model.ln("<unk>")
     np.testing.assert_allclose(values, [[total, total / 2], [0, unknown], [unknown, unknown]])

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.lists.decoder_order import EditToFirstFeature, RankFeature, edits_from
-from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
-from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature
+from rerank_plugins.ngram.features import LanguageModelRatioFeature
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.conftest import ROOT
 from tests.ngram.naive_features import fewest_edits
@@ -49,9 +48,11 @@ def test_ranks():
 def test_the_ratio_is_the_difference_of_two_models():
     nbest = nbest_of("we took a taxi", "taxi", "", "unheard")
     ratio = LanguageModelRatioFeature(model=ARPA, general=UnigramLanguageModel())
-    domain, general = (NgramFeature(lm=lm).extract(nbest) for lm in (KenlmLanguageModel(ARPA), UnigramLanguageModel()))
-    np.testing.assert_allclose(ratio.extract(nbest), (domain - general)[:, :2], rtol=1e-12)
-    same = LanguageModelRatioFeature(lm=KenlmLanguageModel(ARPA), general_model=ARPA)
+    sentences = [hypothesis.words for hypothesis in nbest]
+    totals = NgramLanguageModel(ARPA).totals(sentences) - UnigramLanguageModel().totals(sentences)
+    wanted = np.column_stack([totals, totals / [len(words) + 1 for words in sentences]])
+    np.testing.assert_allclose(ratio.extract(nbest), wanted, rtol=1e-12)
+    same = LanguageModelRatioFeature(lm=NgramLanguageModel(ARPA), general_model=ARPA)
     np.testing.assert_array_equal(same.extract(nbest), np.zeros((4, 2)))
     assert "taxi" in ratio.vocabulary
 

@@ -22,17 +22,17 @@ from rerank_plugins.kit.vocabulary.word_hash import hash_table
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
+from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 from rerank_plugins.ngram.arpa_reader import _parse as parse_plainly
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
-from rerank_plugins.ngram.kenlm_model import KenlmBinary
-from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.model_files import check_damage_is_seen, content_of, write_content
+from tests.ngram.matched_ngrams import matches
 from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
 LN10 = math.log(10)
@@ -106,8 +106,7 @@ def test_kenlm_reads_the_same_from_our_arpa(kenlm, model, arpa, sentences):
     ours, theirs = NgramLanguageModel(model), KenlmBinary(arpa)
     for left, right in zip(ours.score(sentences), theirs.score(sentences), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
-    for left, right in zip(ours.matches(sentences), theirs.matches(sentences), strict=True):
-        assert left.tolist() == right.tolist()
+    assert matches(ours, sentences) == matches(theirs, sentences)
     np.testing.assert_allclose(ours.totals(sentences), theirs.totals(sentences), atol=1e-4)
     assert all((word in ours) == (word in theirs) for word in WORDS)
 
@@ -175,7 +174,7 @@ def test_missing_pieces_spaces_and_infinities(tmp_path):
     assert log10("a a") == pytest.approx([-0.5, -0.1 - 0.25 - 99, -0.25 - 1])
     assert log10("c b") == pytest.approx([-1, 0.25 - 1.5, -0.125 - 1])
     assert "x" not in model
-    assert model.matches([["c", "c", "b"]])[0].tolist() == [1, 2, 3, 1]
+    assert matches(model, [["c", "c", "b"]])[0] == [1, 2, 3, 1]
 
 
 def pruned_ngrams(rng):
@@ -344,7 +343,7 @@ def test_compressed_missing_and_foreign_files(arpa, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     for name, message in (
         ("no", "cannot be read"),
-        ("binary", "the language model 'kenlm' reads"),
+        ("binary", "KenLM"),
         ("bytes", "not an ARPA file"),
         ("empty", "not an ARPA file"),
         ("", "cannot be read"),

@@ -6,7 +6,6 @@ import pytest
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.compact_file import read_compact, write_compact
-from rerank_plugins.ngram.feature import NgramFeature
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -59,7 +58,6 @@ def test_a_damaged_file_is_one_clear_line(tmp_path):
 def test_the_embedded_model():
     lm = NgramLanguageModel()
     assert lm.resources == (EMBEDDED,)
-    assert NgramFeature().resources == (EMBEDDED,)
     assert EMBEDDED.stat().st_size <= 8_000_000
     good, bad = lm.totals(
         [["The", "dog", "barked", "at", "the", "man", "."], ["Dog", "the", "at", "man", "barked", "."]]

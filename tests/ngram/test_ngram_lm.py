@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
-from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.ngram.feature import NgramFeature
-from rerank_plugins.ngram.kenlm_model import KenlmBinary, KenlmLanguageModel
-from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
+from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.command_line import refused
 from tests.conftest import ROOT
 from tests.model_files import check_damage_is_seen
+from tests.ngram.matched_ngrams import matches
 from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
 BINARY = (
@@ -42,7 +41,7 @@ def model(request, arpa):
     """The same model from both kinds of files; the binary one is skipped where KenLM is not installed."""
     if request.param == "binary":
         request.getfixturevalue("kenlm")
-    return KenlmLanguageModel({"arpa": arpa, "binary": BINARY}[request.param])
+    return NgramLanguageModel({"arpa": arpa, "binary": BINARY}[request.param])
 
 
 def test_kenlm_keeps_the_contract(model):
@@ -88,11 +87,11 @@ def test_pickles_by_path_and_loads_quietly(model, capfd):
 
 
 def test_a_binary_is_read_as_the_arpa_file_that_it_was_built_from(kenlm, arpa):
-    read, built = NgramLanguageModel(arpa), KenlmLanguageModel(BINARY)
+    read, built = NgramLanguageModel(arpa), NgramLanguageModel(BINARY)
     sentences = [[], ["zebra"], *CORPUS, WORDS]
-    for name in ("score", "matches"):
-        for left, right in zip(getattr(built, name)(sentences), getattr(read, name)(sentences), strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-6)
+    for left, right in zip(built.score(sentences), read.score(sentences), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-6)
+    assert matches(built, sentences) == matches(read, sentences)
     assert built.order == read.order
     np.testing.assert_allclose(built.totals(sentences), read.totals(sentences), rtol=1e-6)
     assert [word in built for word in WORDS] == [word in read for word in WORDS]
@@ -101,12 +100,18 @@ def test_a_binary_is_read_as_the_arpa_file_that_it_was_built_from(kenlm, arpa):
         assert [of_binary.ln(word) for word in WORDS] == pytest.approx([of_arpa.ln(word) for word in WORDS])
     with pytest.raises(ModelError, match="cannot list its words"):
         of_binary.frequencies()
+    states = [built.start()] * len(WORDS)
+    ln_p, after = built.advance_all(states, WORDS)
+    assert list(ln_p) == [built.advance(state, word)[0] for state, word in zip(states, WORDS, strict=True)]
+    assert list(built.finish_all(after)) == [built.finish(state) for state in after]
+    with pytest.raises(ModelError, match="does not list the n-grams of its binaries"):
+        built.sampler(1, 5)
 
 
 def test_a_binary_without_kenlm(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     (tmp_path / "x.nbest").write_text("0 ||| the cat ||| lm= -1 ||| -1\n")
-    for lm in (KenlmLanguageModel(BINARY), UnigramLanguageModel(BINARY), NgramFeature(model=BINARY)._lm):
+    for lm in (NgramLanguageModel(BINARY), UnigramLanguageModel(BINARY)):
         with pytest.raises(
             ModelError, match=r"corpus\.kenlm: a KenLM binary needs KenLM: pip install 'rerank-plugins\[kenlm\]'"
         ):
@@ -121,15 +126,14 @@ def test_a_binary_without_kenlm(monkeypatch, tmp_path):
 def test_an_arpa_file_needs_no_kenlm(arpa, monkeypatch):
     monkeypatch.setitem(sys.modules, "kenlm", None)
     wanted = arpa_scores(arpa, CORPUS[0])
-    for lm in (KenlmLanguageModel(arpa), NgramFeature(model=arpa)._lm):
-        np.testing.assert_allclose(lm.score([CORPUS[0]])[0], wanted, rtol=1e-6)
+    np.testing.assert_allclose(NgramLanguageModel(arpa).score([CORPUS[0]])[0], wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")])
 def test_compressed_arpa(arpa, tmp_path, pack, ending):
     packed = tmp_path / ("lm.arpa" + ending)
     packed.write_bytes(pack(arpa.read_bytes()))
-    for kind in (KenlmLanguageModel, UnigramLanguageModel):
+    for kind in (NgramLanguageModel, UnigramLanguageModel):
         np.testing.assert_array_equal(kind(packed).score([CORPUS[0]])[0], kind(arpa).score([CORPUS[0]])[0])
 
 
@@ -149,7 +153,7 @@ def _broken(arpa: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", ["empty", "text", "bytes", "cut", "header", "number", "gzip", "binary", "count"])
-@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
+@pytest.mark.parametrize("kind", [NgramLanguageModel, UnigramLanguageModel])
 def test_a_broken_model_is_one_clear_line(arpa, tmp_path, case, kind):
     path = tmp_path / "broken"
     path.write_bytes(_broken(arpa)[case])
@@ -159,7 +163,7 @@ def test_a_broken_model_is_one_clear_line(arpa, tmp_path, case, kind):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
+@pytest.mark.parametrize("kind", [NgramLanguageModel, UnigramLanguageModel])
 def test_a_missing_model_or_a_folder(tmp_path, kind):
     for path in (tmp_path / "no.arpa", tmp_path):
         with pytest.raises(ModelError, match=str(path)):
@@ -254,18 +258,12 @@ def test_the_embedded_table_can_be_made_again(shared_data):
 
 def test_ngram_lm_feature(arpa):
     nbest = sample_nbest()
-    values = NgramFeature(model=arpa).extract(nbest)
+    values = NgramLanguageModel(arpa).extract(nbest)
     for row, hypothesis in enumerate(nbest):
         scores = arpa_scores(arpa, hypothesis.words)
-        unknown = [word for word in hypothesis.words if word not in KenlmLanguageModel(arpa)]
+        unknown = [word for word in hypothesis.words if word not in NgramLanguageModel(arpa)]
         wanted = [sum(scores), sum(scores) / len(scores), -len(unknown)]
         np.testing.assert_allclose(values[row], wanted, atol=1e-4)
-    np.testing.assert_array_equal(NgramFeature(lm=KenlmLanguageModel(arpa)).extract(nbest), values)
-
-
-def test_ngram_lm_has_one_model(arpa):
-    with pytest.raises(ValueError, match="give one of 'lm'"):
-        NgramFeature(model=arpa, lm=KenlmLanguageModel(arpa))
 
 
 def test_registering_models_does_not_import_kenlm():

@@ -12,7 +12,6 @@ from example_nbest.referential.students import search as decoding
 from example_nbest.referential.students.directives import concepts, directives
 from example_nbest.referential.students.pronunciation import made_names, pronunciations
 from rerank_plugins.core.identity import describe
-from rerank_plugins.referential.feature import ReferentialFeature
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.world_file import read_world
 from tests.command_line import done, refused, says_what_it_wrote
@@ -118,7 +117,7 @@ def test_the_language_model_in_its_three_forms():
 
 
 def test_the_feature_tells_whether_a_referent_is_left():
-    feature = ReferentialFeature(**FILES)
+    feature = ReferentialLanguageModel(**FILES)
     texts = ["the largest executable", "the largest", "", "the read-only writable file", "the blah file"]
     values = feature.values([text.split() for text in texts])
     assert values[:, 2].tolist() == [1, 0, 0, 0, 0]

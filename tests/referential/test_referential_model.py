@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, FormatError
-from rerank_plugins.referential.derivation import ground
 from rerank_plugins.referential.expressions import compile_expression
-from rerank_plugins.referential.grammar_file import read_grammar
-from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.grammar import read_grammar
+from rerank_plugins.referential.model import ReferentialModel, ground
 from rerank_plugins.referential.trigrams import compile_trigrams
 from rerank_plugins.referential.world_file import read_world
 from tests.conftest import ROOT

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.referential import world_graph
-from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.referential.relations import EMPTY, TOP, SetTable
 from rerank_plugins.referential.world_file import read_world
+from rerank_plugins.referential.world_graph import read_graph
 from tests.conftest import ROOT
 
 WORLDS = ROOT / "example_nbest" / "referential" / "worlds"
@@ -163,7 +163,7 @@ def test_graphs(tmp_path):
 def test_a_graph_without_rdflib(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "rdflib", None)
     with pytest.raises(ModelError, match=r"reading RDF needs rdflib: install 'rerank-plugins\[rdf\]'"):
-        world_graph.read_graph(tmp_path / "g.ttl", None)
+        read_graph(tmp_path / "g.ttl", None)
 
 
 @pytest.fixture(scope="module")

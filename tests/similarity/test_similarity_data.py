@@ -8,7 +8,7 @@ import pytest
 from rerank_adapters.applications.similarity.measures import measures_of, recogniser_of
 from rerank_adapters.applications.similarity.model import read_similarity
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.dependency.stanza_entities import LONGEST, StanzaEntities
+from rerank_plugins.dependency.stanza_parser import LONGEST, StanzaEntities
 from rerank_plugins.similarity.measures.table import Measures
 from tests.command_line import done, refused
 from tests.conftest import ROOT

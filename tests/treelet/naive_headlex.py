@@ -3,7 +3,7 @@
 import math
 
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed
-from rerank_plugins.treelet.tree_transformations.tags import lexicalise
+from tests.treelet.naive_tree_transformations import lexicalise
 from tests.treelet.naive_treelet import BackOff
 
 STOP, START = "STOP", "<s>"

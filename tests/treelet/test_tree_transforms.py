@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.brackets_and_quotes import BRACKETS
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.hhmm.right_corner import right_corner, store_depth, stores, undo_right_corner
 from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.parseval import Parseval, brackets
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.treelet.tree_transformations import (
-    TEMPORAL,
-    Transformations,
+from rerank_plugins.treelet.annotations import TEMPORAL, number_class
+from tests.core import naive_trees
+from tests.core.test_constituency import GUM, STEP, cleaned, one, treebank
+from tests.hhmm.right_corner import right_corner, store_depth, stores, undo_right_corner
+from tests.random_trees import binary_trees, english_trees, phrases, trees
+from tests.treelet import naive_transforms
+from tests.treelet.naive_tree_transformations import (
     annotate_heads,
     annotate_parents,
     delete_unaries,
@@ -24,7 +27,7 @@ from rerank_plugins.treelet.tree_transformations import (
     mark_gaps,
     mark_numbers,
     mark_temporal,
-    pipeline,
+    nouns_of,
     remove_annotations,
     remove_heads,
     remove_parents,
@@ -33,11 +36,6 @@ from rerank_plugins.treelet.tree_transformations import (
     unmark_numbers,
     unmark_temporal,
 )
-from rerank_plugins.treelet.tree_transformations.tags import nouns_of, number_class
-from tests.core import naive_trees
-from tests.core.test_constituency import GUM, STEP, cleaned, one, treebank
-from tests.random_trees import binary_trees, english_trees, phrases, trees
-from tests.treelet import naive_transforms
 
 FIGURE = (
     "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (NP (CD 109.85)) (NP-TMP (NNP Monday)))))",
@@ -62,26 +60,6 @@ def test_the_transformations_agree_with_their_twin(tree):
 
 def test_the_twin_has_the_papers_figure():
     assert str(naive_transforms.transformed(clean(one(FIGURE[0])))) == FIGURE[1]
-
-
-def one_after_the_other(tree):
-    """The transformations of section 3 of the paper, in its order."""
-    for change in (mark_temporal, annotate_heads, flatten_nps, mark_numbers, flatten_sbars, flatten_vps, mark_gaps,
-                   annotate_parents, delete_unaries):  # fmt: skip
-        tree = change(tree)
-    return tree
-
-
-@given(st.lists(trees, max_size=4), st.sampled_from([1, 10, 1000]))
-def test_what_subtrees_become_may_be_remembered(some, remembered):
-    """Many trees, with subtrees in common and more than are remembered, become what each becomes alone."""
-    together = Tree("ROOT", tuple(tree.children[0] for tree in some)) if some else Tree("ROOT", (Tree("UH", ("oh",)),))
-    given_ = [*some, together, *some[::-1]]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pipeline, "REMEMBERED", remembered)
-        change = Transformations()
-        assert [change(tree) for tree in given_] == [one_after_the_other(tree) for tree in given_]
-    assert list(map(transform, given_)) == [one_after_the_other(tree) for tree in given_]
 
 
 def test_a_shared_subtree_is_folded_once():

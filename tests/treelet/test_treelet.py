@@ -14,11 +14,11 @@ from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.treelet.corpus import close_vocabulary
+from rerank_plugins.treelet.corpus import close_numbered
 from rerank_plugins.treelet.events import rule_events, word_events
-from rerank_plugins.treelet.model import ORDERS, Settings
-from rerank_plugins.treelet.model_file import read_model, write_model
+from rerank_plugins.treelet.model import ORDERS, Settings, read_model, write_model
 from rerank_plugins.treelet.rule_numbers import rules_of
 from rerank_plugins.treelet.sampling import TreeletSampler
 from rerank_plugins.treelet.training import collect, train
@@ -351,8 +351,6 @@ def test_settings_and_empty_treebanks():
         Settings(variant="lfg")
     with pytest.raises(ConfigError, match="must be 1 or more"):
         Settings(min_count=0)
-    with pytest.raises(ConfigError, match="wanted types or tokens"):
-        Settings(yield_counts="rules")
     with pytest.raises(ConfigError, match="wanted 0 to 1"):
         Settings(signature_rate=2)
 
@@ -391,10 +389,9 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("yield_counts", ["types", "tokens"])
-def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch, yield_counts):
+def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
     """In blocks of two trees, on disk, and in one block in memory."""
-    given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2, "yield_counts": yield_counts}
+    given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2}
     write_model(trained(**given_settings), tmp_path / "memory")
     monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
     workspace = Workspace(0, tmp_path)
@@ -411,6 +408,9 @@ def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch, yield_cou
 )
 def test_vocabularies_agree_with_the_twin(sentences, first, min_count):
     unknown = UnknownWords(first, rate=0.5, seed=3)
-    vocabulary, tokens = close_vocabulary(sentences, unknown, min_count)
+    words = Numbering()
+    tokens = words.numbers_of(word for sentence in sentences for word in sentence)
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
+    vocabulary = close_numbered(words, tokens, starts, unknown, min_count)
     naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
     assert (vocabulary.words, vocabulary.counts.tolist(), tokens.tolist()) == naive

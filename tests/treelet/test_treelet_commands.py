@@ -16,14 +16,11 @@ from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.files.model_file import model_kind, write_model
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model
-from rerank_plugins.treelet import model_file
-from rerank_plugins.treelet import parsed_language_model as parsed_lm
-from rerank_plugins.treelet.feature import TreeletFeature
-from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
-from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
-from rerank_plugins.treelet.language_model import TreeletLanguageModel
-from rerank_plugins.treelet.model import TreeletModel
-from rerank_plugins.treelet.model_file import read_model
+from rerank_plugins.treelet import language_model as parsed_lm
+from rerank_plugins.treelet import model as treelet_model
+from rerank_plugins.treelet.headlex import read_model as read_headlex
+from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
+from rerank_plugins.treelet.model import TreeletModel, read_model
 from rerank_plugins.treelet.slr import SlrFeature
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.treelet.test_treelet import BANK, TREES
@@ -212,7 +209,7 @@ def nbest(*texts):
 
 
 def test_treelet_feature(folder, caplog):
-    extractor = TreeletFeature(folder / "bank.treelet", CachedParser(KnownTrees(), None))
+    extractor = TreeletLanguageModel(model=folder / "bank.treelet", parser=CachedParser(KnownTrees(), None))
     check_feature_extractor(extractor)
     hypotheses = nbest("the cat ran", "who is it", "", "the cat ran")
     values = extractor.extract(hypotheses)
@@ -223,7 +220,7 @@ def test_treelet_feature(folder, caplog):
     assert (pickle.loads(pickle.dumps(extractor)).extract(hypotheses) == values).all()
     assert extractor.extract_all([]) == []
     with pytest.raises(ValueError, match="k is 0"):
-        TreeletFeature(k=0)
+        TreeletLanguageModel(k=0)
 
 
 def test_slr_is_the_papers_ratio(folder):
@@ -260,11 +257,11 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
     path = tmp_path / "copy.treelet"
     path.write_bytes((folder / "bank.treelet").read_bytes())
     scored, loaded = [], []
-    score, read = TreeletModel.score_sentences, model_file.read_model
+    score, read = TreeletModel.score_sentences, treelet_model.read_model
     monkeypatch.setattr(
         TreeletModel, "score_sentences", lambda self, parses: scored.extend(parses) or score(self, parses)
     )
-    monkeypatch.setattr(model_file, "read_model", lambda path: loaded.append(path) or read(path))
+    monkeypatch.setattr(treelet_model, "read_model", lambda path: loaded.append(path) or read(path))
     parser = CachedParser(KnownTrees(), None)
     lists = [nbest("the cat ran", "who is it", "the cat ran"), nbest("who is it", "", "the dogs ran")]
 
@@ -274,23 +271,23 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
         return extract_features(lists, Plan(features), jobs=1).values, len(scored), len(loaded)
 
     both, *work = extracted(
-        total=TreeletFeature(path, parser), odds=SlrFeature(TreeletLanguageModel(model=path, parser=parser))
+        total=TreeletLanguageModel(model=path, parser=parser),
+        odds=SlrFeature(TreeletLanguageModel(model=path, parser=parser)),
     )
     assert work == [4, 1]  # distinct sentences, models
-    total, *_ = extracted(total=TreeletFeature(path, parser))
+    total, *_ = extracted(total=TreeletLanguageModel(model=path, parser=parser))
     odds, *_ = extracted(odds=SlrFeature(TreeletLanguageModel(model=path, parser=parser)))
     np.testing.assert_array_equal(both, np.hstack([total, odds]))
 
-    one, other = pickle.loads(
-        pickle.dumps((TreeletFeature(path, parser), SlrFeature(TreeletLanguageModel(model=path, parser=parser))))
-    )
-    assert one._lm is other._lm
-    assert one._lm is not TreeletFeature(path, CachedParser(KnownTrees(), None))._lm
-    assert one._lm is not TreeletFeature(path, one.parser, k=9)._lm
-    before = one._lm.trees
+    model = TreeletLanguageModel(model=path, parser=parser)
+    one, other = pickle.loads(pickle.dumps((model, SlrFeature(model))))
+    assert one._shared is other._lm
+    assert one._shared is not TreeletLanguageModel(model=path, parser=CachedParser(KnownTrees(), None))._shared
+    assert one._shared is not TreeletLanguageModel(model=path, parser=one.parser, k=9)._shared
+    before = one._shared.trees
     path.write_bytes((folder / "bank.headlex").read_bytes())
-    assert TreeletFeature(path, one.parser)._lm is not one._lm
-    assert one._lm.trees is before
+    assert TreeletLanguageModel(model=path, parser=one.parser)._shared is not one._shared
+    assert one._shared.trees is before
 
 
 def test_remembered_sentences_are_forgotten_in_time(folder, monkeypatch):

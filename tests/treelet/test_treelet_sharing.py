@@ -13,7 +13,7 @@ from rerank_plugins.kit.files.packed_parses import pack, unpack
 from rerank_plugins.treelet import transformations
 from rerank_plugins.treelet.language_model import EMBEDDED as MODEL
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
-from rerank_plugins.treelet.sequence_numbers import Interner, intern
+from rerank_plugins.treelet.subtree_numbers import Interner, intern
 
 needs_models = pytest.mark.skipif(not (GRAMMAR.is_file() and MODEL.is_file()), reason="no embedded models")
 HYPOTHESES = [

@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.scored_trees import SharedTrees
 from rerank_plugins.kit.trees.treebank_cleaning import clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.treelet import transformations as transforming
 from rerank_plugins.treelet.corpus import TreeletCollector
 from rerank_plugins.treelet.model import Settings
-from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
-from rerank_plugins.treelet.training import collect, train
+from rerank_plugins.treelet.training import collect
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import UNKNOWN_PHRASE, UNKNOWN_TAG, lay_out
-from rerank_plugins.treelet.tree_transformations import transform
 from tests.random_trees import english_trees
+from tests.treelet.naive_tree_transformations import transform
 
 
 def numbers(trees):
@@ -96,17 +95,6 @@ def test_subtrees_are_forgotten_in_time(monkeypatch):
 )
 def test_trees_by_hand(text):
     check(list(read_trees([text])))
-
-
-def test_labels_that_heads_would_change():
-    odd = Tree("ROOT", (Tree("-A", (Tree("NN", ("a",)), Tree("NN", ("b",)))),))
-    with pytest.raises(UnusualLabelError):
-        ArrayTransformations(len, len)([SharedTrees.of([odd])])
-    trees = [*read_trees(["(ROOT (S (NP (PRP I)) (VP (VBD slept))))"]), odd]
-    model = train(collect(trees, Settings()), Settings())  # the model takes the slow way, for all of them
-    np.testing.assert_allclose(
-        model.score_trees(trees), model.score_trees([transform(tree) for tree in trees], transformed=True)
-    )
 
 
 def test_treebank(shared_data):

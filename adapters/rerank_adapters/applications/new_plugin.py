@@ -100,7 +100,7 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     registry: Registry = context.obj
     root = context.find_root().command
     trained = root.subgroup("train").list_commands(context) if isinstance(root, GroupWithHeadings) else []
-    check_name(name, {*registry.entries["feature"], *trained})
+    check_name(name, {*registry.known("feature"), *trained})
     folder = output or Path(name)
     for path in write_package(name, folder):
         click.echo(str(folder / path))

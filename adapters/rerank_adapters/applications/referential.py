@@ -19,9 +19,8 @@ from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.files.text import open_atomic, open_text
-from rerank_plugins.referential.derivation import Grounding, Level, ground
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
-from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.model import Grounding, Level, ReferentialModel, ground
 
 COLUMNS = ("sentence", "position", "word", "surprisal", "referent", "levels")
 

@@ -50,7 +50,9 @@ class Builder:
         """
         where = where or f"[{kind}]"
         if "use" not in table:
-            raise ConfigError(f"{where}: missing key 'use' (one of: {', '.join(self.registry.entries[kind])})")
+            raise ConfigError(f"{where}: missing key 'use' (one of: {', '.join(self.registry.known(kind))})")
+        if kind == "feature" and table.keys() == {"use"} and self.is_named_model(table["use"]):
+            return self.named_object("language_model", table["use"], where)
         try:
             entry = self.registry.get(kind, table["use"])
         except PluginError as error:
@@ -119,11 +121,15 @@ class Builder:
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""
         table = self.named.get(kind, {}).get(name)
-        if table is None and name not in self.registry.entries[kind]:
+        if table is None and self.registry.find(kind, name) is None:
             available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
             message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
             raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
         return self._once(kind, name, {"use": name} if table is None else table, f"[{kind}.{name}]")
+
+    def is_named_model(self, use: str) -> bool:
+        """Whether a feature of that name is a language model of the config; a registered name takes precedence."""
+        return use in self.named.get("language_model", {}) and use not in self.registry.known("feature")
 
     def _once(self, kind: str, key: str, table: Mapping[str, Any], where: str) -> Any:
         if (kind, key) not in self._built:

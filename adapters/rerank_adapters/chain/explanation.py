@@ -177,7 +177,7 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
         _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
     for name in job.config.language_model:
         sentences = [hypothesis.words for hypothesis in both]
-        _add(rows, name, sentences, job.language_model(name).word_scores(sentences))
+        _add(rows, name, sentences, job.language_model(name).word_values(sentences))
     return tuple(rows)
 
 

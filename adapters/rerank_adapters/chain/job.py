@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+
+logger = logging.getLogger(__name__)
 
 OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
@@ -69,12 +72,9 @@ class Job:
 
     @classmethod
     def create(cls, config: Config, registry: Registry) -> Job:
-        """A job with the plugins of the registry and those in the config's `plugins` files.
-
-        A feature with the name of a language model is `ngram-lm` over that model, with the table's options.
-        """
+        """A job with the plugins of the registry and those in the config's `plugins` files."""
         registry = with_files(registry, [config.path(path) for path in config.plugins])
-        features = [_over_language_model(table, registry) for table in config.feature]
+        features = [_itself(table, config, registry) for table in config.feature]
         return cls(config if features == config.feature else config.model_copy(update={"feature": features}), registry)
 
     def with_tests(self, bootstrap: int | None, randomisation: int | None, resample_groups: bool | None) -> Job:
@@ -223,12 +223,10 @@ class Job:
         return plugin_table(spec)
 
     def _reader(self, path: Path) -> str:
-        """The name of the language model that reads a file: by its header, or `ngram` for an ARPA file."""
-        if is_kenlm_binary(path):
-            return "kenlm"
-        kind = model_kind(path)
+        """The name of the language model that reads a file: by its header, or `ngram-lm` for ARPA and KenLM's files."""
+        kind = None if is_kenlm_binary(path) else model_kind(path)
         if kind is None:
-            return "ngram"
+            return "ngram-lm"
         for name, entry in self.registry.entries["language_model"].items():
             if getattr(entry.factory, "file_kind", "") == kind:
                 return name
@@ -306,12 +304,17 @@ class Job:
         return Data(data.name, nbests, segment_references, groups)
 
 
-def _over_language_model(table: Table, registry: Registry) -> dict[str, Any]:
-    use = table.get("use")
-    if use in registry.entries["feature"] or use not in registry.entries["language_model"]:
+def _itself(table: Table, config: Config, registry: Registry) -> dict[str, Any]:
+    """The table of a feature; for `ngram-lm` with the option `lm` of earlier versions, that language model's own."""
+    if table.get("use") != "ngram-lm" or "lm" not in table:
         return dict(table)
-    model, ours = plugin_options(table, *OURS)
-    return {"label": use, **ours, "use": "ngram-lm", "lm": model}
+    model = table["lm"]
+    if not isinstance(model, Mapping):  # the name of a table of the config, or else of a plugin
+        named = config.language_model.get(model)
+        model = {"use": model} if named is None or registry.find("feature", model) is None else named
+    name = model.get("use")
+    logger.warning("a language model is a feature: use = %r, in place of use = 'ngram-lm' with lm = %r", name, name)
+    return {"label": "ngram-lm", **{key: value for key, value in table.items() if key != "lm"}, **model}
 
 
 def lists_size(segments: int, hypotheses: int) -> str:

@@ -43,6 +43,8 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A plugin's table with its file options, and those of the tables in it, made relative to another folder."""
+    if kind == "feature" and job.builder.is_named_model(table["use"]):
+        return dict(table)
     options = {option.name: option for option in job.registry.get(kind, table["use"]).options()}
     rebased = dict(table)
     for key in table.keys() & options.keys():
@@ -89,7 +91,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     merged: dict[str, Any] = {
         key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
     }
-    known = recorded.registry.entries["feature"]
+    known = recorded.registry.known("feature")
     merged["feature"] = [
         features.get(feature["use"], feature) if feature.keys() == {"use"} and feature["use"] not in known else feature
         for feature in config.feature or features.values()

@@ -27,13 +27,9 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
     rerank plugins consensus bleu
     rerank plugins --kind tuner --json
     """  # noqa: D301
-    entries = [
-        entry
-        for known in ([kind] if kind else KINDS)
-        for entry in registry.entries[known].values()
-        if not names or entry.name in names
-    ]
-    known_names = {entry.name for known in ([kind] if kind else KINDS) for entry in registry.entries[known].values()}
+    known = [*registry.known(kind).values()] if kind else [e for kind in KINDS for e in registry.entries[kind].values()]
+    entries = [entry for entry in known if not names or entry.name in names]
+    known_names = {entry.name for entry in known}
     for name in names:
         if name not in known_names:
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"

@@ -30,8 +30,8 @@ def plugin_names(kind: str) -> Completer:
             return []
         name, *options = incomplete.split(",")
         if not options:
-            return [known for known in registry.entries[kind] if known.startswith(name)]
-        if name not in registry.entries[kind] or "=" in options[-1]:
+            return [known for known in registry.known(kind) if known.startswith(name)]
+        if name not in registry.known(kind) or "=" in options[-1]:
             return []
         begun = incomplete.removesuffix(options[-1])
         used = {option.partition("=")[0] for option in options[:-1]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.transitions import Stack
@@ -73,9 +73,9 @@ class TrigramAutomaton:
 
     def following(self, state: State) -> Following:
         """The words that can follow."""
-        first, second = state  # type: ignore[misc]
-        words = self.model.ln_p.get((first, second), {})
-        return {word: [((second, word), p)] for word, p in words.items() if word != END}
+        history = cast("tuple[str, str]", state)
+        words = self.model.ln_p.get(history, {})
+        return {word: [((history[1], word), p)] for word, p in words.items() if word != END}
 
     def ending(self, state: State) -> float:
         """Ln p of the end."""

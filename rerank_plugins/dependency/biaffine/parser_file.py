@@ -23,10 +23,8 @@ import numpy as np
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.dependency.biaffine.lstm import Float32, Params
-from rerank_plugins.dependency.biaffine.states import Direction, halved
-from rerank_plugins.dependency.biaffine.word_inputs import WordInputs
-from rerank_plugins.dependency.biaffine.word_vectors import text_form
+from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
+from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums

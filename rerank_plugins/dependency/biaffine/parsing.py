@@ -1,20 +1,175 @@
-"""Parses with a trained network: sentences in batches of similar length, each distinct word looked up once."""
+"""Parses with a trained network: sentences in batches of similar length, each distinct word looked up once.
+
+The tree is the best one with one root under the scores of arcs (Chu & Liu 1965, Edmonds 1967). For most sentences, the
+best heads of the single words already form a tree with one root, which is checked for a whole batch at once. For the
+others, a constant larger than any difference between trees is subtracted from the arcs of the root symbol, so that the
+best arborescence has as few of them as possible, which is one. Contracting a cycle takes O(n^2), and there are fewer
+than n cycles.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.dependency.biaffine.lstm import Float32, Packing
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
-from rerank_plugins.dependency.biaffine.spanning_tree import best_trees
-from rerank_plugins.dependency.biaffine.states import lower_states, upper_states
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.matrix_products import product
+
+
+def best_trees(scores: Float32, lengths: Int64) -> Int64:
+    """The heads (sentences, longest; 0: the root symbol) of the best tree with one root of each sentence.
+
+    `scores` (sentences, longest, 1 + longest) are those of each head for each word; scores past the end of a sentence
+    must be very low. The heads past the end of a sentence are 0.
+    """
+    # The best head of each word.
+    heads = np.asarray(scores.argmax(axis=2), np.int64)
+    words = np.arange(1, scores.shape[2])
+    inside = words <= lengths[:, None]
+    heads[~inside] = 0
+    # They form a tree if the root symbol is above every word; it must be the head of exactly one.
+    above = np.hstack([np.zeros((len(heads), 1), np.int64), heads])
+    for _ in range(int(scores.shape[1]).bit_length()):  # doubling: the ancestors 1, 2, 4, 8 … steps up
+        above = np.take_along_axis(above, above, axis=1)
+    trees = ((above == 0).all(axis=1)) & (((heads == 0) & inside).sum(axis=1) == 1)
+    # The other sentences need the algorithm.
+    others = np.flatnonzero(~trees & (lengths > 0))
+    if len(others):
+        fill_trees(np.asarray(scores, np.float32), lengths, others, *_space(1 + int(lengths[others].max())), heads)
+    return heads
+
+
+def best_tree(scores: Float32) -> Int64:
+    """The heads (n; 0: the root symbol) of the best tree with one root; `scores` (n, 1 + n) must be finite.
+
+    An arc from a word to itself is never chosen.
+    """
+    n = len(scores)
+    heads: Int64 = np.zeros(n, np.int64)
+    chosen = np.zeros(1, np.int64)
+    fill_trees(np.asarray(scores, np.float32)[None], np.array([n]), chosen, *_space(1 + n), heads[None])
+    return heads
+
+
+def _space(nodes: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """The working space of `fill_trees` for sentences of so many nodes, the root symbol among them."""
+    return np.empty((nodes, nodes)), np.empty((2, nodes, nodes), np.int32), np.empty((5, 2 * nodes), np.int32)
+
+
+@filling_kernel
+def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any, lists: Any, heads: Any) -> None:
+    """Write the heads of the best tree of each of the chosen sentences; the other arrays are working space.
+
+    `matrix[d, h]` is the score of the arc from node h to node d. A cycle is contracted to the first of its nodes, in
+    place, until there is none. For cycle k, `places[0, k, h]` is the place in the cycle that an arc from h enters, and
+    `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
+    the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
+    """
+    head, mark, node, within, ends = range(5)
+    for sentence in chosen:
+        n = lengths[sentence]
+        # The scores, with a penalty on the arcs of the root symbol; no arc goes to oneself or to the root symbol.
+        low = high = scores[sentence, 0, 0]
+        for i in range(n):
+            for j in range(n + 1):
+                low, high = min(low, scores[sentence, i, j]), max(high, scores[sentence, i, j])
+        penalty = (n + 1) * (np.float64(high) - np.float64(low) + 1.0)
+        for i in range(n + 1):
+            for j in range(n + 1):
+                matrix[i, j] = scores[sentence, i - 1, j] if i > 0 and i != j else -np.inf
+            matrix[i, 0] -= penalty
+        # The best head of each node: if there is no cycle, this is the best arborescence.
+        lists[head, 0] = 0
+        for i in range(1, n + 1):
+            lists[head, i] = best_of(matrix, i, n + 1)
+        cycles = start = 0
+        while True:
+            # Walk up from each node; the walk that meets itself has come to a cycle.
+            for i in range(n + 1):
+                lists[mark, i] = 0
+            lists[mark, 0] = -1
+            meeting = 0
+            for i in range(1, n + 1):
+                meeting = i
+                while lists[mark, meeting] == 0:
+                    lists[mark, meeting] = i
+                    meeting = lists[head, meeting]
+                if lists[mark, meeting] == i:
+                    break
+                meeting = 0
+            if meeting == 0:
+                break
+            # List the nodes of the cycle, and mark them alone.
+            for i in range(n + 1):
+                lists[mark, i] = 0
+            end = start
+            one = meeting
+            while lists[mark, meeting] == 0:
+                lists[mark, meeting] = 1
+                lists[node, end], lists[within, end] = meeting, lists[head, meeting]
+                meeting = lists[head, meeting]
+                end += 1
+            # An arc that enters the cycle replaces the arc of the cycle to the same node: its score is the gain.
+            for i in range(n + 1):
+                if lists[mark, i] != 0:
+                    continue
+                gain = leaving = -np.inf
+                places[0, cycles, i] = places[1, cycles, i] = 0
+                for k in range(start, end):
+                    inner = lists[node, k]
+                    if matrix[inner, i] - matrix[inner, lists[within, k]] > gain:
+                        gain = matrix[inner, i] - matrix[inner, lists[within, k]]
+                        places[0, cycles, i] = k - start
+                    if matrix[i, inner] > leaving:
+                        leaving = matrix[i, inner]
+                        places[1, cycles, i] = k - start
+                matrix[one, i], matrix[i, one] = gain, leaving
+                if lists[mark, lists[head, i]] != 0:
+                    lists[head, i] = one
+            # The first node stands for the cycle; the others are no nodes any more.
+            for k in range(start, end):
+                inner = lists[node, k]
+                matrix[one, inner] = -np.inf
+                lists[head, inner] = 0
+                if k > start:
+                    for i in range(n + 1):
+                        matrix[i, inner] = -np.inf
+            lists[head, one] = best_of(matrix, one, n + 1)
+            lists[ends, cycles] = start = end
+            cycles += 1
+        # Expand the cycles, the last one first: each keeps its arcs, but for that to the node that is entered.
+        for cycle in range(cycles - 1, -1, -1):
+            start = lists[ends, cycle - 1] if cycle > 0 else 0
+            one = lists[node, start]
+            above = lists[head, one]
+            for i in range(n + 1):
+                if lists[head, i] == one:
+                    lists[head, i] = lists[node, start + places[1, cycle, i]]
+            for k in range(start, lists[ends, cycle]):
+                lists[head, lists[node, k]] = lists[within, k]
+            lists[head, lists[node, start + places[0, cycle, above]]] = above
+        for i in range(n):
+            heads[sentence, i] = lists[head, i + 1]
+
+
+@part
+def best_of(matrix: Any, row: int, size: int) -> int:
+    """The first column of the greatest value in a row."""
+    best = 0
+    for j in range(1, size):
+        if matrix[row, j] > matrix[row, best]:
+            best = j
+    return best
+
 
 BATCH = 2_000  # words
 BLOCK = 100  # words whose relations are scored at once: their products fit in the processor's cache

@@ -15,16 +15,11 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.dependency.biaffine.lstm import Float32
-from rerank_plugins.dependency.biaffine.pieces import normal_form, plain_form
+from rerank_plugins.dependency.biaffine.pieces import text_form
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.matrix_products import product
 
 OFFSETS = (-2, -1, 1, 2)
-
-
-def text_form(word: str) -> str:
-    """The form of a word under which its vector is stored."""
-    return normal_form(plain_form(word))
 
 
 def word_vectors(

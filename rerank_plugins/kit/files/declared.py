@@ -291,8 +291,9 @@ def _from_json(hint: Any, value: Any) -> Any:
     """The value of a type, given what JSON holds. Raises an error of DAMAGE."""
     kind = get_origin(hint) or hint
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{name: _from_json(hints[name], each) for name, each in value.items()})  # type: ignore[operator]
+        hints, removed = get_type_hints(kind), getattr(kind, "removed", ())  # settings that earlier versions had
+        known = {name: each for name, each in value.items() if name not in removed}
+        return kind(**{name: _from_json(hints[name], each) for name, each in known.items()})  # type: ignore[operator]
     if kind is np.ndarray:
         return np.array(value, _scalar(hint))
     if kind in (bool, dict, Mapping) and not isinstance(value, kind):

@@ -18,9 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_plugins.core.dependency_tree import read_conllu
-from rerank_plugins.dependency.corpus import TreeCollector
-from rerank_plugins.dependency.model import Settings, train
-from rerank_plugins.dependency.model_file import write_model
+from rerank_plugins.dependency.ancestor_paths import TreeCollector
+from rerank_plugins.dependency.model import Settings, train, write_model
 from rerank_plugins.kit.files.model_file import compress_model
 from rerank_plugins.resources.en.build_treelet_lm import LEVEL, rounded
 

@@ -28,8 +28,7 @@ from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.files.model_file import compress_model
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.treelet.model import Settings, TreeletModel
-from rerank_plugins.treelet.model_file import write_model
+from rerank_plugins.treelet.model import Settings, TreeletModel, write_model
 from rerank_plugins.treelet.training import collect, train
 
 SETTINGS = Settings(

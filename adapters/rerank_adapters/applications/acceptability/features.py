@@ -72,17 +72,15 @@ def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def with_models(job: Job, specs: Sequence[str]) -> Job:
-    """The job with one more feature `ngram-lm` for each language model, labelled with the name of the model.
+    """The job with each language model as one more feature, labelled with the name of the model.
 
     A spec is a file, a name of the config, or a plugin with its options (see `named_model`).
     """
-    config = job.config
-    features, models = list(config.feature), dict(config.language_model)
+    features = list(job.config.feature)
     for spec in specs:
         label, table = named_model(job, spec)
-        models[label] = table
-        features.append({"use": "ngram-lm", "lm": label, "label": label})
-    return job.with_config({"feature": features, "language_model": models})
+        features.append({**table, "label": label})
+    return job.with_config({"feature": features})
 
 
 def sentence_table(

@@ -29,7 +29,7 @@ from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel
 from rerank_plugins.core.registry import Registry
-from rerank_plugins.hhmm.complexity import Complexity, EntropyKind, complexity
+from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
@@ -145,12 +145,11 @@ def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) ->
 
 @click.command("surprisal")
 @click.argument("text", default="-")
-@language_model_option("hhmm")
+@language_model_option("hhmm-lm")
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
-@click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
-              show_default=True, help="Entropy of derivations, of stores, or as equation (4) of Wu et al. has it "
-              "in print.")  # fmt: skip
+@click.option("--entropy", type=click.Choice(["derivations", "stores"]), default="derivations",
+              show_default=True, help="Entropy of derivations, or of stores.")  # fmt: skip
 @click.option("--plot", type=output_file, metavar="FILE",
               help="Also plot the first sentence to this file (.png, .pdf or .svg).")  # fmt: skip
 @click.option("--html", type=output_file, metavar="FILE",
@@ -168,13 +167,13 @@ def command(
     Measure how hard each word of a TEXT (one sentence per line) is to process.
 
     Every language model of words gives surprisal (in bits) and marks the words that it does not know (`oov`). The
-    model `hhmm` also gives the entropy, the entropy reduction, the expected depth of the store and its difference from
+    model `hhmm-lm` also gives the entropy, the entropy reduction, expected depth of the store and its difference from
     the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is its
     end, `</s>`.
 
     \b
     rerank surprisal stories.txt > stories.tsv
-    rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
+    rerank surprisal stories.txt --lm hhmm-lm,beam=2000 --plot first.png
     rerank surprisal stories.txt -m lm.arpa --layout json
     rerank surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301

@@ -23,7 +23,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.registry import suggestion
-from rerank_plugins.dependency.stanza_entities import StanzaEntities
+from rerank_plugins.dependency.stanza_parser import StanzaEntities
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model

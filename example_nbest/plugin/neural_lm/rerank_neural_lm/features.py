@@ -58,7 +58,7 @@ class NeuralFeature(PickledFields, FeatureExtractor):
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
         """The scores of the words."""
-        return self._lm.word_scores([hypothesis.words for hypothesis in nbest])
+        return self._lm.word_values([hypothesis.words for hypothesis in nbest])
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 2) natural logs."""

@@ -113,9 +113,9 @@ class MaskedLanguageModel(PickledFields, SentenceModel):
 
     def totals(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n) the pseudo-log-likelihood of each sentence."""
-        return np.array([values.sum() for values in self.word_scores(sentences)], np.float64)
+        return np.array([values.sum() for values in self.word_values(sentences)], np.float64)
 
-    def word_scores(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
+    def word_values(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         """Ln p of each word given the others, the sum over its pieces; 0 for the end of the sentence."""
         return _of_distinct(sentences, self._distinct)
 

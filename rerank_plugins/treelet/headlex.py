@@ -7,7 +7,7 @@ Scoring is linear in nodes. Unknown labels have the probability that smoothing r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -16,16 +16,28 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.files.declared import Part, Setting
+from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
-from rerank_plugins.treelet.headlex_events import KINDS, factors
-from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
-from rerank_plugins.treelet.sentence_sums import sum_distinct
-from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
+from rerank_plugins.treelet.corpus import Corpus, TreeletCollector
+from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads, sizes
+from rerank_plugins.treelet.tree_arrays import (
+    UNSEEN,
+    Symbols,
+    TreeArrays,
+    lay_out,
+    place_words,
+    sentences_of,
+    shapes,
+    sum_distinct,
+)
 
 
 @dataclass(frozen=True)
@@ -88,3 +100,62 @@ class HeadlexModel(PickledFields):
         """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
         flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
         return self.score_trees(flat)
+
+
+def _fits(model: HeadlexModel) -> bool:
+    """Whether the tables have the symbols and the orders that they must have."""
+    wanted = sizes(len(model.symbols), len(model.vocabulary))
+    return all((t.order, t.sizes[0]) == (len(wanted[kind]), wanted[kind][0]) for kind, t in model.tables.items())
+
+
+FILE = ModelFile(HeadlexModel, "headlex", "head-lexicalised model", check=_fits)
+read_model, write_model = FILE.read, FILE.write
+
+
+def collect(trees: Iterable[Tree], workspace: Workspace | None = None) -> TreeletCollector:
+    """A collector of the trees, untransformed."""
+    collector = TreeletCollector(workspace)
+    collector.add(trees)
+    return collector
+
+
+def train(collector: TreeletCollector, settings: Settings, **estimation: Any) -> HeadlexModel:
+    """A model of the collected trees; the collector is emptied. `estimation` are the other arguments of `train_on`.
+
+    Raises ModelError if there are no trees, or no phrases under ROOT.
+    """
+    if not collector.trees:
+        raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
+    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
+    return train_on(collector.finish(unknown, settings.min_count), settings, **estimation)
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
+) -> HeadlexModel:
+    """A model of a finished corpus of untransformed trees. Raises ModelError if there are no phrases under ROOT."""
+    symbols, vocabulary = corpus.symbols, corpus.vocabulary
+    columns, root = sizes(len(symbols), len(vocabulary)), symbols.numbers()[0][ROOT]
+    sources = {kind: TupleEvents(columns[kind], workspace) for kind in KINDS}
+    finder = HeadFinder(symbols)
+    for forest in corpus.blocks():
+        events = factors(forest, find_heads(forest, finder), root, len(symbols), len(vocabulary)).events
+        for kind in KINDS:
+            sources[kind].add(events[kind])
+    provenance: dict[str, object] = {"trees": len(corpus.lengths), "words": len(corpus.tokens)}
+    del corpus  # its memory is needed for the estimation
+    if not len(sources["head"]):
+        raise ModelError("the trees have no phrases under ROOT: there are no heads to learn")
+    tables, ngrams = {}, {}
+    for kind in KINDS:
+        progress(kind)
+        never = [0] if kind == "word" else []
+        estimation = estimator(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
+        tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
+    return HeadlexModel(settings, symbols, vocabulary, tables, provenance | {"ngrams": ngrams})

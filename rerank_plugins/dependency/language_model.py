@@ -1,6 +1,6 @@
-"""The dependency language model's score of a hypothesis: its words, given their ancestors in its parse.
+"""The dependency language model (Gubbins & Vlachos 2013): the words of a sentence, given their ancestors in its parse.
 
-total = Σ_i ln p(e_i | up to N-1 ancestors of e_i, and in a labelled model the labels between) (Gubbins & Vlachos 2013);
+total = Σ_i ln p(e_i | up to N-1 ancestors of e_i, and in a labelled model the labels between);
 per_word = total / |e|; oovs = -#{i : e_i not in V}. The tree is the parser's best one for the hypothesis. The score
 leaves out the probability of the tree itself, so use it together with other features. A hypothesis without a
 parse gets, for each word, the lowest ln p that the model gives the word in any context, so that no parse of the same
@@ -15,17 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.brackets_and_quotes import Words
-from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.interfaces import Parser, Sentence, SentenceModel, minus_unknown, option
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.sentence_feature import SentenceFeature
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
-from rerank_plugins.kit.vocabulary.signatures import minus_unknown
 
 if TYPE_CHECKING:
     from rerank_plugins.dependency.model import DependencyModel
@@ -34,36 +31,30 @@ EMBEDDED = embedded("dependency-lm.zst")
 
 
 @dataclass(frozen=True)
-class DependencyFeature(SentenceFeature, PickledFields):
+class DependencyLanguageModel(SentenceModel, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
+    file_kind: ClassVar[str] = "dependency"
     model: Path | None = option(None, doc="model from `rerank train dependency-lm`; default: the embedded English one")
     parser: Parser | None = option(
         None, doc="a parser, by name; default: that of the model's trees, or the embedded English one"
     )
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`, `oovs`."""
-        return ("total", "per_word", "oovs")
-
     @cached_property
     def _model(self) -> DependencyModel:
-        from rerank_plugins.dependency.model_file import read_model
+        from rerank_plugins.dependency.model import read_model
 
         return shared_if_embedded(self.model or EMBEDDED, read_model)
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.dependency.parsers import EnglishParser
         from rerank_plugins.kit.files.cached_parser import parser_of_model
 
         return parser_of_model(self.model, self.parser, EnglishParser())
 
-    @property
-    def vocabulary(self) -> Words:
-        """The words that the model knows."""
-        return self._model
+    def __contains__(self, word: str) -> bool:
+        return word in self._model
 
     @property
     def parsers(self) -> tuple[Parser, ...]:
@@ -77,19 +68,20 @@ class DependencyFeature(SentenceFeature, PickledFields):
             for words, parse in zip(sentences, self._parser.parse(sentences), strict=True)
         ]
 
-    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, minus the number of unknown words."""
-        model = self._model
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of the words of each sentence, given its parse, which determines where it ends."""
         parses = self._parser.parse(sentences)
         trees = {i: parse.dependencies for i, parse in enumerate(parses) if parse.dependencies is not None}
-        floors = [0.0 if i in trees or not words else model.floor(words).sum() for i, words in enumerate(sentences)]
+        floors = [0.0 if i in trees else self._model.floor(words).sum() for i, words in enumerate(sentences)]
         totals = np.array(floors, np.float64)
-        totals[list(trees)] = model.totals(list(trees.values()))
-        lengths = np.array([len(words) for words in sentences])
-        values = np.empty((len(sentences), 3))
-        values[:, 0] = totals
-        values[:, 1] = totals / np.maximum(lengths, 1)
-        if not lengths.all():
-            values[lengths == 0, 1] = model.floor(["<unk>"])[0]
-        values[:, 2] = minus_unknown(sentences, model)
-        return values
+        totals[list(trees)] = self._model.totals(list(trees.values()))
+        return totals
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word, minus the number of unknown words."""
+        totals = self.totals(sentences)
+        per_word = totals / [max(len(words), 1) for words in sentences]
+        empty = [not words for words in sentences]
+        if any(empty):
+            per_word[empty] = self._model.floor(["<unk>"])[0]
+        return np.column_stack([totals, per_word, minus_unknown(sentences, self._model)])

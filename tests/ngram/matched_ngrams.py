@@ -1,0 +1,17 @@
+"""The lengths of the n-grams that match, by KenLM and by our readers."""
+
+import numpy as np
+
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.ngram.language_model import KenlmBinary
+
+
+def matches(lm, sentences):
+    """The length (1 to the order) of the longest n-gram in the model that ends at each word, and at `</s>` last."""
+    binary = lm if isinstance(lm, KenlmBinary) else lm._binary
+    if binary:
+        return [[length for _, length, _ in binary._kenlm.full_scores(" ".join(words))] for words in sentences]
+    _, events = score_text(lm.ngrams.stored, lm.ngrams.vocabulary.encode(sentences), BOS, EOS)
+    ends = np.cumsum([len(words) + 1 for words in sentences])[:-1]
+    return [lengths.tolist() for lengths in np.split(matched_lengths(lm.ngrams.stored, events), ends)]
