@@ -62,9 +62,9 @@ from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.word_classes import read_classes
 from rerank_plugins.referential.grammar import read_grammar
 from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.similarity.esa import model as esa_file
-from rerank_plugins.similarity.esa import training as esa
-from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity import esa_model as esa_file
+from rerank_plugins.similarity import esa_training as esa
+from rerank_plugins.similarity.esa_training import Document
 from rerank_plugins.similarity.random_indexing import model as vectors_file
 from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet

@@ -8,7 +8,8 @@ its docstring says so. Parent annotation of phrases (§2.2) is vertical markovis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
@@ -156,19 +157,18 @@ ANNOTATIONS: dict[str, Annotation] = {
 }
 
 
-def named(names: Sequence[str]) -> list[Annotation]:
-    """Return annotations by name; "klein-manning" alone names all of them. Raises ConfigError for an unknown name."""
-    if list(names) == ["klein-manning"]:
-        return list(ANNOTATIONS.values())
+def named(names: Iterable[str], more: Mapping[str, Annotation] = MappingProxyType({})) -> list[Annotation]:
+    """Return annotations by name, also those of `more`; "klein-manning" names all of this module.
+
+    Raises ConfigError for an unknown name.
+    """
+    known = {**ANNOTATIONS, **more}
+    chosen: list[Annotation] = []
     for name in names:
-        if name not in ANNOTATIONS:
-            raise unknown(name, ANNOTATIONS)
-    return [ANNOTATIONS[name] for name in names]
-
-
-def unknown(name: str, known: Iterable[str]) -> ConfigError:
-    """Return the error for an unknown name, which lists the known ones."""
-    return ConfigError(f"unknown annotation {name!r}; there are {', '.join(known)}, and klein-manning")
+        if name != "klein-manning" and name not in known:
+            raise ConfigError(f"unknown annotation {name!r}; there are {', '.join(known)}, and klein-manning")
+        chosen += ANNOTATIONS.values() if name == "klein-manning" else [known[name]]
+    return list(dict.fromkeys(chosen))
 
 
 def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:

@@ -93,28 +93,14 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
     return Blocks(
-        states,
-        local,
-        base,
-        symbol,
-        first,
-        pair,
-        groups,
-        symbols[:, 2].astype(np.uint32),
-        symbols[:, 3].astype(np.uint32),
-        starts,
-        a[begins],
-        _with_end(begins, len(order)),
-        local[parent[order]].astype(np.uint32),
-        group[order].astype(np.uint32),
-        np.exp(grammar.binary_logp[order]),
+        states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.uint32),
+        symbols[:, 3].astype(np.uint32), starts, a[begins], _with_end(begins, len(order)),
+        local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), np.exp(grammar.binary_logp[order]),
         int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
-        _unary(closure.above, closure.below, closure.p, base, local, size),
-        grammar.lexicon.starts,
-        grammar.lexicon.symbols,
-        np.exp(grammar.lexicon.logp),
-    )
+        _unary(closure.above, closure.below, closure.p, base, local, size), grammar.lexicon.starts,
+        grammar.lexicon.symbols, np.exp(grammar.lexicon.logp),
+    )  # fmt: skip
 
 
 def _unary(
@@ -126,13 +112,10 @@ def _unary(
     parent, child = parent[order], child[order]
     begins = np.flatnonzero(_changes(child, parent))
     return UnaryBlocks(
-        np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32),
-        parent[begins],
-        _with_end(begins, len(order)),
-        local[above[order]].astype(np.uint32),
-        local[below[order]].astype(np.uint32),
+        np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32), parent[begins],
+        _with_end(begins, len(order)), local[above[order]].astype(np.uint32), local[below[order]].astype(np.uint32),
         p[order],
-    )
+    )  # fmt: skip
 
 
 def _changes(*columns: IntArray) -> BoolArray:

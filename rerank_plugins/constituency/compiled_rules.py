@@ -130,19 +130,11 @@ def compile_rules(grammar: Grammar) -> Rules:
     narrow[grammar.binary[:, 0]] = False
     narrow[grammar.unary[:, 0]] = False
     return Rules(
-        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
-        (pairs // size).astype(np.int32),
-        (pairs % size).astype(np.int32),
-        np.append(rule_starts, len(order)).astype(np.int32),
-        parent[order].astype(np.int32),
-        np.exp(grammar.binary_logp[order]),
+        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32), (pairs // size).astype(np.int32),
+        (pairs % size).astype(np.int32), np.append(rule_starts, len(order)).astype(np.int32),
+        parent[order].astype(np.int32), np.exp(grammar.binary_logp[order]),
         np.searchsorted(parent[by_parent], np.arange(size + 1)).astype(np.int32),
-        np.searchsorted(pairs, keys[by_parent]).astype(np.int32),
-        np.exp(grammar.binary_logp[by_parent]),
-        by_child(closure, size),
-        grammar.lexicon.starts,
-        grammar.lexicon.symbols,
-        np.exp(grammar.lexicon.logp),
-        narrow,
-        np.flatnonzero(~narrow).astype(np.int32),
-    )
+        np.searchsorted(pairs, keys[by_parent]).astype(np.int32), np.exp(grammar.binary_logp[by_parent]),
+        by_child(closure, size), grammar.lexicon.starts, grammar.lexicon.symbols, np.exp(grammar.lexicon.logp),
+        narrow, np.flatnonzero(~narrow).astype(np.int32),
+    )  # fmt: skip

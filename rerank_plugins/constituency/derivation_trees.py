@@ -136,13 +136,9 @@ def share(
 
 
 def trees(
-    items: Items,
-    labels: tuple[str, ...],
-    intermediate: BoolArray,
-    graph: Hypergraph,
-    derivations: Derivations,
+    items: Items, labels: tuple[str, ...], intermediate: BoolArray, graph: Hypergraph, derivations: Derivations,
     sentence: Sentence,
-) -> SharedTrees:
+) -> SharedTrees:  # fmt: skip
     """Return the trees of the best derivations, in which intermediate (@) nodes are replaced by their children.
 
     `labels` are those of the items' bases; `intermediate` says which of them begin with @. Equal trees have one root.

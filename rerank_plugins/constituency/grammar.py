@@ -11,7 +11,7 @@ of the words in the treebank (Chi 1999). The bounds of an incremental parser's s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -74,6 +74,12 @@ class Grammar:
         np.add.at(totals, self.unary[:, 0], np.exp(self.unary_logp))
         np.add.at(totals, self.lexicon.symbols, np.exp(self.lexicon.logp))
         return totals
+
+
+def numbered(names: Sequence[str], first: Iterable[str] = ()) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct names in order of occurrence, after those of `first`, and (n) the number of each."""
+    number = {name: i for i, name in enumerate(dict.fromkeys([*first, *names]))}
+    return tuple(number), np.array([number[name] for name in names], np.int32)
 
 
 def finite_mass(grammar: Grammar) -> FloatArray:

@@ -76,14 +76,11 @@ def subtrees(forest: Forest, rule: IntArray, first: int, end: int, *, shared: bo
     roots, root = np.unique(number[forest.offsets[first + 1 : end + 1] - 1 - begin], return_inverse=True)
     steps = (np.diff(rule[order]) != 0) | (np.diff(height[order]) != 0)
     return Subtrees(
-        np.ascontiguousarray(rule[order], np.int32),
-        number[left[order]],
-        number[right[order]],
+        np.ascontiguousarray(rule[order], np.int32), number[left[order]], number[right[order]],
         np.concatenate(([0], np.flatnonzero(steps) + 1, [len(order)])).astype(np.int64),
-        np.bincount(number[:-1], weights, len(order)).astype(np.float64),
-        roots.astype(np.int64),
+        np.bincount(number[:-1], weights, len(order)).astype(np.float64), roots.astype(np.int64),
         np.bincount(root, tree_weights, len(roots)).astype(np.float64),
-    )
+    )  # fmt: skip
 
 
 class Entries(NamedTuple):
@@ -111,14 +108,9 @@ def entries(grammar: LatentGrammar) -> Entries:
     parent, both = np.divmod(within, np.repeat(grammar.columns, sizes))
     left, right = np.divmod(both, np.repeat(widths[:, 1], sizes))
     return Entries(
-        first,
-        parent.astype(np.int32),
-        left.astype(np.int32),
-        right.astype(np.int32),
-        grammar.p[place],
-        place,
+        first, parent.astype(np.int32), left.astype(np.int32), right.astype(np.int32), grammar.p[place], place,
         np.column_stack([grammar.rows, widths]).astype(np.int64),
-    )
+    )  # fmt: skip
 
 
 class Trees:

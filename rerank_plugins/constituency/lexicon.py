@@ -31,10 +31,13 @@ Entries = tuple[IntArray, IntArray, FloatArray]
 Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
-class NumberedWords:
-    """A vocabulary: `words`, sorted, including signatures of unknown words and `UNK`, with their numbers."""
+@dataclass(frozen=True, eq=False)
+class EmittedWords:
+    """A closed vocabulary, with the numbers of its words, and the symbols that emit each of them."""
 
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # (W) sorted, including signatures of unknown words and `UNK`
+    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1]
+    symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, bool], int]:
@@ -59,30 +62,31 @@ class NumberedWords:
                 self._numbers[key] = number
         return number
 
-
-@dataclass(frozen=True, eq=False)
-class Lexicon(NumberedWords):
-    """The closed vocabulary, and the symbols that emit each of its words."""
-
-    words: tuple[str, ...]  # (W) sorted, including signatures of unknown words and `UNK`
-    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
-    symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
-    logp: FloatArray  # (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
-
     def ids(self, sentence: Sequence[str]) -> IntArray:
         """Return (n) int32 numbers of the words; an unknown word has that of its most specific known signature."""
         return np.array([self.number(word, i) for i, word in enumerate(sentence)], np.int32)
 
-    def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
-        """Return the symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
+    def entries(self, word: str, position: int) -> slice:
+        """Return the entries of a word; `position` 0 is the first of its sentence."""
         entry = self.number(word, position)
-        span = slice(self.starts[entry], self.starts[entry + 1])
-        return self.symbols[span], self.logp[span]
+        return slice(self.starts[entry], self.starts[entry + 1])
 
     @cached_property
     def word_of(self) -> IntArray:
         """(E) the number of each entry's word."""
         return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon(EmittedWords):
+    """The emissions of a grammar."""
+
+    logp: FloatArray  # (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
+
+    def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
+        """Return the symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
+        entries = self.entries(word, position)
+        return self.symbols[entries], self.logp[entries]
 
 
 def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: FloatArray) -> Lexicon:

@@ -91,16 +91,13 @@ def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: P
     try:
         symbols, bases, words = (model_file.words_from(arrays[name]) for name in ("symbols", "bases", "words"))
         grammar = Grammar(
-            symbols,
-            bases,
-            arrays["base"],
-            np.stack([arrays[f"binary{column}"] for column in range(3)], axis=1),
+            symbols, bases, arrays["base"], np.stack([arrays[f"binary{column}"] for column in range(3)], axis=1),
             arrays["binary_logp"].astype(np.float64),
             np.stack([arrays[f"unary{column}"] for column in range(2)], axis=1),
             arrays["unary_logp"].astype(np.float64),
             Lexicon(words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64)),
             settings,
-        )
+        )  # fmt: skip
         return normalised(grammar)
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged grammar ({type(error).__name__}: {error})") from None

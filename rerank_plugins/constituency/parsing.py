@@ -24,7 +24,7 @@ import numpy as np
 from rerank_plugins.constituency.blocks import Blocks, compile_blocks
 from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
 from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
-from rerank_plugins.constituency.grammar import Grammar, expected_counts
+from rerank_plugins.constituency.grammar import Grammar, expected_counts, numbered
 from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.k_best import Derivations, k_best
@@ -47,6 +47,8 @@ LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed
 EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
 MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
 
+_compiled: WeakKeyDictionary[Grammar, tuple[Grammar, Blocks, Grammar, Rules]] = WeakKeyDictionary()
+
 
 def coarse_name(base: str) -> str:
     """Return the plain category of a base, without annotations and the siblings that binarisation has added."""
@@ -57,37 +59,41 @@ def coarse_name(base: str) -> str:
 
 def plain_bases(grammar: Grammar) -> Grammar:
     """Return the same grammar with the plain categories of its bases as bases."""
-    names = [coarse_name(name) for name in grammar.bases]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    plain = np.array([numbers[name] for name in names], np.int32)
-    return replace(grammar, bases=tuple(numbers), base=plain[grammar.base])
+    names, plain = numbered([coarse_name(name) for name in grammar.bases])
+    return replace(grammar, bases=names, base=plain[grammar.base])
 
 
 def project(grammar: Grammar) -> Grammar:
     """Return the coarse grammar, whose symbols are the bases. Base 0 must be that of ROOT alone."""
-    base, names = grammar.base, grammar.bases
-    counts = np.maximum(expected_counts(grammar), 1e-300)
-    size = len(names)
-    weight = counts / np.bincount(base, counts, size)[base]
-    binary, binary_p = summed(base[grammar.binary], weight[grammar.binary[:, 0]] * np.exp(grammar.binary_logp), size)
-    unary, unary_p = summed(base[grammar.unary], weight[grammar.unary[:, 0]] * np.exp(grammar.unary_logp), size)
-    lexicon = grammar.lexicon
-    entries = np.stack([lexicon.word_of, base[lexicon.symbols]], axis=1)
-    emission, emission_p = summed(
-        entries, weight[lexicon.symbols] * np.exp(lexicon.logp), max(size, len(lexicon.words))
-    )
-    word, symbol = (np.ascontiguousarray(emission[:, column]) for column in (0, 1))
+    counts, lexicon = np.maximum(expected_counts(grammar), 1e-300), grammar.lexicon
+    weight = counts / np.bincount(grammar.base, counts, len(grammar.bases))[grammar.base]
+    rules = ((grammar.binary, grammar.binary_logp), (grammar.unary, grammar.unary_logp))
+    binary, unary = ((table, np.exp(logp)[:, None]) for table, logp in rules)
+    emissions = lexicon.word_of, lexicon.symbols, np.exp(lexicon.logp)[:, None]
+    return projected(grammar.bases, grammar.base, weight[:, None], binary, unary, lexicon.words, emissions)
+
+
+def projected(
+    names: tuple[str, ...], base: IntArray, weight: FloatArray, binary: tuple[IntArray, FloatArray],
+    unary: tuple[IntArray, FloatArray], words: tuple[str, ...], emissions: tuple[IntArray, IntArray, FloatArray],
+) -> Grammar:  # fmt: skip
+    """Return the grammar over the bases `names`: `base` (S) is that of each symbol, `weight` (S, K) its share in it.
+
+    `binary` and `unary` are rules with their p (rules, K); `emissions` are words, symbols and p (E, K).
+    """
+
+    def rules(rows: IntArray, parents: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+        table, values = summed(rows, (weight[parents] * p).sum(axis=1), size)
+        return table[values > 0], np.log(values[values > 0])
+
+    size, (word_of, symbols, emitted) = len(names), emissions
+    entries, logp = rules(np.stack([word_of, base[symbols]], axis=1), symbols, emitted, max(size, len(words)))
     return Grammar(
-        names,
-        names,
-        np.arange(size, dtype=np.int32),
-        binary,
-        np.log(binary_p),
-        unary,
-        np.log(unary_p),
-        lexicon_of(lexicon.words, word, symbol, np.log(emission_p)),
-        grammar.settings,
-    )
+        names, names, np.arange(size, dtype=np.int32),
+        *rules(base[binary[0]], binary[0][:, 0], binary[1], size),
+        *rules(base[unary[0]], unary[0][:, 0], unary[1], size),
+        lexicon_of(words, np.ascontiguousarray(entries[:, 0]), np.ascontiguousarray(entries[:, 1]), logp),
+    )  # fmt: skip
 
 
 def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
@@ -157,25 +163,12 @@ class Decoding:
     threshold: float = 1e-3
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """What a parser computes from a grammar: `grammar` with plain bases, `coarse`, and the rules of both, arranged."""
-
-    grammar: Grammar
-    blocks: Blocks
-    coarse: Grammar
-    coarse_rules: Rules
-
-
-_compiled: WeakKeyDictionary[Grammar, Compiled] = WeakKeyDictionary()
-
-
-def compiled(grammar: Grammar) -> Compiled:
-    """The same for all parsers of a grammar."""
+def compiled(grammar: Grammar) -> tuple[Grammar, Blocks, Grammar, Rules]:
+    """The grammar with plain bases, its coarse grammar, and the rules of each, arranged; the same for all parsers."""
     if grammar not in _compiled:
         plain = plain_bases(grammar)
         coarse = project(plain)
-        _compiled[grammar] = Compiled(plain, compile_blocks(plain), coarse, compile_rules(coarse))
+        _compiled[grammar] = plain, compile_blocks(plain), coarse, compile_rules(coarse)
     return _compiled[grammar]
 
 
@@ -188,9 +181,8 @@ class ChartParser:
     """
 
     def __init__(self, grammar: Grammar) -> None:
-        parts = compiled(grammar)
-        self.grammar, self.blocks, self.coarse = parts.grammar, parts.blocks, parts.coarse
-        self.chart = Chart(parts.coarse_rules)
+        self.grammar, self.blocks, self.coarse, coarse_rules = compiled(grammar)
+        self.chart = Chart(coarse_rules)
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
 

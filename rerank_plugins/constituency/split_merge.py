@@ -135,14 +135,9 @@ def split_merge(
 
 
 def _improved(
-    trees: Trees,
-    grammar: LatentGrammar,
-    schedule: Schedule,
-    iterations: int,
-    number: int,
-    phase: str,
+    trees: Trees, grammar: LatentGrammar, schedule: Schedule, iterations: int, number: int, phase: str,
     report: Callable[[EmStep], None],
-) -> LatentGrammar:
+) -> LatentGrammar:  # fmt: skip
     """Run EM iterations; each reports the likelihood before its update."""
     for iteration in range(iterations):
         log_p, counts = trees.expected(grammar)
@@ -168,14 +163,9 @@ def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGram
 
 
 def finished(
-    forest: Forest,
-    latent: LatentGrammar,
-    counts: FloatArray,
-    least: float,
-    smoothing: Smoothing | None = None,
-    settings: Mapping[str, Any] | None = None,
-    tagged: Tagged | None = None,
-) -> Grammar:
+    forest: Forest, latent: LatentGrammar, counts: FloatArray, least: float, smoothing: Smoothing | None = None,
+    settings: Mapping[str, Any] | None = None, tagged: Tagged | None = None,
+) -> Grammar:  # fmt: skip
     """Convert a latent grammar to a `Grammar`: one symbol per state, rules below `least` left out, lexicon smoothed.
 
     `counts` are expected counts, from which the count of each state is taken; `tagged` words are added to the lexicon.
@@ -193,14 +183,10 @@ def finished(
     words = np.concatenate([np.zeros(unary, np.int32), latent.productions.emission[:, 1]])[place]
     emits &= value > 1e-6  # an expected count that EM has practically reduced to zero
     rewritings = Productions(
-        np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32),
-        value[rules & large],
-        np.stack([owner, left], axis=1)[chains & large].astype(np.int32),
-        value[chains & large],
-        np.stack([owner, words], axis=1)[emits].astype(np.int32),
-        value[emits],
-        np.zeros(0, np.int32),
-    )
+        np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32), value[rules & large],
+        np.stack([owner, left], axis=1)[chains & large].astype(np.int32), value[chains & large],
+        np.stack([owner, words], axis=1)[emits].astype(np.int32), value[emits], np.zeros(0, np.int32),
+    )  # fmt: skip
     states = zip(forest.labels, latent.states.tolist(), strict=True)
     names = [f"{label}^{i}" if k > 1 else label for label, k in states for i in range(k)]
     base = np.repeat(np.arange(len(forest.labels), dtype=np.int32), latent.states)

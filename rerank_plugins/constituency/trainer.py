@@ -23,8 +23,6 @@ from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 if TYPE_CHECKING:
-    from rerank_plugins.constituency.grammar import Grammar
-    from rerank_plugins.constituency.lexicon import Tagged
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 
@@ -103,33 +101,6 @@ def read_tagged(weights: Mapping[Path, float], report: Report, *, spoken: bool =
     return words
 
 
-def parse_weights(options: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
-    """The weight of each file: 1, unless an option `FILE=WEIGHT` says otherwise.
-
-    Raises ConfigError for a weight that is not a positive number and for a file that is not among the paths.
-    """
-    weights = dict.fromkeys(paths, 1.0)
-    for setting in options:
-        name, _, value = setting.rpartition("=")
-        try:
-            weight = float(value)
-        except ValueError:
-            weight = -1.0
-        if Path(name) not in weights or not 0 < weight < float("inf"):
-            raise ConfigError(f"--weight {setting}: expected one of the files and a positive number, as {paths[0]}=0.3")
-        weights[Path(name)] = weight
-    return weights
-
-
-def weigh_files(
-    inputs: Sequence[Path], tagged: Sequence[Path], options: Sequence[str], report: Report, *, spoken: bool = False
-) -> tuple[dict[Path, float], Tagged]:
-    """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
-    weights = parse_weights(options, [*inputs, *tagged])
-    counts = read_tagged({path: weights[path] for path in tagged}, report, spoken=spoken)
-    return {path: weights[path] for path in inputs}, counts
-
-
 def grammar_summary(grammar: Grammar) -> str:
     """The numbers of symbols, rules and words, in a line."""
     return (
@@ -174,8 +145,24 @@ class TreebankTrainer(Trainer):
     compact: bool = option(False, doc="Halve the file's size; probabilities are rounded by up to 1 %.")
 
     def weighed(self, data: TrainingData) -> tuple[dict[Path, float], Tagged]:
-        """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
-        return weigh_files(list(data.examples()), self.tagged, self.weight, data.report, spoken=data.spoken)
+        """The weight of each treebank, 1 by default, and the weighted counts of the tagged words.
+
+        Raises FormatError, and ConfigError for a weight that is no positive number or of none of the files.
+        """
+        inputs = list(data.examples())
+        weights = dict.fromkeys([*inputs, *self.tagged], 1.0)
+        for setting in self.weight:
+            name, _, value = setting.rpartition("=")
+            try:
+                weight = float(value)
+            except ValueError:
+                weight = -1.0
+            if Path(name) not in weights or not 0 < weight < float("inf"):
+                wanted = f"expected one of the files and a positive number, as {inputs[0]}=0.3"
+                raise ConfigError(f"--weight {setting}: {wanted}")
+            weights[Path(name)] = weight
+        tagged = read_tagged({path: weights[path] for path in self.tagged}, data.report, spoken=data.spoken)
+        return {path: weights[path] for path in inputs}, tagged
 
 
 @dataclass

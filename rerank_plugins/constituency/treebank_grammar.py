@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, lexicon_of, smoothed, weighed, with_tagged_words
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_form
@@ -89,20 +89,13 @@ class Forest:
             np.where(child[nodes] >= 0, child[nodes] - moved, -1).astype(np.int32) for child in (self.left, self.right)
         )
         return replace(
-            self,
-            label=self.label[nodes],
-            left=left,
-            right=right,
-            word=self.word[nodes],
-            offsets=offsets,
+            self, label=self.label[nodes], left=left, right=right, word=self.word[nodes], offsets=offsets,
             weights=self.weights[trees],
-        )
+        )  # fmt: skip
 
     def renamed(self, names: Sequence[str]) -> Forest:
         """Return the forest with another name for each of its labels, in their order; labels may get the same name."""
-        labels = (ROOT_LABEL, *sorted(set(names) - {ROOT_LABEL}))
-        index = {name: i for i, name in enumerate(labels)}
-        number = np.array([index[name] for name in names], np.int32)
+        labels, number = numbered(names, (ROOT_LABEL, *sorted(set(names) - {ROOT_LABEL})))
         return replace(self, labels=labels, label=number[self.label])
 
 
@@ -124,11 +117,9 @@ def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: I
     label, left, right = (np.array(column, np.int32) for column in columns)
     word = np.full(len(label), -1, np.int32)
     word[left < 0] = np.fromiter((number[form] for sentence in replaced for form in sentence), np.int32)
-    labels = (ROOT_LABEL, *sorted(numbers.keys() - {ROOT_LABEL}))
-    index = {name: i for i, name in enumerate(labels)}
-    renumbered = np.array([index[name] for name in numbers], np.int32)
     counts = np.ones(len(sentences)) if weights is None else np.fromiter(weights, np.float64)
-    return Forest(labels, words, renumbered[label], left, right, word, np.array(offsets, np.int64), counts)
+    forest = Forest(tuple(numbers), words, label, left, right, word, np.array(offsets, np.int64), counts)
+    return forest.renamed(forest.labels)
 
 
 def _add(tree: Tree, numbers: dict[str, int], label: array[int], left: array[int], right: array[int]) -> list[str]:
@@ -206,15 +197,9 @@ def treebank_grammar(
 
 
 def grammar_of_counts(
-    symbols: tuple[str, ...],
-    bases: tuple[str, ...],
-    base: IntArray,
-    words: tuple[str, ...],
-    counts: Productions,
-    smoothing: Smoothing,
-    settings: Mapping[str, Any],
-    tagged: Tagged | None = None,
-) -> Grammar:
+    symbols: tuple[str, ...], bases: tuple[str, ...], base: IntArray, words: tuple[str, ...], counts: Productions,
+    smoothing: Smoothing, settings: Mapping[str, Any], tagged: Tagged | None = None,
+) -> Grammar:  # fmt: skip
     """Normalise counts for each symbol, after smoothing the emissions; rewritings without a count are left out."""
     binary, unary = counts.binary_count > 0, counts.unary_count > 0
     emitted = counts.emission_count > 0
@@ -234,14 +219,10 @@ def grammar_of_counts(
         log_total = log(total)
     rules, chains = counts.binary[binary], counts.unary[unary]
     return Grammar(
-        symbols,
-        bases,
-        base,
-        *_sorted(rules, log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
+        symbols, bases, base, *_sorted(rules, log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
         *_sorted(chains, log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
-        lexicon_of(words, word, symbol, log(emission) - log_total[symbol]),
-        settings,
-    )
+        lexicon_of(words, word, symbol, log(emission) - log_total[symbol]), settings,
+    )  # fmt: skip
 
 
 def _sorted(rules: IntArray, logp: FloatArray) -> tuple[IntArray, FloatArray]:

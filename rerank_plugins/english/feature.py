@@ -1,18 +1,8 @@
 """Violations of rules of English grammar in the dependency tree of a hypothesis, and ln p of its verbs' arguments.
 
-Each rule comes from the linguistic literature, which rules/ names, and has a column of its own: minus the
-number of violations. The columns are
-
-    subject_verb, determiner_noun, reflexive_agreement    agreement
-    reflexive_place, case, verb_form                      forms of pronouns and verbs
-    polarity, existential, superlative, ellipsis          negative polarity items, determiners, numerals
-    expletive, tough                                      raising and control
-    left_branch, islands, stranded                        extraction
-    fillers, frames, animacy, bare_nouns                  Σ ln p of gaps, verb frames, arguments and bare nouns
-
-The last four are sums over the words concerned, from counts of parsed text. Only clear violations count, and a parser
-may read an ungrammatical sentence as a grammatical one. A hypothesis without a tree has 0 everywhere, as an empty one
-has. The cost is that of parsing each distinct text once, and about 0.1 ms for the rules.
+Each rule has a column of its own, minus the number of violations (rules/violations.py); `fillers`, `frames`, `animacy`
+and `bare_nouns` are Σ ln p of gaps, verb frames, arguments and bare nouns, by counts of parsed text. Only clear
+violations count. A hypothesis without a tree has 0 everywhere, as an empty one has.
 """
 
 from __future__ import annotations

@@ -1,22 +1,12 @@
 """Counts the frames of verbs, the arguments of verbs, and the pronouns that refer back to nouns, in parsed text.
 
-Verbs, by base form, outside relative clauses and questions, where an argument may stand elsewhere:
-
-    transitive      active, with an object and no infinitive complement
-    intransitive    active, with neither object nor clause
-    clausal         active, with a clause or an infinitive as complement
-    passive
-    subject_animate, subject_inanimate, object_animate, object_inanimate
-
-where the object of a passive is its subject, and its subject the agent after `by`. Nouns, in lower case, and names,
-with a capital letter:
-
-    he, she, it, they    reflexive objects of the verb whose subject the noun is, and possessives of its object
-    who, which           relative pronouns
-    bare, determined     singular without and with a determiner
-
-The patterns for gender and number are those of Bergsma and Lin (2006): reflexives and possessives near a noun mostly
-belong to it, so that counts over much text give the gender of a name and the nouns that denote people.
+Of verbs, by base form, outside relative clauses and questions, where an argument may stand elsewhere: `transitive`
+(active, with an object and no infinitive complement), `intransitive` (neither object nor clause), `clausal` (a clause
+or an infinitive as complement), `passive`; and animate and inanimate subjects and objects, where the object of a
+passive is its subject, and its subject the agent after `by`. Of nouns, in lower case, and names, with a capital letter:
+reflexive objects of the verb whose subject the noun is, and possessives of its object (he, she, it, they); relative
+pronouns (who, which); singular without and with a determiner (bare, determined). The patterns for gender and number are
+those of Bergsma and Lin (2006).
 """
 
 from __future__ import annotations

@@ -2,21 +2,14 @@
 
     missing      a word is deleted
     extra        a word is repeated, or a word of the text is inserted
-    real-word    a word is replaced by another word of the text, one edit away
+    real-word    a word is replaced by another word of the text, one edit away (Damerau 1964)
     non-word     a word is replaced by a string, one edit away, that does not occur in the text
     wrong-form   a noun or verb is replaced by another form (number, person, tense) that the text attests
     agreement    a verb, determiner, noun or reflexive is changed so that it no longer agrees; needs a dependency tree
 
 The first word is never deleted and nothing is inserted before it, so that capitals do not reveal an error; a changed
-word keeps its capitals. The result may be grammatical by chance (after the deletion of an adjective, say), hence
-*pseudo*-negative examples. If the drawn kind does not apply to a sentence, another kind is drawn. About 0.2 ms per
-sentence.
-
-Three kinds of agreement are read from a dependency tree (Universal Dependencies): a finite verb with its subject
-(`nsubj`; its auxiliary or copula if it has one), a determiner with its noun (this, these, that, those; a noun after a,
-an, each, every …), and a reflexive pronoun with its antecedent.
-
-A string one edit away has a letter inserted, deleted or substituted, or two neighbours transposed (Damerau 1964).
+word keeps its capitals. The result may be grammatical by chance, hence *pseudo*-negative examples. If the drawn kind
+does not apply to a sentence, another kind is drawn.
 """
 
 from __future__ import annotations
@@ -71,7 +64,8 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
         auxiliaries = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
         if auxiliaries:
             first = auxiliaries[0]
-            if words[first] in OTHER_NUMBER and not _subjunctive(words[subject], words[first]):
+            # `I was` and `I were` are not exchanged: `I were` is a correct subjunctive.
+            if words[first] in OTHER_NUMBER and not (words[subject] == "i" and words[first] in ("was", "were")):
                 yield first, (OTHER_NUMBER[words[first]],)
         elif tree.tags[head] == "VERB" and subject < head:
             plural = words[subject] in PLURAL_SUBJECTS or words[subject] in forms.singular
@@ -79,11 +73,6 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
                 yield head, (forms.base[words[head]],)
             elif words[head] in forms.third_person and plural:
                 yield head, (forms.third_person[words[head]],)
-
-
-def _subjunctive(subject: str, auxiliary: str) -> bool:
-    """Whether these are `I was` or `I were`, which are not exchanged: `I were` is a correct subjunctive."""
-    return subject == "i" and auxiliary in ("was", "were")
 
 
 def _determined(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator[Change]:
@@ -222,16 +211,12 @@ class ErrorInserter:
         @lru_cache(maxsize=50_000)
         def near(word: str, real: bool) -> tuple[list[str], FloatArray]:
             """Strings one edit away and their probabilities: words of the text by count, or other strings, uniform."""
-            strings = [
-                other for other in one_edit_away(word) if (self.forms.attested(other) if real else self._absent(other))
-            ]
-            counts = np.array([self.forms.counts[other] if real else 1.0 for other in strings], np.float64)
+            known, others = self.forms.counts, one_edit_away(word)
+            strings = [other for other in others if (self.forms.attested(other) if real else other not in known)]
+            counts = np.array([known[other] if real else 1.0 for other in strings], np.float64)
             return strings, counts / max(1.0, counts.sum())
 
         return near
-
-    def _absent(self, word: str) -> bool:
-        return word not in self.forms.counts
 
 
 def _drawn(things: Sequence[Thing], rng: np.random.Generator) -> Thing:

@@ -1,11 +1,9 @@
 """The forms of English nouns and verbs that a text attests, recognised by their endings.
 
 A word b has the paradigm {b, b+s, b+ed, b+ing}, in English spelling (tries, tried, stopped, making), if the text
-contains b and b+s (for a noun) or all four forms (for a verb); irregular forms come from a list. Words are counted in
-lower case. Without a dictionary some pairs are wrong (new, news); part-of-speech tags, if available, exclude most of
-them. In tagged text, a base is a regular verb if at least two of the forms in -s, -ed and -ing are attested as verbs,
-and the number of a noun follows from its ending and its other form: `s` (singular), `p` (plural), or `-` where a form
-is both or the number of its verb is not that of its form.
+contains b and b+s (for a noun) or all four forms (for a verb); irregular forms come from a list. In tagged text, a base
+is a regular verb if at least two of the forms in -s, -ed and -ing are attested as verbs, and the number of a noun
+follows from its ending and its other form: `s` (singular), `p` (plural), or `-` where a form is both.
 """
 
 from __future__ import annotations

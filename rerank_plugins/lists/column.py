@@ -26,7 +26,7 @@ def read_columns(path: str | Path, width: int | None = None) -> FloatArray:
     number of them and for what is no finite number, and for an empty file.
     """
     name = display_name(path)
-    numbers: list[str] = []
+    numbers: list[float] = []
     with open_text(path) as lines:
         for at, line in enumerate(lines, 1):
             fields = line.split()
@@ -35,27 +35,15 @@ def read_columns(path: str | Path, width: int | None = None) -> FloatArray:
                 shown = line.strip()[:40]
                 wanted = "1 number" if width == 1 else f"{width or 'one or more'} numbers between white space"
                 raise FormatError(f"found {shown!r}, wanted {wanted}", path=name, line=at)
-            numbers += fields
+            for column, field in enumerate(fields, 1):
+                try:
+                    numbers.append(finite(field))
+                except ValueError as error:
+                    which = f"number {column} " if width > 1 else "the line "
+                    raise FormatError(f"{which}{error}", path=name, line=at) from None
     if not width or not numbers:
         raise FormatError("the file is empty, wanted a line of numbers for each hypothesis", path=name)
-    return _converted(numbers, width, name)
-
-
-def _converted(numbers: list[str], width: int, name: str) -> FloatArray:
-    """The numbers as an array; the slow, strict conversion is made only where the fast one cannot be trusted."""
-    try:
-        values = np.array([float(number) for number in numbers])
-        strict = not np.isfinite(values).all() or any("_" in number or not number.isascii() for number in numbers)
-    except ValueError:
-        strict = True
-    if strict:
-        for position, number in enumerate(numbers):
-            try:
-                finite(number)
-            except ValueError as error:
-                column = f"number {position % width + 1} " if width > 1 else "the line "
-                raise FormatError(f"{column}{error}", path=name, line=position // width + 1) from None
-    return values.reshape(-1, width)
+    return np.array(numbers).reshape(-1, width)
 
 
 @dataclass

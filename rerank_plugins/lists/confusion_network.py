@@ -1,30 +1,13 @@
-"""The confusion network of weighted hypotheses (Mangu, Brill & Stolcke 2000, section 4 for n-best lists), and ROVER.
+"""The confusion network of weighted hypotheses (Mangu, Brill & Stolcke 2000, section 4), and ROVER (Fiscus 1997).
 
 The hypothesis of the greatest weight is the pivot: its words are the first slots. Each other hypothesis, by descending
-weight, is aligned with the slots so far. With P(w | s) the part of word w in the mass of slot s, and ε the empty word,
+weight, is aligned with the slots so far, at the least cost, with P(w | s) the part of word w in the mass of slot s, and
+ε the empty word. ROVER aligns recognisers in their order at fixed costs: those of NIST's sclite, and lower ones where a
+slot already has an empty arc, which agree with the program `rover` of SCTK 2.4 (tests/lists/test_rover.py).
 
-    w in slot s          costs 1 - P(w | s)
-    no word in slot s    costs 1 - P(ε | s)
-    w in a new slot      costs 1
-
-so that the alignment has the fewest expected word errors against what the slots hold. The words of highest posterior
-in each slot minimise the expected word error under the network.
-
-The word transition network of ROVER (Fiscus 1997) has one hypothesis for each recogniser, in their order, and fixed
-costs instead of posteriors: those of NIST's sclite, and lower ones where a slot already has an empty arc. The latter
-are not published; these agree with the program `rover` of SCTK 2.4 (tests/lists/test_rover.py):
-
-    w in slot s          costs 0 if s has w, else 1 if s has ε, else 4
-    no word in slot s    costs 0.1 if s has ε, else 3
-    w in a new slot      costs 3
-
-ROVER votes in each slot by frequency and confidence. What scores best in slot i wins, where w is a word or ε, N its
-number of votes, Ns that of all systems, and C the average or the maximum of the confidences of the systems that have w:
-
-    score(w, i) = α N(w, i) / Ns + (1 - α) C(w, i),    C(ε, i) = the null confidence
-
-Systems may have weights: N is then the sum of the weights, and the average is weighted. Of equal scores a word wins
-before ε, then the word of the first system.
+    w in slot s          costs 1 - P(w | s)      ROVER: 0 if s has w, else 1 if s has ε, else 4
+    no word in slot s    costs 1 - P(ε | s)      ROVER: 0.1 if s has ε, else 3
+    w in a new slot      costs 1                 ROVER: 3
 """
 
 from __future__ import annotations

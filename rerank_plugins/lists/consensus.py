@@ -1,23 +1,15 @@
 """Agreement with the rest of the list: n-gram posteriors, as in minimum-Bayes-risk decoding, and posteriors of words.
 
-The decoder's scores give each hypothesis a posterior P(e) = softmax(scale * score); an n-gram w then has
+With the posteriors P(e) = softmax(scale * score), an n-gram w has p(w) = sum of P(e') over the hypotheses e' that
+contain it (Zens & Ney 2006), and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum
+of h_1..h_4 and the length is the expected linear corpus BLEU of Tromble et al. (2008). `counts = "clipped"` computes
+BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k); `value = "log"` sums ln p(w) (p(w) at least
+1e-300); "mean" divides by the number of n-grams. `length` is ln P(|e|), at least -700. Each copy of a repeated
+hypothesis adds its own mass, since it stands for another derivation. The cost is O(orders * tokens).
 
-    p(w) = sum of P(e') over the hypotheses e' that contain w                        (Zens & Ney 2006)
-
-and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum of h_1..h_4 and the length is
-the expected linear corpus BLEU of Tromble et al. (2008), so tuning the weights amounts to tuned MBR decoding. Variants:
-`counts = "clipped"` computes BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k); `value = "log"`
-sums ln p(w), Zens & Ney's form (with p(w) at least 1e-300); `value = "mean"` divides by the number of n-grams. The
-component `length` is ln P(|e|), the posterior of the hypothesis's length (Zens & Ney 2006), at least -700. A hypothesis
-shorter than n words has h_n = 0. Lattices and a scaling factor for each order are not implemented. The cost is O(orders
-* tokens). Each copy of a repeated hypothesis adds its own mass, since it stands for another derivation.
-
-`word-posteriors` aligns the hypotheses into a confusion network with their posteriors as weights. With P(w | s) the
-posterior of word w in slot s, and a(e, s) what hypothesis e has there (a word or nothing),
-
-    errors   = - Σ_s (1 - P(a(e, s) | s))        minus the expected number of word errors (Mangu et al. 2000)
-    total    = Σ ln P(w | s) over the words of e
-    per_word = the mean of P(w | s) over the words of e; 0 for an empty hypothesis
+`word-posteriors`, with P(w | s) the posterior of word w in slot s of the confusion network, and a(e, s) what hypothesis
+e has there (a word or nothing): errors = -Σ_s (1 - P(a(e, s) | s)), minus the expected number of word errors (Mangu et
+al. 2000); total = Σ ln P(w | s) and per_word = the mean of P(w | s) over the words of e, 0 for an empty hypothesis.
 """
 
 from __future__ import annotations
@@ -50,10 +42,7 @@ class WordPosteriorsFeature(FeatureExtractor):
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`errors`, `total` and `per_word`."""
-        return ("errors", "total", "per_word")
+    components = ("errors", "total", "per_word")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values; a list without total scores is weighted by rank."""

@@ -1,14 +1,9 @@
 """The decoder's own order of a list as features: its total score, the rank on several scales, edits to its 1-best.
 
-With r = 1 … n the rank of a hypothesis, `rank` is log = -ln r; relative = -(r - 1) / (n - 1), from 0 for the first
-hypothesis to -1 for the last one (0 in a list of one); first = 1 for the first hypothesis, and 0 for any other. Unlike
-the decoder's total, these do not depend on the scale of its scores; nor does `reciprocal-rank`.
-
-`edit-to-1best` compares hypothesis e with the 1-best b. distance = -d(e, b) / max(|e|, |b|), where d is the Levenshtein
-distance (1966) over words: 0 for the 1-best itself, -1 for a hypothesis that shares no word with it. insertions,
-deletions and substitutions are minus the numbers of edits of each kind in a shortest alignment; of several, in one with
-the fewest substitutions, which has the most words in common. Shifts of phrases, as in TER, are not implemented. The
-cost is O(|e| |b|) per hypothesis, by rapidfuzz.
+With r = 1 … n the rank of a hypothesis, `rank` is log = -ln r; relative = -(r - 1) / (n - 1), 0 in a list of one; first
+= 1 for the first hypothesis, else 0. `edit-to-1best` compares hypothesis e with the 1-best b: distance = -d(e, b) /
+max(|e|, |b|), d the Levenshtein distance over words; insertions, deletions and substitutions are minus the numbers of
+edits in a shortest alignment; of several, in one with the fewest substitutions. The cost is O(|e| |b|).
 """
 
 from __future__ import annotations
@@ -37,10 +32,7 @@ class EditToFirstFeature(FeatureExtractor):
 
     ignore_case: bool = option(False, doc="compare words in lower case")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`distance`, `insertions`, `deletions`, `substitutions`."""
-        return ("distance", "insertions", "deletions", "substitutions")
+    components = ("distance", "insertions", "deletions", "substitutions")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 4) values up to 0; all are 0 for the first hypothesis and its copies."""
@@ -112,10 +104,7 @@ class RankFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`log`, `relative`, `first`."""
-        return ("log", "relative", "first")
+    components = ("log", "relative", "first")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values that fall from the first hypothesis to the last one."""

@@ -16,7 +16,7 @@ from numba import njit
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.kernels import filling_kernel, part, place_of
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL
+from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL
 from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
 COMPONENTS = (*CONTEXTS, "unigram")
@@ -48,14 +48,6 @@ class Filled(NamedTuple):
     words: IntArray
     p: FloatArray
     parts: FloatArray
-
-
-def gaps_of(tokens: IntArray) -> Gaps:
-    """The neighbours of all gaps of sentences, each ended by `</s>`, in order."""
-    padded = np.concatenate([np.array([EOS], np.int32), tokens, np.array([EOS], np.int32)])
-    at = np.flatnonzero((padded[1:-1] != EOS) & (padded[2:] != EOS)) + 1  # the position of a1 in `padded`
-    a2 = padded[at - 1]
-    return Gaps(np.where(a2 == EOS, np.int32(BOS), a2), padded[at], padded[at + 1], padded[at + 2])
 
 
 def contexts_of_gaps(tables: Mapping[str, ContextTable], gaps: Gaps) -> LongArray:

@@ -1,20 +1,15 @@
 """The counts of a text: of pairs of words by their distance, and of words in five contexts of their neighbours.
 
 For a gap l of a sentence, a word w_i to its left and a word w_j to its right, C̃(w_i, w_j, j - i) occurrences speak for
-a missing word, since j - i - 1 words stand between the two now, and C̃(w_i, w_j, j - i - 1) speak against it.
-
-The five contexts of a missing word w between the neighbours a₂ a₁ and b₁ b₂ are
+a missing word, since j - i - 1 words stand between the two now, and C̃(w_i, w_j, j - i - 1) speak against it. The
+contexts of a missing word w between the neighbours a₂ a₁ and b₁ b₂ (our reading: Song's Table 1 is missing) are
 
     left2    C(a₂ a₁ w) / C(a₂ a₁ *)        left1    C(a₁ w) / C(a₁ *)
     around   C(a₁ w b₁) / C(a₁ * b₁)        right1   C(w b₁) / C(* b₁)
     right2   C(w b₁ b₂) / C(* b₁ b₂)
 
-`*` is any word of the vocabulary or `<unk>`, but neither `<s>` nor `</s>`, so that each of the five sums to one over
-words; a₂ may be `<s>` and b₂ `</s>`. The text of Song (2016) lacks its Table 1, which lists the five; this is our
-reading.
-
-A text is an array of word numbers in which each sentence ends in `</s>`. Events for counting are written as tuples of
-kit/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
+`*` is any word of the vocabulary or `<unk>`, but neither `<s>` nor `</s>`; a₂ may be `<s>` and b₂ `</s>`. A text is an
+array of word numbers in which each sentence ends in `</s>`.
 """
 
 from __future__ import annotations
@@ -197,11 +192,6 @@ class ContextTable:
     counts: Annotated[IntArray, Array("W")]
 
     @property
-    def arrays(self) -> Any:
-        """All arrays, for kernels."""
-        return self.starts, self.seconds, self.rows, self.totals, self.words, self.counts
-
-    @property
     def words_arrays(self) -> tuple[Any, Any, Any, Any]:
         """The arrays of the words of all contexts: `rows`, `totals`, `words`, `counts`."""
         return self.rows, self.totals, self.words, self.counts
@@ -211,14 +201,6 @@ class ContextTable:
         rows_of_contexts = np.full(len(neighbours), -1, np.int64)
         find_contexts(self.starts, self.seconds, self.rows, neighbours, rows_of_contexts)
         return rows_of_contexts
-
-    def probabilities(self, context: int, words: int) -> FloatArray:
-        """(words) the relative frequency of each word in a context; 0 everywhere if the context is -1."""
-        dense = np.zeros(words)
-        if context >= 0:
-            row = slice(self.rows[context], self.rows[context + 1])
-            dense[self.words[row]] = self.counts[row] / self.totals[context]
-        return dense
 
 
 @filling_kernel

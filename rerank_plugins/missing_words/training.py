@@ -94,12 +94,7 @@ MOST = 20_000  # sentences held out
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training.
-
-    Words that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. `window` is
-    W, the number of words around a gap whose distances are counted. `gammas` are the exponents γ to choose from.
-    `seed` chooses the words that are removed from held-out sentences.
-    """
+    """The settings of training: the options of `rerank train missing-words`. Raises ConfigError for unusable values."""
 
     min_count: int = 2
     most_words: int | None = None
@@ -110,8 +105,6 @@ class Settings:
     def __post_init__(self) -> None:
         if not (2 <= self.window <= 10 and self.window % 2 == 0):
             raise ConfigError(f"a window of {self.window} words: wanted an even number from 2 to 10")
-        if not self.gammas or min(self.gammas) < 0:
-            raise ConfigError(f"exponents γ {self.gammas}: wanted one or more, none of them negative")
 
 
 @dataclass

@@ -1,12 +1,10 @@
 """Tunes the weights of a model on held-out sentences from which one word was removed.
 
-Filling maximises the likelihood of the removed words (`fit_mixture`). Location maximises the conditional likelihood of
-the right gap, for each of several constants of the votes. Its weights v(a, b) of word pairs in a window never rise with
-the distance of the pair (Song 2016). Cell (a, b) has distance a + b + 1. The weights in question, none of them negative
-and v(a, b) >= v(a', b') wherever a + b < a' + b', form a cone: all sums, with factors θ >= 0, of indicators of sets of
-cells that consist of all cells below some distance and any of the cells at it. So a fit of θ >= 0 keeps the constraint
-exactly. It maximises Σ_s ln p(l_s | s) with p(l | s) ∝ exp(Σ v(a, b) S_l(a, b)) over the gaps l of a sentence s, which
-is concave in θ, by accelerated projected gradients (Nesterov 1983) with restarts (O'Donoghue and Candès 2015).
+Filling maximises the likelihood of the removed words. Location maximises Σ_s ln p(l_s | s) with p(l | s) ∝ exp(Σ v(a,
+b) S_l(a, b)) over the gaps l of a sentence s. The weights v(a, b) of word pairs in a window are not negative and never
+rise with the distance a + b + 1 of the pair (Song 2016). They form a cone: all sums, with factors θ >= 0, of indicators
+of sets of cells that consist of all cells below some distance and any of the cells at it. The function is concave in θ,
+and is fitted by accelerated projected gradients (Nesterov 1983) with restarts (O'Donoghue and Candès 2015).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.tables import BackoffTables, packed_arrays, table_arrays, text_tables_from
+from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from
 from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
@@ -50,7 +50,7 @@ class NgramModel:
         words = word_array(self.vocabulary.words)
         settings = {**self.settings, "unseen": self.stored.unseen}
         stored = self.stored
-        arrays = packed_arrays(stored) if isinstance(stored, PackedTables) else table_arrays(stored)
+        arrays = table_arrays(stored)
         arrays |= {"words": words, "hashes": self.vocabulary.table, **self.count_array}
         return write_model(path, KIND, settings, arrays, trained_on)
 

@@ -1,18 +1,9 @@
 """Features that compare hypotheses with their list, source, context or a file, by the cosines of sentence vectors.
 
-A model gives each sentence a vector of length 1 (or the zero vector, where it knows none of its words), and the
-similarity is the cosine s(e, e') = e · e', so all similarities of a list are one matrix product. (A sentence may also
-have several vectors, and a pair several similarities.) Consensus is the posterior-weighted mean similarity to the rest
-of the list,
-
-    c(e) = Σ_{e' ≠ e} P(e') s(e, e') / Σ_{e' ≠ e} P(e')
-
-which is minimum-Bayes-risk reranking with the similarity as its gain (Kumar and Byrne 2004), except that the similarity
-of a hypothesis to itself is left out. A repeated hypothesis counts each time, since it stands for another derivation.
-In a list of one hypothesis the consensus is 0.
-
-Vectors are those of random indexing (Wu et al. 2013, eq. 3) or the structured ones of sentences and phrases (eqs 6 and
-7), whose model itself parses the hypotheses, each distinct one once in a process.
+Consensus is the posterior-weighted mean similarity to the rest of the list, c(e) = Σ_{e' ≠ e} P(e') s(e, e') / Σ_{e' ≠
+e} P(e'): minimum-Bayes-risk reranking with the similarity as its gain (Kumar and Byrne 2004), without that of a
+hypothesis to itself. Repeated hypotheses count each time; a list of one has 0. Vectors have length 1 or 0, and are
+those of random indexing (Wu et al. 2013, eq. 3) or the structured ones of sentences and phrases (eqs 6 and 7).
 """
 
 from __future__ import annotations

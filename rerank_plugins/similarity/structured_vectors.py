@@ -14,54 +14,30 @@ All vectors are normalised to length 1, so that the cosines of all pairs of two 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.svs.vector_tree import VectorTree
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.parsing import SvsParser
+    from rerank_plugins.svs.vector_tree import ChartNode, VectorTree
+
+    Node = ChartNode | VectorTree
 
 PARTS = 3  # vectors of a sentence: top, left, right
 TINY = float(np.finfo(np.float64).tiny)
-N = TypeVar("N", bound="Constituent")
 Product = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class Constituent(Protocol):
-    """A node of a tree: see svs/vector_tree.py."""
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The first word, and the word after the last."""
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """Its labels in the treebank's form of the tree; none if binarisation added it."""
-
-    @property
-    def children(self) -> Sequence[Self]:
-        """None, one or two."""
-
-    @property
-    def vector(self) -> FloatArray:
-        """(K) proportional to e."""
-
-
 def parsed_vectors(parser: SvsParser, sentences: Sequence[Sentence]) -> FloatArray:
-    """(n, 3, K) the vectors of `sentence_vectors` of the best trees of sentences."""
+    """(n, 3, K) the vectors e_0, e_1 and e_2 of the best trees of sentences."""
     return unit_vectors(parser.read_all(sentences, lambda _, root: three_vectors(root)), parser.model.concepts)
 
 
-def sentence_vectors(trees: Sequence[VectorTree | None], concepts: int) -> FloatArray:
-    """(n, 3, K) the vectors e_0, e_1 and e_2 of constituent tree, of length 1; 0 where there is no tree."""
-    return unit_vectors([None if tree is None else three_vectors(tree) for tree in trees], concepts)
-
-
-def three_vectors(root: Constituent) -> list[FloatArray]:
+def three_vectors(root: Node) -> list[FloatArray]:
     """The vectors e_0, e_1 and e_2 of a tree, not normalised."""
     top = root.children[0] if len(root.children) == 1 else root
     return [constituent.vector for constituent in (top, *largest_children(top))]
@@ -76,7 +52,7 @@ def unit_vectors(rows: Sequence[list[FloatArray] | None], concepts: int) -> Floa
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0)[:, :, None], np.float64)
 
 
-def largest_children(top: N) -> tuple[N, N]:
+def largest_children(top: Node) -> tuple[Node, Node]:
     """The two children with most words in the treebank's form of the tree, in order; of equal ones the earlier."""
     while len(top.children) == 1:
         (top,) = top.children
@@ -88,9 +64,11 @@ def largest_children(top: N) -> tuple[N, N]:
     return children[first], children[second]
 
 
-def _children(top: N) -> list[N]:
+def _children(top: Node) -> list[Node]:
     """The two or more children in the treebank's form: intermediate nodes are replaced by their own children."""
-    children, waiting = list[N](), list(reversed(top.children))
+    children: list[Node] = []
+    waiting: list[Node] = []
+    waiting += reversed(top.children)
     while waiting:
         child = waiting.pop()
         if child.phrases or not child.children:

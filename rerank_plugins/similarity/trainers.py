@@ -44,8 +44,8 @@ class EsaTrainer(Trainer):
 
     def train(self, data: TrainingData) -> Trained:
         """An `EsaModel`. Raises ModelError if no document or no word is left."""
-        from rerank_plugins.similarity.esa.model import write_model
-        from rerank_plugins.similarity.esa.training import Settings, documents, train
+        from rerank_plugins.similarity.esa_model import write_model
+        from rerank_plugins.similarity.esa_training import Settings, documents, train
 
         settings = Settings(self.most, self.shortest, self.min_count, self.words, not self.keep_case)
         collection = (

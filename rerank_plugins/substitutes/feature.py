@@ -1,14 +1,12 @@
 """Ranks and probabilities of a hypothesis's words among the substitutes that both sides' contexts allow (Yuret 2012).
 
-S(w) is the sum of ln p over all n-grams that contain a position, with w in it (substitutes). With the K best
-substitutes in each position, averaged over the words e_i of a hypothesis:
+With S(w) the sum of ln p over all n-grams that contain a position, with w in it, means over the words e_i:
 
     log_probability = mean S(e_i)
     rank            = -mean ln r_i, r_i the rank of e_i among all words, K + 1 if it is not among the K best
     share           = mean exp S(e_i) / Σ exp S(v), v being the K best substitutes and e_i itself
 
-An unknown word is scored as `<unk>`, which is no substitute itself; an empty hypothesis has the values of one unknown
-word. A window of n - 1 words on either side that several hypotheses share is searched once.
+An unknown word is scored as `<unk>`, which is no substitute itself; an empty hypothesis is one unknown word.
 """
 
 from __future__ import annotations
@@ -45,10 +43,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         if self.k < 1:
             raise ValueError(f"k = {self.k}: wanted at least 1")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`log_probability`, `rank`, `share`."""
-        return ("log_probability", "rank", "share")
+    components = ("log_probability", "rank", "share")
 
     @cached_property
     def _substitutes(self) -> FastSubs:

@@ -37,14 +37,9 @@ def make_forest(n: int, items: int, pairs: int) -> Forest:
     """An empty forest of n words with room for so many items and pairs."""
     left, right, pair = np.empty((3, pairs), np.int32)
     return Forest(
-        np.zeros(n * (n + 1) // 2 + 1, np.int32),
-        np.empty(items, np.int32),
-        np.empty(items, np.bool_),
-        np.zeros(n * (n * n - 1) // 6 + 1, np.int64),
-        left,
-        right,
-        pair,
-    )
+        np.zeros(n * (n + 1) // 2 + 1, np.int32), np.empty(items, np.int32), np.empty(items, np.bool_),
+        np.zeros(n * (n * n - 1) // 6 + 1, np.int64), left, right, pair,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.constituency.lexicon import NumberedWords
+from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.core.errors import DAMAGE, ModelError
@@ -42,20 +42,10 @@ LEAST = 0.002  # probability given a concept below which a compact model does no
 
 
 @dataclass(frozen=True, eq=False)
-class VectorLexicon(NumberedWords):
+class VectorLexicon(EmittedWords):
     """The closed vocabulary; each word has the preterminals that emit it, each with a vector over concepts."""
 
-    words: tuple[str, ...]  # (W) sorted; signatures of unknown words and `UNK` are among them
-    starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
-    symbols: IntArray  # (E) int32 preterminals of the model, ascending within a word
-    # (E, K) P(word | preterminal, concept); over the words of one preterminal they sum to one for each concept
-    p: FloatArray
-
-    def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
-        """(n) the preterminals that emit the word, and (n, K) P(word | preterminal, concept)."""
-        entry = self.number(word, position)
-        span = slice(self.starts[entry], self.starts[entry + 1])
-        return self.symbols[span], self.p[span]
+    p: FloatArray  # (E, K) P(word | preterminal, concept); over the words of a preterminal they sum to one for each
 
 
 @dataclass(frozen=True, eq=False)

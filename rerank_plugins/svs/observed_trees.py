@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.treebank_grammar import Forest, productions
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.vocabulary.signatures import is_signature
@@ -89,9 +90,7 @@ def observe(forest: Forest, headwords: int) -> Observed:
     Symbols are named category/relation. Headwords are in lower case; signatures of rare words may be headwords.
     """
     names = [category_and_relation(name)[1] for name in forest.labels]
-    relations = (HEAD, *sorted(set(names) - {HEAD}))
-    number = {name: i for i, name in enumerate(relations)}
-    relation = np.array([number[name] for name in names], np.int32)
+    relations, relation = numbered(names, (HEAD, *sorted(set(names) - {HEAD})))
     spoken, form = _lowered(forest.words)
     counts = np.bincount(form[forest.word[head_leaves(forest, relation)]], forest.node_weights, len(spoken))
     order = np.lexsort((np.arange(len(spoken)), -counts))[:headwords]

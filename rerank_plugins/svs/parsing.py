@@ -19,12 +19,11 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.inside import Chart, sharing_order
-from rerank_plugins.constituency.lexicon import lexicon_of
 from rerank_plugins.constituency.outside import expected_nodes
-from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, summed
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
+from rerank_plugins.core.arrays import BoolArray, IntArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
@@ -116,26 +115,13 @@ class PrunedChart:
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     """The grammar over plain categories, and (S) the number of each symbol's category in it."""
-    names = [coarse_name(model.categories[category]) for category in model.category]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys([names[ROOT], *names]))}
-    group = np.array([numbers[name] for name in names], np.int32)
+    names, group = numbered([coarse_name(model.categories[category]) for category in model.category])
     prior = np.maximum(model.prior, LEAST)
     weight = prior / np.bincount(group, prior.sum(axis=1))[group, None]
     lexicon = model.lexicon
-    word = np.repeat(np.arange(len(lexicon.words), dtype=np.int32), np.diff(lexicon.starts))
-
-    def rules(rows: IntArray, parents: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
-        table, values = summed(rows, (weight[parents] * p).sum(axis=1), size)
-        return table[values > 0], np.log(values[values > 0])
-
-    size, base = len(numbers), np.arange(len(numbers), dtype=np.int32)
-    binary, binary_logp = rules(group[model.binary], model.binary[:, 0], model.binary_p, size)
-    unary, unary_logp = rules(group[model.unary], model.unary[:, 0], model.unary_p, size)
-    entries = np.stack([word, group[lexicon.symbols]], axis=1)
-    entries, logp = rules(entries, lexicon.symbols, lexicon.p, max(size, len(lexicon.words)))
-    emissions = lexicon_of(lexicon.words, entries[:, 0], entries[:, 1], logp)
-    symbols = tuple(numbers)
-    return Grammar(symbols, symbols, base, binary, binary_logp, unary, unary_logp, emissions), group
+    rules = (model.binary, model.binary_p), (model.unary, model.unary_p)
+    emissions = lexicon.word_of, lexicon.symbols, lexicon.p
+    return projected(names, group, weight, *rules, lexicon.words, emissions), group
 
 
 class SvsParser:
@@ -177,7 +163,7 @@ class SvsParser:
         results: dict[tuple[str, ...], T | None] = dict.fromkeys(map(tuple, sentences))
         distinct = [sentence for sentence in results if sentence]
         for place in sharing_order(distinct):
-            words = self.numbers(distinct[place])
+            words = self.model.lexicon.ids(distinct[place])
             chart = self._chart(words)
             if chart.top >= 0:
                 root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
@@ -201,13 +187,8 @@ class SvsParser:
 
     def log_probability(self, sentence: Sentence) -> float:
         """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
-        self.sums.fill(self.numbers(sentence))
+        self.sums.fill(self.model.lexicon.ids(sentence))
         return self.sums.log_probability()
-
-    def numbers(self, sentence: Sentence) -> IntArray:
-        """(n) int32 numbers of the words in the lexicon; an unknown word has the number of its signature."""
-        numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
-        return np.array(numbers, np.int32)
 
     def _filled(self, words: IntArray, kept: BoolArray | None) -> PrunedChart | VectorChart:
         """The chart over the kept categories, filled as the decoder requires; its `top` is -1 if there is no tree."""

@@ -67,16 +67,7 @@ def named(names: Sequence[str]) -> list[Annotation]:
     The mark of phrases with a single child is left out, because symbols have it in any case. Raises ConfigError for an
     unknown name.
     """
-    known = {**annotation.ANNOTATIONS, **SUBCATEGORISATION}
-    chosen: list[Annotation] = []
-    for name in names:
-        if name == "klein-manning":
-            chosen += annotation.ANNOTATIONS.values()
-        elif name in known:
-            chosen.append(known[name])
-        else:
-            raise annotation.unknown(name, known)
-    return [mark for mark in chosen if mark is not annotation.unary_internal]
+    return [mark for mark in annotation.named(names, SUBCATEGORISATION) if mark is not annotation.unary_internal]
 
 
 def symbol(name: str, relation: str) -> str:

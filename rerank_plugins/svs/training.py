@@ -3,6 +3,9 @@
 Words enter through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
 P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc), where P(w | lc) is the smoothed lexicon of the treebank grammar of the
 same trees. A word that has a preterminal by smoothing alone has the concepts of unk there.
+
+In the lexicalised model (§2.2.1) the concept of a node is the class of its headword: nothing is hidden, so all models
+are unsmoothed relative frequencies. Heads pass the concept up unchanged, so L(ID) is the identity.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import __version__
+from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.lexicon import Lexicon, Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, grammar_of_counts, productions
@@ -22,48 +26,30 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.svs import headword_concepts as lexicalised
-from rerank_plugins.svs.clustering import Clustering, EmStep, Expected, Parameters, cluster
+from rerank_plugins.svs.clustering import Clustering, EmStep, Expected, Parameters, cluster, per_symbol
 from rerank_plugins.svs.model import HeadTable, SvsModel, VectorLexicon
 from rerank_plugins.svs.observed_trees import Observed, headword, observe
 from rerank_plugins.svs.states import category_and_relation, named, state_forest
 
 
 def model_of(
-    observed: Observed,
-    parameters: Parameters,
-    expected: Expected,
-    lexicon: VectorLexicon,
-    chains: Mapping[tuple[str, str], str],
-    settings: Mapping[str, Any],
-) -> SvsModel:
+    observed: Observed, parameters: Parameters, expected: Expected, lexicon: VectorLexicon,
+    chains: Mapping[tuple[str, str], str], settings: Mapping[str, Any],
+) -> SvsModel:  # fmt: skip
     """The model with these parameters and the expected counts under them; `chains` are those of states.py."""
     labels, rules = observed.forest.labels, observed.rewritings
     phrases, all_ = len(rules.binary), len(rules.binary) + len(rules.unary)
     return SvsModel(
-        labels,
-        *categories(labels),
-        observed.relations,
-        observed.relation,
-        rules.binary,
-        parameters.p[:phrases],
-        rules.unary,
-        parameters.p[phrases:all_],
-        tuple(chains[labels[above], labels[below]] for above, below in rules.unary),
-        parameters.transfer,
-        prior(observed, expected),
-        parameters.root,
-        lexicon,
-        head_table(observed, expected),
-        settings,
-    )
+        labels, *categories(labels), observed.relations, observed.relation, rules.binary, parameters.p[:phrases],
+        rules.unary, parameters.p[phrases:all_],
+        tuple(chains[labels[above], labels[below]] for above, below in rules.unary), parameters.transfer,
+        prior(observed, expected), parameters.root, lexicon, head_table(observed, expected), settings,
+    )  # fmt: skip
 
 
 def categories(symbols: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
     """The distinct categories of symbols, and (S) the number of each symbol's category."""
-    names = [category_and_relation(symbol)[0] for symbol in symbols]
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return tuple(number), np.array([number[name] for name in names], np.int32)
+    return numbered([category_and_relation(symbol)[0] for symbol in symbols])
 
 
 def prior(observed: Observed, expected: Expected) -> FloatArray:
@@ -123,6 +109,45 @@ def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
     return VectorLexicon(lexicon.words, lexicon.starts, lexicon.symbols, p / totals[lexicon.symbols])
 
 
+def count_headwords(observed: Observed) -> tuple[Parameters, Expected]:
+    """The parameters by relative frequency, and the counts. Unseen pairs of symbol and concept have no rewritings."""
+    forest, rules = observed.forest, observed.rewritings
+    k, head, weights = len(observed.headwords), observed.head, forest.node_weights
+    relation = observed.relation[forest.label]
+    counts, flows, roots = np.zeros((len(rules.p), k)), np.zeros((len(observed.relations), k, k)), np.zeros(k)
+    np.add.at(counts, (rules.rule, head), weights)
+    for children in (forest.left, forest.right):
+        nodes = np.flatnonzero(children >= 0)
+        below = children[nodes]
+        np.add.at(flows, (relation[below], head[nodes], head[below]), weights[nodes])
+    np.add.at(roots, head[forest.offsets[1:] - 1], forest.weights)
+    totals, sums = per_symbol(counts, rules)[rules.parent], flows.sum(axis=2, keepdims=True)
+    p = counts / np.where(totals > 0, totals, 1)
+    transfer = np.where(sums > 0, flows / np.where(sums > 0, sums, 1), 1 / k)
+    transfer[0] = np.eye(k)
+    posterior = np.equal(head[:, None], np.arange(k)).astype(np.float64)
+    now = Parameters(p, transfer, roots / roots.sum())
+    return now, Expected(log_likelihood(observed, now), counts, flows, roots, posterior)
+
+
+def log_likelihood(observed: Observed, now: Parameters) -> float:
+    """Σ weight · ln p(tree, headwords) under the counted parameters."""
+    forest, head = observed.forest, observed.head
+    values = np.log(now.p[observed.rewritings.rule, head])
+    for children in (forest.left, forest.right):
+        nodes = np.flatnonzero(children >= 0)
+        below = children[nodes]
+        values[nodes] += np.log(now.transfer[observed.relation[forest.label[below]], head[nodes], head[below]])
+    values[forest.offsets[1:] - 1] += np.log(now.root[head[forest.offsets[1:] - 1]])
+    return float(values @ forest.node_weights)
+
+
+def headword_lexicon(observed: Observed, lexicon: Lexicon) -> VectorLexicon:
+    """P(word | lc, concept) from the lexicon of the treebank grammar: a concept emits the words of its class alone."""
+    classes = word_classes(lexicon.words, observed.headwords)[lexicon.word_of]
+    return vector_lexicon(lexicon, np.equal(classes[:, None], np.arange(len(observed.headwords))).astype(np.float64))
+
+
 @dataclass(frozen=True)
 class SvsSettings:
     """The settings of training."""
@@ -162,8 +187,8 @@ def train_svs(
     grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, provenance, tagged)
     observed = observe(forest, settings.headwords)
     if settings.lexicalised:
-        parameters, expected = lexicalised.count(observed)
-        words = lexicalised.headword_lexicon(observed, grammar.lexicon)
+        parameters, expected = count_headwords(observed)
+        words = headword_lexicon(observed, grammar.lexicon)
     else:
         parameters, expected = cluster(observed, settings.clustering, report)
         words = clustered_lexicon(observed, parameters, grammar.lexicon)

@@ -61,10 +61,7 @@ class LexicalOverlapFeature(FeatureExtractor):
 
     ignore_case: bool = option(True, doc="compare tokens in lower case")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`hypothesis` (precision against the source) and `source` (recall)."""
-        return ("hypothesis", "source")
+    components = ("hypothesis", "source")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 2) proportions from 0 to 1. Raises ConfigError for a list without a source."""

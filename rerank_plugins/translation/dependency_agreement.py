@@ -1,19 +1,15 @@
 """Agreement of the dependency tree of hypothesis e with that of the source f, projected through word links.
 
-A word alignment model links words of e to words of f. The heads that the source's tree gives to linked words of e,
-words without links passed over, are compared with those of the tree of e (projection_through_links.py). With n
-linked words,
+With n linked words (projection_through_links.py), and labels without subtypes:
 
     directed      proportion of the n whose heads agree
     undirected    proportion of the n whose heads agree, or would if one arc were turned round
-    labelled      proportion of the n whose heads and relations (`nsubj:pass` up to its colon) agree
+    labelled      proportion of the n whose heads and relations agree
     contradicted  -(linked words whose heads agree in neither way)
-    crossings     -(pairs of projected arcs that cross in the order of e, as where e separates a phrase of f)
+    crossings     -(pairs of projected arcs that cross in the order of e)
     unprojected   -(words of e without a link)
 
-The proportions are 0 where n = 0 or where either tree is missing. `crossings` does not depend on the tree of e. Labels
-are comparable where both parsers follow Universal Dependencies, or where the source's parser was trained on projected
-trees (`rerank project-trees`). The cost is that of parsing each distinct text and aligning it.
+The proportions are 0 where n = 0 or where either tree is missing.
 """
 
 from __future__ import annotations

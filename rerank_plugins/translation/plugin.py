@@ -6,9 +6,8 @@ from rerank_plugins.core.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.translation.alignment.feature import WordTranslationFeature
+    from rerank_plugins.translation.alignment.feature import DecoderAlignmentFeature, WordTranslationFeature
     from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
-    from rerank_plugins.translation.decoder_alignment import DecoderAlignmentFeature
     from rerank_plugins.translation.dependency_agreement import DependencyAgreementFeature
     from rerank_plugins.translation.joint_model.feature import JointLMFeature
     from rerank_plugins.translation.memory.feature import TranslationMemoryFeature

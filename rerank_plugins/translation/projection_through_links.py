@@ -1,17 +1,13 @@
 """Dependency trees through word links: direct projection (Hwa et al. 2005), and agreement with a projected tree.
 
-Heads are projected through one-to-one links. The head of linked word i is the word linked to the nearest ancestor of
-i's partner that has a link, so that words without a counterpart are passed over. A further word that was aligned to a
-partner from its own side alone (Hwa et al.'s many-to-one case: `hat gesehen` for `saw`) depends on the word that is
-linked to it. What is left has no counterpart: punctuation depends on the root, any other word on the linked word to the
-right of it, or else to the left. The density of a tree is the proportion of its words, punctuation aside, whose heads
-come from a link; trees of low density are mostly guesses (Rasooli and Collins 2015).
+The head of linked word i is the word linked to the nearest ancestor of i's partner that has a link. A further word that
+was aligned to a partner from its own side alone depends on the word that is linked to it. What is left has no
+counterpart: punctuation depends on the root, any other word on the linked word to the right of it, or else to the left.
+The density of a tree is the proportion of its words, punctuation aside, whose heads come from a link.
 
-For agreement, let s(j) be the source word that word j of hypothesis e is linked to, at most one. Words without links
-are passed over in both trees. The projected head of j is the nearest ancestor q of s(j) in the source's tree that has a
-link to e. Its own head is the source word p that its nearest linked ancestor in the tree of e is linked to, words
-linked to s(j) itself passed over. Either may be the root. The head of j agrees if p = q; it is reversed if the
-projected head of p is s(j); otherwise it contradicts the source.
+For agreement, the projected head of word j, linked to s(j), is the nearest ancestor q of s(j) in the source's tree that
+has a link; its own head is the source word p that its nearest linked ancestor is linked to, words linked to s(j) itself
+passed over. The head agrees if p = q; it is reversed if the projected head of p is s(j).
 """
 
 from __future__ import annotations
@@ -36,17 +32,9 @@ def linked_ancestor(heads: Any, word: int, linked: Any, stamp: int) -> int:
 
 @filling_kernel
 def count_agreement(
-    source_heads: Any,
-    source_relations: Any,
-    offsets: Any,
-    links: Any,
-    heads: Any,
-    relations: Any,
-    places: Any,
-    arcs: Any,
-    linked: Any,
-    counts: Any,
-) -> None:
+    source_heads: Any, source_relations: Any, offsets: Any, links: Any, heads: Any, relations: Any, places: Any, arcs:
+    Any, linked: Any, counts: Any,
+) -> None:  # fmt: skip
     """Fill `counts` (hypotheses, 5): linked words, those that agree, those that agree in the relation too, those that
     are reversed, and pairs of projected arcs that cross.
 

@@ -30,6 +30,10 @@ from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
 
+BLOCK = 512  # target words that are trained together
+SMALL = 0.01  # weights that are smaller are not stored
+LEAST = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient
+
 
 @dataclass(frozen=True, eq=False)
 class WordLexicon(PickledFields):
@@ -79,19 +83,6 @@ def ln_probability(log_odds: FloatArray) -> FloatArray:
     return np.minimum(log_odds, 0.0) - np.log1p(np.exp(-np.abs(log_odds)))
 
 
-FILE = ModelFile(
-    WordLexicon,
-    "word-lexicon",
-    "word lexicon",
-    first=("bias", "starts", "targets", "weights"),
-    check=lambda lexicon: isinstance(lexicon.settings["lowercase"], bool),
-)
-read_model, write_model = FILE.read, FILE.write
-
-
-LEAST = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient
-
-
 @filling_kernel
 def visit_pairs(  # type: ignore[no-untyped-def]
     order, sources, source_starts, targets, target_starts, rate, weights, log_odds, active
@@ -137,17 +128,9 @@ def visit_pairs(  # type: ignore[no-untyped-def]
     return likelihood
 
 
-BLOCK = 512  # target words that are trained together
-SMALL = 0.01  # weights that are smaller are not stored
-
-
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training.
-
-    `epochs` passes over the pairs, with the step `rate` at first, which each pass multiplies by `decay`; rarer source
-    words than `source_count` and rarer target words than `target_count`, in numbers of sentences, are unknown.
-    """
+    """The settings of training: the options of `rerank train word-lexicon`."""
 
     epochs: int = 10
     rate: float = 0.15
@@ -200,7 +183,6 @@ def train(
     start = log(share / (1 - share)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
-
         part, width = e_side.block(first), min(BLOCK, len(targets) - first)
         weights = np.zeros((len(sources) + 1, width), np.float32)
         weights[0] = start[first : first + width]
@@ -244,3 +226,13 @@ def _lexicon(
     starts = np.searchsorted(source[order], np.arange(len(sources) + 1)).astype(np.int64)
     bias = np.concatenate([block[0] for block in blocks])
     return WordLexicon(sources, targets, bias, starts, target[order].astype(np.int32), weights[order], settings)
+
+
+FILE = ModelFile(
+    WordLexicon,
+    "word-lexicon",
+    "word lexicon",
+    first=("bias", "starts", "targets", "weights"),
+    check=lambda lexicon: isinstance(lexicon.settings["lowercase"], bool),
+)
+read_model, write_model = FILE.read, FILE.write

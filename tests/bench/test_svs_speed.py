@@ -32,7 +32,7 @@ def test_vectors_against_concepts_one_by_one(benchmark, parser, sentences, expan
         return [parser.parse(words) for words in sentences]
 
     def scalars():
-        return [scalar_log_probability(parser.rules, parser.numbers(words), expand)[0] for words in sentences]
+        return [scalar_log_probability(parser.rules, parser.model.lexicon.ids(words), expand)[0] for words in sentences]
 
     found = [-np.inf if tree is None else tree.log_probability for tree in vectors()]
     np.testing.assert_allclose(scalars(), found, rtol=1e-9)

@@ -20,7 +20,7 @@ import click
 from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.similarity.esa.training import Document, Settings, documents, train
+from rerank_plugins.similarity.esa_training import Document, Settings, documents, train
 from rerank_plugins.similarity.measures.table import Measures
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
 from tests.experiments.random_indexing_weights import SETS

@@ -21,7 +21,7 @@ from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.stores import pack
-from rerank_plugins.kit.backoff.tables import BackoffTables, packed_arrays, table_arrays
+from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.ngram.model import NgramModel
 from tests.experiments.experiment import FILE, Listed, experiment, say
@@ -29,7 +29,7 @@ from tests.experiments.experiment import FILE, Listed, experiment, say
 
 def cells(tables: BackoffTables | PackedTables, texts: list[IntArray], repeats: int) -> str:
     """The size in MB, and for each text the million words per second and the perplexity, unknown words included."""
-    arrays = packed_arrays(tables) if isinstance(tables, PackedTables) else table_arrays(tables)
+    arrays = table_arrays(tables)
     row = [f"{sum(array.nbytes for array in arrays.values()) / 1e6:,.1f}"]
     for tokens in texts:
         times = []

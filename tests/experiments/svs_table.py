@@ -44,13 +44,19 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.svs import headword_concepts
 from rerank_plugins.svs.clustering import Clustering, cluster
 from rerank_plugins.svs.model import EMBEDDED, SvsModel, read_model
 from rerank_plugins.svs.observed_trees import Observed, observe
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.states import StateForest, named, state_forest
-from rerank_plugins.svs.training import SvsSettings, categories, clustered_lexicon, model_of
+from rerank_plugins.svs.training import (
+    SvsSettings,
+    categories,
+    clustered_lexicon,
+    count_headwords,
+    headword_lexicon,
+    model_of,
+)
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.experiments.closed_trees import with_words
 from tests.experiments.experiment import FOLDER, Listed, counted, experiment, file_of, say, weighted_files
@@ -142,8 +148,8 @@ class Treebank:
             self.observed[headwords] = observe(self.forest, headwords)
         seen = self.observed[headwords]
         if clustering is None:
-            parameters, expected = headword_concepts.count(seen)
-            words = headword_concepts.headword_lexicon(seen, self.grammar.lexicon)
+            parameters, expected = count_headwords(seen)
+            words = headword_lexicon(seen, self.grammar.lexicon)
         else:
             parameters, expected = cluster(seen, clustering)
             words = clustered_lexicon(seen, parameters, self.grammar.lexicon)
@@ -309,8 +315,8 @@ def speed_of(model: SvsModel, threshold: float, by_length: Mapping[int, Sequence
     actions: dict[str, Callable[[Words], object]] = {
         "pruned": pruned.parse,
         "vectors": vectors,
-        "sums for each rule": lambda words: scalar_log_probability(exact.rules, exact.numbers(words), False),
-        "expanded rules": lambda words: scalar_log_probability(exact.rules, exact.numbers(words), True),
+        "sums for each rule": lambda words: scalar_log_probability(exact.rules, exact.model.lexicon.ids(words), False),
+        "expanded rules": lambda words: scalar_log_probability(exact.rules, exact.model.lexicon.ids(words), True),
     }
     print(f"| words | {' | '.join(actions)} |")
     print("|---:" * (len(actions) + 1) + "|", flush=True)

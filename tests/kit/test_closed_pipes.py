@@ -38,7 +38,6 @@ PRINTING = {
     "merge": ("merge", NBEST),
     "weights": ("weights", f"{EXAMPLE}/mt/moses.ini", "--to", "toml"),
     "plugins": ("plugins",),
-    "plugins --json": ("plugins", "--json"),
     "cache": ("cache",),
     "text": ("text", "lowercase"),
     "score": ("score", REFERENCES, "--lm", "unigram", "--detail", "2"),

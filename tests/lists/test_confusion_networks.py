@@ -106,8 +106,5 @@ def test_systems_vote_by_id_in_any_order(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     systems = [tmp_path / name for name in "abc"]
     assert done("rover", *systems, "--reference-form", "trn").out == "a b c (u1)\nd (u2)\n"
-    heavy = done("rover", *systems, "--reference-form", "trn", "-w", "1", "-w", "1", "-w", "5").out
-    assert heavy == "a b c (u1)\ne (u2)\n"
-    assert "found 2 weights for 3 systems" in refused("rover", *systems, "-w", "1", "-w", "1")
     (tmp_path / "b").write_text("d (u2)\n")
     assert "u1" in refused("rover", *systems, "--reference-form", "trn")

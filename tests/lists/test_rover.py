@@ -29,7 +29,7 @@ def combined(outputs, confidences, alpha=1.0, null=0.0, kind="avg"):
     times = [[TimedWord("A", i, 1.0, word) for i, word in enumerate(words)] for words in outputs]
     made = zip(outputs, confidences, times, strict=True)
     systems = [System("", "ctm", {"u": Output(words, np.array(own), timed)}) for words, own, timed in made]
-    combination = Combination.of("u", systems, np.ones(len(systems)), confident=True)
+    combination = Combination.of("u", systems, confident=True)
     point = VotingSettings(alpha, null, kind)
     timed = list(combination.timed(point))
     assert combination.text(combination.winners([point])[0]).split() == [part.word for part in timed]
@@ -69,7 +69,7 @@ def test_the_grid_finds_the_settings_that_make_fewest_errors():
     system = System("a", "lines", {"1": Output(["x"], np.array([0.9])), "2": Output(["x"], np.array([0.2]))})
     other = {name: Output(["y"], np.array([0.5])) for name in "12"}
     systems = [System("b", "lines", other), system, System("c", "lines", other)]
-    combinations = [Combination.of(utterance, systems, np.ones(3), confident=True) for utterance in "12"]
+    combinations = [Combination.of(utterance, systems, confident=True) for utterance in "12"]
     best, rate, by_frequency = tune(combinations, ["x", "y"], WER())
     assert (rate, by_frequency) == (0.0, 50.0)
     assert best == VotingSettings(pytest.approx(0.5), 0.0, "avg")  # x: α/3 + 0.9 (1 - α) > y: 2α/3 + 0.5 (1 - α)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.files.model_file import write_model as write_any
-from rerank_plugins.kit.vocabulary.word_numbers import EOS
-from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, gaps_of
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Gaps
 from rerank_plugins.missing_words.model import (
     METHODS,
     Location,
@@ -34,6 +34,14 @@ SENTENCE = st.lists(st.sampled_from("abcd"), max_size=7).map(tuple)
 TEXTS = st.lists(SENTENCE, max_size=8).map(lambda sentences: [("a", "b", "b", "a"), *sentences])
 WEIGHTS = np.array([0.1, 0.3, 0.2, 0.15, 0.05, 0.2])
 HELD_OUT = (("a", "b", "a"), ("b", "a", "b", "c"), ("a", "a", "a"))
+
+
+def gaps_of(tokens):
+    """The neighbours of all gaps of sentences, each ended by `</s>`, in order."""
+    padded = np.concatenate([np.array([EOS], np.int32), tokens, np.array([EOS], np.int32)])
+    at = np.flatnonzero((padded[1:-1] != EOS) & (padded[2:] != EOS)) + 1  # the position of a1 in `padded`
+    a2 = padded[at - 1]
+    return Gaps(np.where(a2 == EOS, np.int32(BOS), a2), padded[at], padded[at + 1], padded[at + 2])
 
 
 def model_of(sentences, window=4, min_count=1):
@@ -90,7 +98,8 @@ def test_each_context_gives_a_distribution(text, min_count):
         neighbours = np.array([[vocabulary.index(word) for word in key] for key in keys], np.int32)
         rows = table.contexts_of(neighbours.reshape(len(keys), len(KEYS[context])))
         for key, row in zip(keys, rows.tolist(), strict=True):
-            p = table.probabilities(row, len(vocabulary))
+            p, some = np.zeros(len(vocabulary)), slice(table.rows[row], table.rows[row + 1])
+            p[table.words[some]] = table.counts[some] / table.totals[row]
             assert p.sum() == pytest.approx(1.0)
             total = sum(count for found, count in wanted.items() if found[:-1] == key)
             assert p == pytest.approx([wanted[(*key, word)] / total for word in vocabulary])
@@ -297,8 +306,8 @@ def test_the_model_does_not_depend_on_memory_pieces_or_threads(trained, monkeypa
     parts = train([("text", lines)], Settings(), workspace=Workspace(memory=100), jobs=2)
     assert (parts.pairs.counts == whole.pairs.counts).all()
     for context in CONTEXTS:
-        for ours, theirs in zip(parts.tables[context].arrays, whole.tables[context].arrays, strict=True):
-            assert (ours == theirs).all()
+        for name, ours in vars(parts.tables[context]).items():
+            assert (ours == getattr(whole.tables[context], name)).all()
 
 
 def test_a_model_is_read_as_it_was_written(trained, tmp_path):

@@ -281,7 +281,7 @@ def test_accuracies_are_those_of_the_answers(folder):
     records = {
         record["system"]: record
         for record in json.loads(
-            done("locate", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--as", "json").out
+            done("locate", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
         )
     }
     assert list(records) == ["chance", "ngram", "distance", "odds"]
@@ -291,13 +291,15 @@ def test_accuracies_are_those_of_the_answers(folder):
     assert records["odds"]["top1"] == pytest.approx(np.mean(right))
     assert records["odds"]["top1"] > records["chance"]["top1"] + 0.3
     rows = [line.split("\t") for line in done("fill", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
-    (record,) = json.loads(done("fill", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--as", "json").out)
+    (record,) = json.loads(
+        done("fill", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+    )
     assert record["top1"] == pytest.approx(
         np.mean([row[3] == one.word for row, one in zip(rows, sentences, strict=True)])
     )
     restored = done("restore", folder / "test.tsv", "-m", folder / "m.mw").lines
     (record,) = json.loads(
-        done("restore", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--as", "json").out
+        done("restore", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
     )
     assert record["top1"] == pytest.approx(
         np.mean([text == one.complete for text, one in zip(restored, sentences, strict=True)])

@@ -61,12 +61,13 @@ twice(0.5)
         assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == told
 
 
-def test_the_cache_command_shows_and_clears_kernels(tmp_path):
+def test_the_cache_command_shows_and_clears_kernels(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
     kernels = tmp_path / kernel_cache.FOLDER
     kernels.mkdir()
     (kernels / "kernel-1.py3.1.nbc").write_bytes(bytes(300_000))
-    assert done("cache", "--folder", tmp_path).lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
-    done("cache", "--folder", tmp_path, "--clear")
+    assert done("cache").lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
+    done("cache", "--clear")
     assert not kernels.exists()
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import FormatError, ModelError
-from rerank_plugins.similarity.esa import training
-from rerank_plugins.similarity.esa.model import read_model, write_model
-from rerank_plugins.similarity.esa.training import Document, Settings, documents, train
+from rerank_plugins.similarity import esa_training as training
+from rerank_plugins.similarity.esa_model import read_model, write_model
+from rerank_plugins.similarity.esa_training import Document, Settings, documents, train
 from rerank_plugins.similarity.measures import data_measures
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from tests.command_line import done, refused, says_what_it_wrote

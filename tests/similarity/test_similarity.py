@@ -29,8 +29,8 @@ from rerank_adapters.applications.similarity.train import (
     train_similarity,
 )
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.similarity.esa import training as esa_training
-from rerank_plugins.similarity.esa.training import Document
+from rerank_plugins.similarity import esa_training as esa_training
+from rerank_plugins.similarity.esa_training import Document
 from rerank_plugins.similarity.measures import pair_measures, strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, named_entities
 from rerank_plugins.similarity.measures.strings import greedy_string_tiling, longest_common_substring
@@ -597,9 +597,6 @@ def test_the_commands(vectors, tmp_path):
     absent = re.search("measures of the paper whose data are not given: (.*)", paper.err).group(1).split(", ")
     assert {"esa.cosine", "wordnet.resnik", "svs.top"} < set(absent)
     assert not set(read_similarity(tmp_path / "paper.sim").names) - set(DKPRO) - set(MAYO)
-    for option in ("--penalty", "--most"):
-        line = refused("similarity", "train", PAIRS, "-o", tmp_path / "x.sim", "--learner", "paper", option, 5)
-        assert f"{option} is not for --learner paper" in line
     new = PAIRS.with_name("new.tsv")
     scores = [float(line) for line in done("similarity", "apply", new, "-m", model).lines]
     assert len(scores) == 3
@@ -627,7 +624,7 @@ def test_the_commands(vectors, tmp_path):
 @pytest.mark.slow
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
-    options = ("-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")
+    options = ("-o", tmp_path / "m.sim", "--plot", tmp_path / "curve.png")
     assert "needs --learner selected or paper" in refused("similarity", "train", PAIRS, *options)
     done("similarity", "train", PAIRS, "--learner", "selected", *options)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -59,7 +59,7 @@ def test_a_system_remembers_its_data(mode, wordnet, esa, tmp_path, monkeypatch):
     options = [part for family in families for part in ("--without", family)]
     sources = [f"a={PAIRS}", f"b={PAIRS}"]
     data = ("--wordnet", wordnet, "--esa", esa)
-    done("similarity", "train", *sources, "-o", system, "--mode", mode, "--most", 3, *options, *data)
+    done("similarity", "train", *sources, "-o", system, "--mode", mode, *options, *data)
     model = read_similarity(system)
     assert set(model.data) == model.families <= {"wordnet", "esa"}
     assert "esa" in model.families
@@ -78,7 +78,7 @@ def test_a_system_remembers_its_data(mode, wordnet, esa, tmp_path, monkeypatch):
 
 def test_a_system_without_those_measures_needs_no_data(esa, tmp_path):
     system = tmp_path / "x.sim"
-    done("similarity", "train", PAIRS, "-o", system, "--most", 3, "--without", "esa", "--esa", esa)
+    done("similarity", "train", PAIRS, "-o", system, "--without", "esa", "--esa", esa)
     assert read_similarity(system).data == {}
     assert len(done("similarity", "apply", NEW, "-m", system).lines) == 3
 

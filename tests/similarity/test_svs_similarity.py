@@ -18,7 +18,8 @@ from rerank_plugins.similarity.structured_vectors import (
     largest_children,
     pair_by_pair,
     parsed_vectors,
-    sentence_vectors,
+    three_vectors,
+    unit_vectors,
 )
 from rerank_plugins.svs.model import EMBEDDED, read_model, write_model
 from rerank_plugins.svs.parsing import SvsParser
@@ -30,6 +31,10 @@ from tests.svs.naive_svs_parsing import WORDS, random_model
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(tuple), min_size=1, max_size=5)
+
+
+def sentence_vectors(trees, concepts):
+    return unit_vectors([None if tree is None else three_vectors(tree) for tree in trees], concepts)
 
 
 def node(vector, begin, end, children=(), phrases=("X",)):

@@ -51,7 +51,7 @@ def test_each_word_and_one_position():
 
 def test_json_and_threshold(tmp_path):
     output = tmp_path / "out.jsonl"
-    arguments = ("substitutes", "-m", LM, "-k", 6, "--at", 2, "-j", 2)
+    arguments = ("substitutes", "-m", LM, "-k", 6, "--at", 2)
     table = rows(rerank(*arguments, stdin=SENTENCE).out)
     rerank(*arguments, "--layout", "json", "--least", 0.999 * float(table[2]["share"]), "-o", output, stdin=SENTENCE)
     (record,) = map(json.loads, output.read_text(encoding="utf-8").splitlines())

@@ -92,7 +92,8 @@ class Rewritings:
         return self.model.transfer[self.model.relation[symbol]] @ e
 
     def emitted(self, a, word, position):
-        symbols, p = self.model.lexicon.emissions(word, position)
+        entries = self.model.lexicon.entries(word, position)
+        symbols, p = self.model.lexicon.symbols[entries], self.model.lexicon.p[entries]
         return [row for symbol, row in zip(symbols, p, strict=True) if symbol == a]
 
 

@@ -145,7 +145,7 @@ def test_max_rule_trees(seed, sentence, concepts):
     assert bool(products) == (found is not None)
     if found is None:
         return
-    words = parser.numbers(sentence)
+    words = parser.model.lexicon.ids(sentence)
     kept = parser._most_expected(words, np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_))
     categories = {(int(category), *map(int, spans(len(sentence))[cell])) for cell, category in np.argwhere(kept)}
     assert categories in [tree for product, tree in products if product > products[0][0] * (1 - 1e-9)]
@@ -176,7 +176,7 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
 def test_a_pruned_chart_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
     """Equation 8 over the symbols that can be in a tree, among them all that are in one, against all symbols."""
     parser = SvsParser(random_model(seed, concepts, split=True), threshold=0.0)
-    words = parser.numbers(sentence)
+    words = parser.model.lexicon.ids(sentence)
     parser.chart.fill(words)
     kept = np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_)
     there = parser.pruned.fill(words, kept)

@@ -10,7 +10,7 @@ from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.formats.delimited import MarianFormat, MosesFormat, TravatarFormat
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.translation.decoder_alignment import DecoderAlignmentFeature
+from rerank_plugins.translation.alignment.feature import DecoderAlignmentFeature
 
 MOSES = [
     "0 ||| the small house ||| LM0= -9 ||| -1.5 ||| |0-0| |2-2| |1-1| ||| 0-0 1-2 2-1\n",

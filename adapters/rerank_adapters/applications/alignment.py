@@ -1,7 +1,4 @@
-"""Writes the links of sentence pairs as lines of text, and their error rates.
-
-`rerank align`: prints the links between the words of sentence pairs.
-"""
+"""`rerank align`: the links between the words of sentence pairs, and their error rates."""
 
 from __future__ import annotations
 

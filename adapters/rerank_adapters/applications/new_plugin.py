@@ -1,6 +1,6 @@
-"""Writes a package of a plugin from the files in `template`, in which `$name`, `$module` and `$Class` are replaced.
+"""`rerank new-plugin`: a package for a feature of one's own.
 
-`rerank new-plugin`: writes a package for a feature of one's own.
+The files come from `plugin_template`, in which `$name`, `$module` and `$Class` are replaced.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writes sentences with the referents of their words, as lines of a table, as JSON objects and as trees.
-
-`rerank ground`: prints what the words of a sentence refer to in a world.
-"""
+"""`rerank ground`: what the words of a sentence refer to in a world, as a table, as JSON and as trees."""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.model import Grounding, Level, ReferentialModel, ground
 
 COLUMNS = ("sentence", "position", "word", "surprisal", "referent", "levels")
+MOST = 5  # members of a referent that are shown
 
 
 class GroundedLine(NamedTuple):
@@ -44,7 +42,7 @@ def ground_lines(model: ReferentialModel, lines: Iterable[str]) -> Iterator[Grou
             yield GroundedLine(number, (*ln_p, model.finish(state)), ground(model, state))
 
 
-def as_table(model: ReferentialModel, grounded: Iterable[GroundedLine], most: int) -> Iterator[str]:
+def as_table(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterator[str]:
     """A tab-separated line for each word, header first, and one for `</s>` with the final referent.
 
     Cells are empty for a word that no hypothesis could read. The referent is that of the deepest level.
@@ -54,21 +52,21 @@ def as_table(model: ReferentialModel, grounded: Iterable[GroundedLine], most: in
     yield "\t".join(COLUMNS) + "\n"
     for line, ln_p, (words, _, referent, _) in chain(first, grounded):
         for position, ((word, levels), value) in enumerate(zip(words, ln_p, strict=False), 1):
-            deepest = model.world.describe(levels[-1].referent, most) if levels else ""
+            deepest = model.world.describe(levels[-1].referent, MOST) if levels else ""
             stack = " > ".join(
-                f"{level.category} {model.world.describe(level.referent, most)}" for level in levels or ()
+                f"{level.category} {model.world.describe(level.referent, MOST)}" for level in levels or ()
             )
             yield "\t".join((str(line), str(position), word, _bits(value), deepest, stack)) + "\n"
-        final = model.world.describe(referent, most)
+        final = model.world.describe(referent, MOST)
         yield "\t".join((str(line), str(len(ln_p)), "</s>", _bits(ln_p[-1]), final, "")) + "\n"
 
 
-def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine], most: int) -> Iterator[str]:
+def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterator[str]:
     """A JSON object for each sentence, on a line: its words with their levels, the final referent, and the tree."""
 
     def described(referent: int) -> dict[str, Any]:
         members = model.world.members(referent)
-        return {"size": len(members), "members": members[: most or None]}
+        return {"size": len(members), "members": members[:MOST]}
 
     def level(of: Level) -> dict[str, Any]:
         return {**of._asdict(), "referent": described(of.referent)}
@@ -88,10 +86,10 @@ def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine], most: int
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def as_trees(model: ReferentialModel, grounded: Iterable[GroundedLine], most: int) -> Iterator[str]:
+def as_trees(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterator[str]:
     """A line for each sentence: its tree, a tab, and its final referent."""
     for _, _, (_, _, referent, tree) in grounded:
-        yield f"{tree}\t{model.world.describe(referent, most)}\n"
+        yield f"{tree}\t{model.world.describe(referent, MOST)}\n"
 
 
 def _bits(ln_p: float) -> str:
@@ -105,20 +103,13 @@ def _bits(ln_p: float) -> str:
 @click.option("-g", "--grammar", type=Path, required=True, metavar="FILE",
               help="Grammar whose expressions name relations of the world.")  # fmt: skip
 @click.option("--context", metavar="NAME", help="Individual, concept or property that the sentences are about.")
-@click.option("--description", type=click.Choice(["uniform", "informative", "sizes"]), default="informative",
-              show_default=True, help="How probable a speaker's choice of a relation is.")  # fmt: skip
 @click.option("--depth", type=click.IntRange(1), default=6, show_default=True, help="Levels of a hypothesis.")
-@click.option("--beam", type=click.IntRange(0), default=1000, show_default=True,
-              help="Hypotheses kept after each word; 0: all.")  # fmt: skip
 @click.option("--tree", is_flag=True, help="Print the tree of each sentence and its final referent instead.")
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
-@click.option("--most", type=click.IntRange(0), default=5, show_default=True, metavar="N",
-              help="Members of a referent that are shown; 0: all.")  # fmt: skip
 @output_option("Where to write the referents.")
 def command(
-    text: str, world: Path, grammar: Path, context: str | None, description: str, depth: int, beam: int, tree: bool,
-    layout: str, most: int, output: Path,
+    text: str, world: Path, grammar: Path, context: str | None, depth: int, tree: bool, layout: str, output: Path,
 ) -> None:  # fmt: skip
     """Show what the words of a TEXT refer to.
 
@@ -137,9 +128,8 @@ def command(
     closing = Closing()
     if tree and layout == "json":
         raise ConfigError("give one of --tree and --layout json, whose objects have the tree as well")
-    options = {"context": context, "description": description, "beam": beam, "depth": depth}
-    model = ReferentialLanguageModel(world=world, grammar=grammar, **options).model  # type: ignore[arg-type]
+    model = ReferentialLanguageModel(world=world, grammar=grammar, context=context, depth=depth).model
     write = as_trees if tree else as_json if layout == "json" else as_table
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences grounded") as bar:
-        out.writelines(write(model, bar.over(ground_lines(model, lines)), most))
+        out.writelines(write(model, bar.over(ground_lines(model, lines))))
     closing.wrote(f"the referents of {counted(bar.done, 'sentence')}", output)

@@ -1,9 +1,4 @@
-"""Finds the positions to substitute in a text: every word, one position of each line, or blanks.
-
-Computes the substitutes of the words of a text for blocks of lines, and writes them.
-
-`rerank substitutes`: prints the most probable words in the position of each word, by a language model.
-"""
+"""`rerank substitutes`: the most probable words, by a language model, in the position of each word of a text."""
 
 from __future__ import annotations
 
@@ -160,11 +155,8 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 @click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each substitute, or a JSON object for each position.")  # fmt: skip
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 @output_option("Where to write the substitutes.")
-def command(
-    text: str, model: Path, k: int, at: str, least: float, unknown: bool, layout: str, jobs: int | None, output: Path
-) -> None:
+def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool, layout: str, output: Path) -> None:
     """Find the most probable substitutes of words.
 
     Find the K words that an n-gram model finds most probable in the position of each word of a TEXT (tokenised, one
@@ -192,7 +184,7 @@ def command(
         raise ConfigError(f"-k {k}: {model} has only {counted(substitutes.candidates, 'word')}")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
         places = substitute(
-            substitutes, lines, at, k, least=least, jobs=jobs or cores(), path=display_name(text)
+            substitutes, lines, at, k, least=least, jobs=cores(), path=display_name(text)
         )  # fmt: skip
         write = as_json if layout == "json" else as_table
         out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))

@@ -1,9 +1,4 @@
-"""Reports clusters of headwords as records and as a table.
-
-`rerank svs`: inspects models of structured vectorial semantics, with a module for each subcommand.
-
-`rerank svs clusters`: prints the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011).
-"""
+"""`rerank svs clusters`: the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011)."""
 
 from __future__ import annotations
 
@@ -13,9 +8,8 @@ from typing import Any
 
 import click
 
-from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.commands.options import style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins.svs.clusters import Cluster
 
@@ -56,20 +50,13 @@ def command() -> None:
 
 @command.command("clusters")
 @click.argument("model", required=False, type=Path, metavar="[MODEL]")
-@click.option(
-    "--category",
-    default="VBD",
-    show_default=True,
-    metavar="NAME",
-    help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or VBD-argNP/ID (a "
-    "symbol).",
-)
-@click.option(
-    "--top", type=click.IntRange(1), default=10, show_default=True, help="Number of headwords of each cluster."
-)
+@click.option("--category", default="VBD", show_default=True, metavar="NAME",
+              help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or "
+              "VBD-argNP/ID (a symbol).")  # fmt: skip
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True,
+              help="Number of headwords of each cluster.")  # fmt: skip
 @style_option
-@output_option("Where to write the clusters.")
-def clusters_of_category(model: Path | None, category: str, top: int, style: str, output: Path) -> None:
+def clusters_of_category(model: Path | None, category: str, top: int, style: str) -> None:
     """Show the clusters of a category: its concepts, and the most probable headwords of each.
 
     `--as tsv` and `--as json` give, besides P(headword | concept), the proportion of the headword's occurrences that
@@ -84,7 +71,5 @@ def clusters_of_category(model: Path | None, category: str, top: int, style: str
     from rerank_plugins.svs.clusters import clusters
     from rerank_plugins.svs.model import read_or_embedded
 
-    closing = Closing()
     shown = clusters(read_or_embedded(model), category, top)
-    write_records(cluster_records(shown, category), [cluster_table(shown, category)], style, output)
-    closing.wrote(f"{counted(len(shown), 'cluster')} of {category}", output)
+    write_records(cluster_records(shown, category), [cluster_table(shown, category)], style)

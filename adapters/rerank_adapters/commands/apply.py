@@ -25,14 +25,8 @@ if TYPE_CHECKING:
 
 @click.command("apply")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option(
-    "-w",
-    "--weights",
-    type=Path,
-    required=True,
-    metavar="FILE",
-    help="Rerank by these weights: a weights.toml, or weights of Moses.",
-)
+@click.option("-w", "--weights", type=Path, required=True, metavar="FILE",
+              help="Rerank by these weights: a weights.toml, or weights of Moses.")  # fmt: skip
 @output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
     "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]), default="lines", show_default=True,
@@ -42,18 +36,11 @@ if TYPE_CHECKING:
     "--segments", type=Path, metavar="FILE",
     help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
 )  # fmt: skip
-@click.option(
-    "--nbest-out",
-    type=output_file,
-    metavar="FILE",
-    help="Also write the reranked lists, with the new features and totals.",
-)
-@click.option(
-    "--table",
-    type=Path,
-    metavar="TABLE",
-    help="Take features from this table; those that the weights need and it lacks are extracted.",
-)
+@click.option("--nbest-out", type=output_file, metavar="FILE",
+              help="Also write the reranked lists, with the new features and totals.")  # fmt: skip
+@click.option("--table", type=Path, metavar="TABLE",
+              help="Take features from this table; those that the weights need and it lacks are "
+              "extracted.")  # fmt: skip
 @click.option(
     "--stream/--no-stream", default=None,
     help="Write the result of each list as soon as the list is complete, in one process, instead of in batches."
@@ -65,20 +52,10 @@ if TYPE_CHECKING:
 @jobs_option
 @click.pass_obj
 def command(
-    registry: Registry,
-    nbest: tuple[str, ...],
-    weights: Path,
-    output: Path,
-    form: OutputForm,
-    segments: Path | None,
-    nbest_out: Path | None,
-    table: Path | None,
-    stream: bool | None,
-    source: Path | None,
-    set_name: str | None,
-    format_: str | None,
-    jobs: int | None,
-) -> None:
+    registry: Registry, nbest: tuple[str, ...], weights: Path, output: Path, form: OutputForm, segments: Path | None,
+    nbest_out: Path | None, table: Path | None, stream: bool | None, source: Path | None, set_name: str | None,
+    format_: str | None, jobs: int | None,
+) -> None:  # fmt: skip
     """Rerank n-best lists, and write the new 1-best of each.
 
     The 1-bests are written in the order of the lists, as lines or, with --output-form, with the ids of the

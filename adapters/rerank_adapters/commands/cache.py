@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,19 +15,11 @@ from rerank_plugins import ConfigError, RerankError
 
 
 @click.command("cache")
-@click.option(
-    "--folder", type=Path, metavar="FOLDER", help="Look into this folder instead of the one that commands use."
-)
 @click.option("--clear", is_flag=True, help="Delete all parses, feature values, sorted queues and compiled kernels.")
-@click.option(
-    "--prune",
-    is_flag=False,
-    flag_value="",
-    metavar="[SIZE]",
-    help="Delete what has not been used for the longest time, until parses and feature values take SIZE, such as 2GB."
-    " Default: the limit.",
-)
-def command(folder: Path | None, clear: bool, prune: str | None) -> None:
+@click.option("--prune", is_flag=False, flag_value="", metavar="[SIZE]",
+              help="Delete what has not been used for the longest time, until parses and feature values take SIZE, "
+              "such as 2GB. Default: the limit.")  # fmt: skip
+def command(clear: bool, prune: str | None) -> None:
     """Show how much room the cache takes, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
@@ -51,7 +42,7 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     from rerank_plugins.kit.files.parse_cache import ParseCache
     from rerank_plugins.substitutes import fastsubs as queue_files
 
-    folder = folder or cache_folder()
+    folder = cache_folder()
     if folder is None:
         raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
     parses, values = ParseCache(folder), ValueCache(folder / FEATURES)

@@ -25,44 +25,22 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 
 @click.command("check")
 @click.argument("config", type=Path, required=False)
-@click.option(
-    "--nbest",
-    multiple=True,
-    type=Path,
-    metavar="FILE",
-    help="Check these n-best lists. Repeatable; no config is needed.",
-)
-@click.option(
-    "-r",
-    "--reference",
-    "references",
-    multiple=True,
-    type=Path,
-    metavar="FILE",
-    help="The references of the lists. Repeatable.",
-)
+@click.option("--nbest", multiple=True, type=Path, metavar="FILE",
+              help="Check these n-best lists. Repeatable; no config is needed.")  # fmt: skip
+@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+              help="The references of the lists. Repeatable.")  # fmt: skip
 @reference_form_option
 @source_option
 @metric_option
 @format_option
-@click.option(
-    "--estimate/--no-estimate",
-    "costs",
-    default=True,
-    help="Estimate the time, memory and disk of a run from a sample of the lists, or leave that out.",
-)
+@click.option("--estimate/--no-estimate", "costs", default=True,
+              help="Estimate the time, memory and disk of a run from a sample of the lists, or leave "
+              "that out.")  # fmt: skip
 @click.pass_context
 def command(
-    ctx: click.Context,
-    config: Path | None,
-    nbest: tuple[Path, ...],
-    references: tuple[Path, ...],
-    reference_form: ReferenceForm,
-    source: Path | None,
-    metrics: tuple[str, ...],
-    format_: str | None,
-    costs: bool,
-) -> int:
+    ctx: click.Context, config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...],
+    reference_form: ReferenceForm, source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
+) -> int:  # fmt: skip
     """Check a CONFIG, or n-best lists alone, before any long work.
 
     Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its

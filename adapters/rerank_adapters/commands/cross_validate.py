@@ -10,11 +10,11 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
     PLUGIN_HELP,
-    TABLE_HELP,
     JobFlags,
     job_flags,
     references_option,
     source_option,
+    table_option,
 )
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.core.registry import Registry
@@ -26,41 +26,22 @@ if TYPE_CHECKING:
 @click.command("cross-validate")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
-@click.option(
-    "-t",
-    "--tuner",
-    "tuners",
-    multiple=True,
-    metavar="TUNER",
-    shell_complete=plugin_names("tuner"),
-    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need neither options nor an extra.",
-)
-@click.option(
-    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Divide the tuning set into this many folds."
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Repeat with this many seeds, each with folds of its own.",
-)
-@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
+@click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
+              help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need neither options nor an "
+              "extra.")  # fmt: skip
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
+              help="Divide the tuning set into this many folds.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
+              help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
+@table_option
 @source_option
 @job_flags("metrics", "features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    nbest: tuple[str, ...],
-    references: tuple[Path, ...],
-    reference_form: ReferenceForm,
-    tuners: tuple[str, ...],
-    folds: int,
-    seeds: int,
-    table: Path | None,
+    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
+    reference_form: ReferenceForm, tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None,
     source: Path | None,
-) -> None:
+) -> None:  # fmt: skip
     """Compare tuners by k-fold cross-validation on the tuning set.
 
     The hypotheses of each fold are chosen by weights tuned on the other folds, and the choices of all folds are pooled

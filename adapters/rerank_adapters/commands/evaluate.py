@@ -33,65 +33,34 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
 @references_option
 @source_option
-@click.option(
-    "--nbest",
-    multiple=True,
-    metavar="FILE",
-    help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.",
-)
+@click.option("--nbest", multiple=True, metavar="FILE",
+              help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
-@click.option(
-    "--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="The form of the report."
-)
+@click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True,
+              help="The form of the report.")  # fmt: skip
 @output_option("Write the report to this file.")
-@click.option(
-    "--plots", type=Path, metavar="FOLDER", help="Also draw plots (PNG) into this folder; needs the extra `plot`."
-)
-@click.option(
-    "--changes",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="Show this many of the segments that changed most.",
-)
-@click.option(
-    "--groups",
-    type=Path,
-    metavar="FILE",
-    help="Give scores by group, such as the speaker: a file with an id and its group on each line (utt2spk).",
-)
-@click.option(
-    "--resample-groups", is_flag=True, help="Let the tests resample whole groups, not single segments; needs --groups."
-)
-@click.option(
-    "--alignments",
-    type=output_file,
-    metavar="FILE",
-    help="Write the alignments of words (or characters) to this file, in sclite's layout; needs -m wer or cer.",
-)
+@click.option("--plots", type=Path, metavar="FOLDER",
+              help="Also draw plots (PNG) into this folder; needs the extra `plot`.")  # fmt: skip
+@click.option("--changes", type=click.IntRange(0), default=5, show_default=True,
+              help="Show this many of the segments that changed most.")  # fmt: skip
+@click.option("--groups", type=Path, metavar="FILE",
+              help="Give scores by group, such as the speaker: a file with an id and its group on each line "
+              "(utt2spk).")  # fmt: skip
+@click.option("--resample-groups", is_flag=True,
+              help="Let the tests resample whole groups, not single segments; needs --groups.")  # fmt: skip
+@click.option("--alignments", type=output_file, metavar="FILE",
+              help="Write the alignments of words (or characters) to this file, in sclite's layout; needs "
+              "-m wer or cer.")  # fmt: skip
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
 @job_flags("metrics", "config", "format_", "seed")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    systems: tuple[str, ...],
-    references: tuple[Path, ...],
-    reference_form: ReferenceForm,
-    source: Path | None,
-    nbest: tuple[str, ...],
-    baseline: str | None,
-    style: str,
-    output: Path,
-    plots: Path | None,
-    changes: int,
-    groups: Path | None,
-    resample_groups: bool,
-    alignments: Path | None,
-    bootstrap: int | None,
-    randomisation: int | None,
-) -> None:
+    registry: Registry, flags: JobFlags, systems: tuple[str, ...], references: tuple[Path, ...],
+    reference_form: ReferenceForm, source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str,
+    output: Path, plots: Path | None, changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None,
+    bootstrap: int | None, randomisation: int | None,
+) -> None:  # fmt: skip
     """Compare systems by metrics, with two significance tests.
 
     The report has corpus scores with confidence intervals, differences to a baseline, wins and losses by segment, and

@@ -21,27 +21,17 @@ from rerank_plugins.core.registry import Registry
 
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option(
-    "-o",
-    "--output",
-    type=output_file,
-    required=True,
-    metavar="TABLE",
-    help="Write the feature table to this file (.npz).",
-)
+@click.option("-o", "--output", type=output_file, required=True, metavar="TABLE",
+              help="Write the feature table to this file (.npz).")  # fmt: skip
 @source_option
 @set_option
 @scheduler_option
 @job_flags("features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    nbest: tuple[str, ...],
-    output: Path,
-    source: Path | None,
+    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], output: Path, source: Path | None,
     set_name: str | None,
-) -> None:
+) -> None:  # fmt: skip
     """Extract the features of n-best lists into a feature table.
 
     The table has the decoder's own features and those that -f or the config name. Features of a text that occurs

@@ -39,19 +39,10 @@ SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 @click.option("--yes", is_flag=True, help="Ask nothing; take the usual answer, or refuse where there is none.")
 @click.pass_obj
 def command(
-    registry: Registry,
-    files: tuple[Path, ...],
-    output: Path,
-    tune: tuple[Path, ...],
-    test: tuple[Path, ...],
-    references: tuple[Path, ...],
-    sources: tuple[Path, ...],
-    metric: str | None,
-    language: str | None,
-    format_: str | None,
-    force: bool,
-    yes: bool,
-) -> None:
+    registry: Registry, files: tuple[Path, ...], output: Path, tune: tuple[Path, ...], test: tuple[Path, ...],
+    references: tuple[Path, ...], sources: tuple[Path, ...], metric: str | None, language: str | None,
+    format_: str | None, force: bool, yes: bool,
+) -> None:  # fmt: skip
     """Write a commented config for the FILES of a job.
 
     FILES are n-best lists and whatever belongs to them: references, sources, speakers (utt2spk), scores of the

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
-TABLE_HELP = "Take features from this table. With -f, only those; features that it lacks are extracted."
 
 
 def output_file(value: str) -> Path:
@@ -57,90 +56,83 @@ def model_file(value: str) -> Path:
     return output_file(value)
 
 
-def model_output(what: str = "Write the model to this file.") -> Callable[[Command], Command]:
-    """`-o`: the model file to write."""
-    return click.option("-o", "--output", type=model_file, required=True, metavar="MODEL", help=what)
+model_output = click.option(
+    "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
+)
 
 
-def config_option(command: Command) -> Command:
-    """`-c`: a config file, whose tables the command uses."""
-    return click.option(
-        "-c",
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="Read settings from this config (TOML); flags replace its tables.",
-    )(command)
-
-
-def format_option(command: Command) -> Command:
-    """`--format`: the n-best format."""
-    return click.option(
-        "--format",
-        "format_",
-        metavar="FORMAT",
-        shell_complete=plugin_names("format"),
-        help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: what the first lines show.",
-    )(command)
-
-
-def feature_option(command: Command) -> Command:
-    """`-f`: a feature to extract, repeatable."""
-    return click.option(
-        "-f",
-        "--feature",
-        "features",
-        multiple=True,
-        metavar="FEATURE",
-        shell_complete=plugin_names("feature"),
-        help=f"Extract this feature: {PLUGIN_HELP}. Repeatable.",
-    )(command)
-
-
-def metric_option(command: Command) -> Command:
-    """`-m`: a metric, repeatable."""
-    return click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        multiple=True,
-        metavar="METRIC",
-        shell_complete=plugin_names("metric"),
-        help=f"Use this metric: {PLUGIN_HELP}. Repeatable.",
-    )(command)
+config_option = click.option(
+    "-c", "--config", type=Path, metavar="FILE",
+    help="Read settings from this config (TOML); flags replace its tables.",
+)  # fmt: skip
+format_option = click.option(
+    "--format", "format_", metavar="FORMAT", shell_complete=plugin_names("format"),
+    help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: what the first lines show.",
+)  # fmt: skip
+feature_option = click.option(
+    "-f", "--feature", "features", multiple=True, metavar="FEATURE", shell_complete=plugin_names("feature"),
+    help=f"Extract this feature: {PLUGIN_HELP}. Repeatable.",
+)  # fmt: skip
+metric_option = click.option(
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC", shell_complete=plugin_names("metric"),
+    help=f"Use this metric: {PLUGIN_HELP}. Repeatable.",
+)  # fmt: skip
+tuner_option = click.option(
+    "-t", "--tuner", metavar="TUNER", shell_complete=plugin_names("tuner"),
+    help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
+)  # fmt: skip
+reference_form_option = click.option(
+    "--reference-form", type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
+    default="auto",
+    help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
+    " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
+    " segments are numbers, else by whichever form has all ids; without lists, by ids that all files share.",
+)  # fmt: skip
+source_option = click.option(
+    "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
+)
+table_option = click.option(
+    "--table", type=Path, metavar="TABLE",
+    help="Take features from this table. With -f, only those; features that it lacks are extracted.",
+)  # fmt: skip
+jobs_option = click.option(
+    "-j", "--jobs", type=click.IntRange(1), help="Extract features in this many processes. Default: 2."
+)
+set_option = click.option(
+    "--set", "set_name", metavar="NAME",
+    help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), help="The seed of everything that is random. Default: 1."
+)  # fmt: skip
+text_option = click.option(
+    "--text", "steps", multiple=True, metavar="STEP",
+    help="Apply this text step to sentences. Repeatable. Default: penn-tokenize; `--text none` applies none.",
+)  # fmt: skip
+tokenised_text_option = click.option(
+    "--text", "steps", multiple=True, metavar="STEP",
+    help="Apply this step to the text, for instance penn-tokenize. Repeatable. Default: none.",
+)  # fmt: skip
+spoken_option = click.option(
+    "--spoken", is_flag=True,
+    help="Train on trees in lower case and without punctuation, for a model of recognised speech.",
+)  # fmt: skip
+columns_option = click.option(
+    "--column", "columns", multiple=True, metavar="PATTERN",
+    help="Use only the columns whose names match, for instance '*.total'. Repeatable. Default: all.",
+)  # fmt: skip
+style_option = click.option(
+    "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
+    help="The form of the report.",
+)  # fmt: skip
 
 
 def references_option(command: Command) -> Command:
-    """`-r`: reference files, repeatable."""
+    """`-r`: reference files, repeatable, and their form."""
     return click.option(
         "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
         help="A file of references, one line per segment. Repeat the option where segments have several references.",
     )(reference_form_option(command))  # fmt: skip
-
-
-def reference_form_option(command: Command) -> Command:
-    """`--reference-form`: how the lines of a reference file are matched to segments."""
-    return click.option(
-        "--reference-form", default="auto",
-        type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
-        help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
-        " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
-        " segments are numbers, else by whichever form has all ids; without lists, by ids that all files share.",
-    )(command)  # fmt: skip
-
-
-def source_option(command: Command) -> Command:
-    """`--source`: the file of source sentences."""
-    return click.option(
-        "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
-    )(command)
-
-
-def jobs_option(command: Command) -> Command:
-    """`-j`: the number of processes."""
-    return click.option(
-        "-j", "--jobs", type=click.IntRange(1), help="Extract features in this many processes. Default: 2."
-    )(command)
 
 
 def scheduler_option(command: Command) -> Command:
@@ -156,45 +148,6 @@ def scheduler_option(command: Command) -> Command:
         "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", expose_value=False, callback=choose,
         help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the "
         "environment variable RERANK_SCHEDULER. Default: processes of this machine.",
-    )(command)  # fmt: skip
-
-
-def set_option(command: Command) -> Command:
-    """`--set`: what `{set}` stands for in the files of features."""
-    return click.option(
-        "--set", "set_name", metavar="NAME",
-        help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
-    )(command)  # fmt: skip
-
-
-def seed_option(command: Command) -> Command:
-    """`--seed`: the seed of everything that is random."""
-    return click.option("--seed", type=click.IntRange(0), help="The seed of everything that is random. Default: 1.")(
-        command
-    )
-
-
-def text_option(command: Command) -> Command:
-    """`--text`: the steps that sentences go through before features and models read them (see `text_steps`)."""
-    return click.option(
-        "--text", "steps", multiple=True, metavar="STEP",
-        help="Apply this text step to sentences. Repeatable. Default: penn-tokenize; `--text none` applies none.",
-    )(command)  # fmt: skip
-
-
-def tokenised_text_option(command: Command) -> Command:
-    """`--text` of commands whose text is tokenised already: by default no step is applied (`text_steps(steps, ())`)."""
-    return click.option(
-        "--text", "steps", multiple=True, metavar="STEP",
-        help="Apply this step to the text, for instance penn-tokenize. Repeatable. Default: none.",
-    )(command)  # fmt: skip
-
-
-def spoken_option(command: Command) -> Command:
-    """`--spoken`: trees without case and punctuation."""
-    return click.option(
-        "--spoken", is_flag=True,
-        help="Train on trees in lower case and without punctuation, for a model of recognised speech.",
     )(command)  # fmt: skip
 
 
@@ -219,51 +172,12 @@ def _model_or_file(value: str) -> str | Path:
 def language_model_option(default: str | None = None, *, multiple: bool = False) -> Callable[[Command], Command]:
     """`-m` or `--lm`: a language model, required without a `default`; or several."""
     more = " Repeatable." if multiple else f" Default: {default}." if default else ""
+    needed: dict[str, Any] = {"default": default} if default else {"required": not multiple}
     return click.option(
-        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, required=default is None,
-        default=default, multiple=multiple, metavar="LM", shell_complete=plugin_names("language_model"),
-        help=f"Language model: a model file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
+        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, multiple=multiple,
+        metavar="LM", shell_complete=plugin_names("language_model"), **needed,
+        help=f"Language model: a file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
     )  # fmt: skip
-
-
-def models_option(command: Command) -> Command:
-    """`--lm`: a language model that scores sentences, repeatable."""
-    return click.option(
-        "--lm", "models", multiple=True, metavar="LM", shell_complete=plugin_names("language_model"),
-        help=f"Use this language model: a file, a name in the config, or {PLUGIN_HELP}. Repeatable.",
-    )(command)  # fmt: skip
-
-
-def columns_option(command: Command) -> Command:
-    """`--column`: which columns of the features are used, repeatable."""
-    return click.option(
-        "--column", "columns", multiple=True, metavar="PATTERN",
-        help="Use only the columns whose names match, for instance '*.total'. Repeatable. Default: all.",
-    )(command)  # fmt: skip
-
-
-def style_option(command: Command) -> Command:
-    """`--as`: the form of the report, a table for people or records for programs."""
-    return click.option(
-        "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
-        help="The form of the report.",
-    )(command)  # fmt: skip
-
-
-def strength_option(command: Command) -> Command:
-    """`--strength`: the strength of regularisation in logistic regression."""
-    return click.option(
-        "--strength", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
-        help="The inverse of the penalty of logistic regression (scikit-learn's C).",
-    )(command)  # fmt: skip
-
-
-def tuner_option(command: Command) -> Command:
-    """`-t`: the tuner."""
-    return click.option(
-        "-t", "--tuner", metavar="TUNER", shell_complete=plugin_names("tuner"),
-        help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
-    )(command)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.core.registry import KINDS, Entry, Option, Registry, suggestion
+from rerank_plugins.core.registry import KINDS, Registry, suggestion
 
 
 @click.command("plugins")
 @click.argument("names", nargs=-1)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="List only plugins of this kind.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
 @click.option("--markdown", is_flag=True, help="Write a Markdown page, as docs/plugin-options.md is.")
 @click.pass_obj
-def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool, markdown: bool) -> None:
+def command(registry: Registry, names: tuple[str, ...], kind: str | None, markdown: bool) -> None:
     """List all plugins (features, metrics, …) and their options.
 
     With NAMES, only the plugins of these names are listed. In a config a plugin is a table, with use = "NAME" and its
@@ -25,7 +21,7 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
 
     \b
     rerank plugins consensus bleu
-    rerank plugins --kind tuner --json
+    rerank plugins --kind tuner
     """  # noqa: D301
     known = [*registry.known(kind).values()] if kind else [e for kind in KINDS for e in registry.entries[kind].values()]
     entries = [entry for entry in known if not names or entry.name in names]
@@ -40,28 +36,8 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
         kinds = dict.fromkeys(entry.kind for entry in entries)
         click.echo(plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), nl=False)
         return
-    if as_json:
-        click.echo(json.dumps([_as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
-        return
     for entry in entries:
         click.echo(f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]")
         for option in entry.options():
-            click.echo(f"    {option.name}: {option.type_name}{_default(option)}  {option.doc}")
-
-
-def _default(option: Option) -> str:
-    return " (required)" if option.required else f" = {option.default!r}"
-
-
-def _as_dict(entry: Entry) -> dict[str, Any]:
-    options = [
-        {"name": o.name, "type": o.type_name, "default": None if o.required else _plain(o.default), "doc": o.doc}
-        | {"required": o.required}
-        for o in entry.options()
-    ]
-    description = {"kind": entry.kind, "name": entry.name, "summary": entry.summary, "owner": entry.owner}
-    return description | {"options": options}
-
-
-def _plain(default: Any) -> Any:
-    return default if isinstance(default, str | int | float | bool | None) else str(default)
+            default = " (required)" if option.required else f" = {option.default!r}"
+            click.echo(f"    {option.name}: {option.type_name}{default}  {option.doc}")

@@ -13,30 +13,18 @@ from rerank_plugins.core.registry import Registry
 
 @click.command("run")
 @click.argument("config", type=Path)
-@click.option(
-    "--work",
-    type=Path,
-    metavar="FOLDER",
-    help="Write files to this folder. Default: the config's `work`, or work/NAME.",
-)
-@click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
+@click.option("--work", type=Path, metavar="FOLDER",
+              help="Write files to this folder. Default: the config's `work`, or work/NAME.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
-@click.option(
-    "--dry-run", is_flag=True, help="Print which steps would be done and which files written, without doing anything."
-)
+@click.option("--dry-run", is_flag=True,
+              help="Print which steps would be done and which files written, without doing anything.")  # fmt: skip
 @jobs_option
 @seed_option
 @click.pass_obj
 def command(
-    registry: Registry,
-    config: Path,
-    work: Path | None,
-    changes: int | None,
-    force: bool,
-    dry_run: bool,
-    jobs: int | None,
-    seed: int | None,
-) -> None:
+    registry: Registry, config: Path, work: Path | None, force: bool, dry_run: bool,
+    jobs: int | None, seed: int | None,
+) -> None:  # fmt: skip
     """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
@@ -73,11 +61,12 @@ def command(
         closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
-    shown = job.config.evaluation.changes if changes is None else changes
     contributions = outcome.contributions
     tables = [] if contributions is None else [contribution_table(contributions, job.measures[0].name)]
     for evaluation in outcome.evaluations.values():
-        print_evaluation(evaluation, report_console(), changes=shown, changed=[RERANKED], tables=tables)
+        print_evaluation(
+            evaluation, report_console(), changes=job.config.evaluation.changes, changed=[RERANKED], tables=tables
+        )
     for page in outcome.pages:
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
     if outcome.written:

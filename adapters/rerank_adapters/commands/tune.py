@@ -9,12 +9,12 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
-    TABLE_HELP,
     JobFlags,
     job_flags,
     output_file,
     references_option,
     source_option,
+    table_option,
 )
 from rerank_plugins.core.registry import Registry
 
@@ -25,35 +25,23 @@ if TYPE_CHECKING:
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
-@click.option(
-    "-o", "--output", type=output_file, required=True, metavar="FILE", help="Write the weights to this file (.toml)."
-)
-@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
-@click.option(
-    "--start", metavar="START", help="Start from uniform or decoder weights, or a weights file. Default: uniform."
-)
-@click.option(
-    "--fix", "fixed", multiple=True, metavar="NAME", help="Keep the weight of this feature fixed. Repeatable."
-)
-@click.option(
-    "--select", is_flag=True, help="Keep only those features that improve the score of held-out folds of the lists."
-)
+@click.option("-o", "--output", type=output_file, required=True, metavar="FILE",
+              help="Write the weights to this file (.toml).")  # fmt: skip
+@table_option
+@click.option("--start", metavar="START",
+              help="Start from uniform or decoder weights, or a weights file. Default: uniform.")  # fmt: skip
+@click.option("--fix", "fixed", multiple=True, metavar="NAME",
+              help="Keep the weight of this feature fixed. Repeatable.")  # fmt: skip
+@click.option("--select", is_flag=True,
+              help="Keep only those features that improve the score of held-out folds of the lists.")  # fmt: skip
 @source_option
 @job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    nbest: tuple[str, ...],
-    references: tuple[Path, ...],
-    reference_form: ReferenceForm,
-    output: Path,
-    table: Path | None,
-    start: str | None,
-    fixed: tuple[str, ...],
-    select: bool,
-    source: Path | None,
-) -> None:
+    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
+    reference_form: ReferenceForm, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...],
+    select: bool, source: Path | None,
+) -> None:  # fmt: skip
     """Tune weights for the first metric (BLEU by default).
 
     Lists of the same segments in several files are merged. The weights file records the features, the tuner, the

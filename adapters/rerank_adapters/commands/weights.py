@@ -15,9 +15,8 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 
 @click.command("weights")
 @click.argument("weights", metavar="WEIGHTS")
-@click.option(
-    "--to", "form", type=click.Choice(FORMS), default="section", show_default=True, help="Write weights in this form."
-)
+@click.option("--to", "form", type=click.Choice(FORMS), default="section", show_default=True,
+              help="Write weights in this form.")  # fmt: skip
 @click.option("--template", metavar="MOSES.INI", help="For moses-ini: replace the [weight] section of this file.")
 @click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out the features that the decoder lacks.")
 @output_option("Write the weights to this file.")

@@ -1,11 +1,9 @@
 """Pairs fillers with gaps: a phrase moved to the front of a clause leaves a gap in it, which must not be in an island.
 
-A filler is a fronted question phrase (`who`, `what`, `which book`, `whose book`) or the noun that a relative clause
-modifies. It needs a gap: the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the
-clause itself or in its complement clauses, and in no island (Ross 1967; Chomsky 1977). Islands are adjunct clauses,
-relative clauses, single conjuncts and embedded questions. Every filler needs a gap of its own, and a gap its filler.
-
-Whether a verb without an object has a gap is a matter of degree: the proportion of its occurrences that have an object.
+A filler is a fronted question phrase (`who`, `which book`) or the noun that a relative clause modifies. It needs a gap
+of its own: the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the clause or in
+its complement clauses, and in no island (Ross 1967; Chomsky 1977): adjunct clauses, relative clauses, single conjuncts,
+embedded questions. Whether a verb without an object has a gap is the proportion of its occurrences with an object.
 """
 
 from __future__ import annotations

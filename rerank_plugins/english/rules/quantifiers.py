@@ -1,16 +1,10 @@
 """Counts negative polarity items without a licensor, and determiners and numerals in positions that exclude them.
 
-`ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979):
-negation, `no` and its compounds, `few`, `hardly`, `only` (Atlas 1996), the restriction of `every`, and also in
-questions, clauses with `if` or `before`, and comparisons. Scope is read from the dependency tree: a licensor precedes
-the item, and the item stands below the word that the licensor modifies, or, for the determiner of a subject or object,
-below the verb. So a licensor within a relative clause does not license an item outside (`The author that no critics
-like has ever won`).
-
-Existential `there` needs a weak determiner: `there is each book` is out (Milsark 1974; Barwise and Cooper 1981).
-Superlative numerals, `at least three` and `at most three`, do not stand in the scope of negation (Geurts and Nouwen
-2007). A noun may be left out after a numeral or quantifier but not after an adjective: `he has two`, but not
-`he has two old` (Jackendoff 1971; Lobeck 1995).
+`ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979): a
+licensor precedes the item, and the item stands below the word that the licensor modifies, or, for the determiner of a
+subject or object, below the verb. Existential `there` needs a weak determiner (Milsark 1974; Barwise and Cooper 1981).
+`at least three` and `at most three` do not stand in the scope of negation (Geurts and Nouwen 2007). A noun may be left
+out after a numeral or quantifier but not after an adjective (Jackendoff 1971; Lobeck 1995).
 """
 
 from __future__ import annotations

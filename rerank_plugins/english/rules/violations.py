@@ -1,13 +1,9 @@
 """The values of the feature `grammar-violations`: minus the counts of violated rules, and sums of ln probabilities.
 
-Two rules are here. Verb forms: a modal and `do` govern the base form, `have` the participle, `be` the participle or the
-form in -ing (Quirk et al. 1985, §3.21); a form that is only a participle (hidden, taken) is not finite by itself, and
-one that is only a past (hid, took) does not modify a noun.
-
-Raising and control: a control predicate gives its subject or object a role, so that expletive `there` cannot stand
-there: `there seemed to be`, `he believed there to be`, but not `there tried to be`, `he persuaded there to be`
-(Rosenbaum 1967; Postal 1974). The infinitive of `easy` lacks an object, that of `likely` and `eager` does not (Chomsky
-1964; Lasnik and Fiengo 1974).
+Two rules are here. A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in
+-ing (Quirk et al. 1985, §3.21); only finite forms stand without an auxiliary. A control predicate gives its subject or
+object a role, so that expletive `there` cannot stand there: `there tried to be`, `he persuaded there to be` (Rosenbaum
+1967; Postal 1974); the infinitive of `easy` lacks an object, that of `likely` does not (Lasnik and Fiengo 1974).
 """
 
 from __future__ import annotations

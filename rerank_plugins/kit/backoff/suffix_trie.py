@@ -50,15 +50,9 @@ class TrieLevel:
 
 
 def build_trie(
-    rows: LongArray,
-    starts: LongArray,
-    places: LongArray,
-    workspace: Workspace,
-    *,
-    continuation: bool,
-    raw: bool,
+    rows: LongArray, starts: LongArray, places: LongArray, workspace: Workspace, *, continuation: bool, raw: bool,
     jobs: int,
-) -> list[TrieLevel]:
+) -> list[TrieLevel]:  # fmt: skip
     """The levels of orders 1 … n. The rows, which are in buckets that begin at `starts`, are sorted in place.
 
     `continuation` says whether `count` of the orders below the highest is the continuation count or the raw count.

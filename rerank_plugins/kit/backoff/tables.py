@@ -8,8 +8,8 @@ imported values are exported digit for digit; scores that leave this package are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,6 @@ CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])
 LOG_ZERO = -99.0  # log10 of 0 in ARPA files
 RecordArray = NDArray[Any]
-PACKED = (
-    "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",
-)  # fmt: skip
-TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
 @dataclass(frozen=True)
@@ -78,37 +74,35 @@ class BackoffTables:
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
 
 
-def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
+Kind = TypeVar("Kind", BackoffTables, PackedTables)
+
+
+def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arrays:
     """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
 
     A model of several tables gives each a `prefix` of its own.
     """
-    return {prefix + name: getattr(tables, name) for name in TABLES}
-
-
-def packed_arrays(tables: PackedTables) -> Arrays:
-    """The arrays of packed tables by name, for `write_model`."""
-    return {name: getattr(tables, name) for name in PACKED}
+    return {prefix + name: getattr(tables, name) for name in _names(type(tables))}
 
 
 def text_tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables | PackedTables:
     """The tables of the model file of a text, packed or not. Raises ModelError as `tables_from` does."""
-    if "event_bits" not in arrays:
-        return tables_from(arrays, unseen, where)
-    if missing := [name for name in PACKED if name not in arrays]:
-        raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
-    tables = PackedTables(**{name: arrays[name] for name in PACKED}, unseen=unseen)
-    tables.check(where)
-    return tables
+    if "event_bits" in arrays:
+        return tables_from(PackedTables, arrays, unseen, where)
+    return tables_from(BackoffTables, arrays, unseen, where)
 
 
-def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
+def tables_from(kind: type[Kind], arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Kind:
     """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
-    if missing := [prefix + name for name in TABLES if prefix + name not in arrays]:
+    if missing := [prefix + name for name in _names(kind) if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
-    tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)
+    tables = kind(**{name: arrays[prefix + name] for name in _names(kind)}, unseen=unseen)
     tables.check(where)
     return tables
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind) if field.name != "unseen"]
 
 
 class Tables(Stored):
@@ -131,8 +125,10 @@ class Tables(Stored):
     def read(self, _hint: Any, name: str, contents: Contents) -> Any:
         """Return the tables. Raises ModelError or ValueError if their arrays are missing or do not fit."""
         if self.keys:
-            return {key: tables_from(contents.arrays, 0.0, contents.path, f"{key}.") for key in self.keys}
+            return {
+                key: tables_from(BackoffTables, contents.arrays, 0.0, contents.path, f"{key}.") for key in self.keys
+            }
         unseen = float(contents.settings["unseen"]) if self.has_unseen else 0.0
-        tables = tables_from(contents.arrays, unseen, contents.path, self.prefix)
+        tables = tables_from(BackoffTables, contents.arrays, unseen, contents.path, self.prefix)
         contents.agree(f"the list of 1-grams of {name}", (tables.sizes[0],), (self.symbols,))
         return tables

@@ -77,6 +77,12 @@ def spoken_tree(tree: Tree) -> Tree | None:
         word = spoken_word(node.word)
         return Tree(node.label, (word,)) if word else None
 
+    return _with_leaves(tree, leaf)
+
+
+def _with_leaves(tree: Tree, leaf: Callable[[Tree], Tree | None]) -> Tree | None:
+    """The tree with `leaf(tag)` in place of each tag, without tags that are None and phrases of these alone."""
+
     def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
         remaining = tuple(child for child in children if child is not None)
         return Tree(node.label, remaining) if remaining else None
@@ -102,12 +108,7 @@ def category(label: str) -> str:
 
 def remove_empty(tree: Tree) -> Tree | None:
     """The tree without empty elements (-NONE-) and phrases that have no other words; None if nothing is left."""
-
-    def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
-        remaining = tuple(child for child in children if child is not None)
-        return Tree(node.label, remaining) if remaining else None
-
-    return tree.fold(lambda tag: None if tag.label == EMPTY else tag, phrase)
+    return _with_leaves(tree, lambda tag: None if tag.label == EMPTY else tag)
 
 
 def strip_functions(tree: Tree, keep: Collection[str] = ()) -> Tree:

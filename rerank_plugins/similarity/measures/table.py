@@ -1,14 +1,7 @@
 """All measures over pairs of sentences, as columns named `family.measure`, and the pools of them in the paper.
 
-The pools are those that Wu et al. (2013, Table 1) select from, by origin. Two of their 47 measures have no counterpart:
-the second index of explicit semantic analysis (WordNet's glosses) and the second space of latent semantic analysis
-(Wikipedia), because only one index and one file of vectors can be loaded. The others are
-
-    dkpro     Bär et al. (2012): n-grams, strings, Resnik's measure aligned, explicit semantic analysis
-    takelab   Šarić et al. (2012): overlaps of words and content words, also by WordNet and by vectors (of the space
-              `lsa`), differences in length, numbers, case, stock symbols. Content words are recognised by their
-              frequency, where the original uses a list of function words, and lemmas
-    mayo      the authors' own: named entities, random indexing, structured vectors
+Wu et al. (2013, Table 1) select from `dkpro` (Bär et al. 2012), `takelab` (Šarić et al. 2012) and `mayo` (their own).
+Two of their 47 measures have no counterpart: a second index of explicit semantic analysis and a second space of LSA.
 """
 
 from __future__ import annotations
@@ -21,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.esa_model import EsaModel
 from rerank_plugins.similarity.measures import data_measures as by_data
 from rerank_plugins.similarity.measures import pair_measures as of_pair
 from rerank_plugins.similarity.measures import strings, tfidf

@@ -1,13 +1,7 @@
 """Index vectors, and kernels that add up those of the contexts of each word.
 
-Of the `dimensions` elements of an index vector, `nonzero` are +1 or -1 and all others are 0. Positions and signs are
-drawn by a generator (SplitMix64) whose initial state is a hash of the word and the seed, so a word has the same index
-vector in every text, in every process and on every machine. In many dimensions such vectors are almost orthogonal, so
-that a sum of them represents the words that were added.
-
-A token is the number of a word, UNKNOWN, or END of a document. It costs (neighbours x non-zero dimensions) additions to
-its row or, for whole documents, the addition of one row. Frequent words have the first rows, so that most additions
-stay in the processor's cache.
+Of the elements of an index vector, `nonzero` are +1 or -1 and all others are 0, drawn by a generator (SplitMix64) whose
+initial state is a hash of the word and the seed. A token is the number of a word, UNKNOWN, or END of a document.
 """
 
 from __future__ import annotations

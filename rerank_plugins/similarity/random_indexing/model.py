@@ -1,10 +1,7 @@
 """The vectors of words, and of sentences: v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
 
-The paper's weights w_t are 1 (`none`). Two others reduce the weight of words that occur everywhere: `idf` is
-ln(N / df_t), where df_t of the N training documents contain t, and `sif` is a / (a + p(t)) with a = 0.001 (Arora et al.
-2017). Out-of-vocabulary words have no vector; a sentence without a known word has the zero vector, whose cosine with
-any other is 0. Vectors are stored with unit length and half precision, which changes a cosine of sentences by less than
-0.001, and are mapped into memory.
+The paper's weights w_t are 1 (`none`); `idf` is ln(N / df_t), where df_t of the N training documents contain t, and
+`sif` is a / (a + p(t)) with a = 0.001 (Arora et al. 2017). A sentence without a known word has the zero vector.
 """
 
 from __future__ import annotations

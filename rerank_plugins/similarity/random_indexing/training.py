@@ -4,19 +4,12 @@
     window        v_t = Σ over the occurrences of t of Σ_{0 < |j| <= r} e_{t+j}
     directional   the same in twice the dimensions: left neighbours in the first half, right ones in the second
     positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j elements: each position has its own permutation
-    lsa           latent semantic analysis (Deerwester et al. 1990), which random indexing approximates
+    lsa           the rows of U Σ in the truncated SVD U Σ Vᵀ of (1 + ln tf) ln(N / df) (Deerwester et al. 1990)
 
-A document is a line (usually a sentence) or a block of lines between empty lines; windows do not extend beyond it. With
-`context_weight = "sif"`, the index vector of a context word u is weighted by a / (a + p(u)), a = 0.001, because
-otherwise a few function words dominate all vectors; `none` is the paper's choice. `centre` subtracts the mean direction
-of all tokens from the vector of each word, for the same reason. Finally, vectors are scaled to unit length and stored
-in half precision.
-
-In `lsa`, the entries of the word-by-document matrix are (1 + ln tf) idf, with idf = ln(N / df). The vector of a word is
-its row of U Σ in the truncated singular value decomposition U Σ Vᵀ (randomised; scikit-learn, from the extra `ml`). It
-holds the whole matrix in memory and makes several passes over it.
-
-The result depends only on the text, the settings and the seed: one thread adds up each space in the order of the text.
+A document is a line or a block of lines between empty lines; windows do not extend beyond it. With `context_weight =
+"sif"`, the index vector of a context word u is weighted by a / (a + p(u)), a = 0.001. `centre` subtracts the mean
+direction of all tokens. Vectors are scaled to unit length and stored in half precision. The result depends only on the
+text, the settings and the seed: one thread adds up each space in the order of the text.
 """
 
 from __future__ import annotations

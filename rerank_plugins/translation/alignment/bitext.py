@@ -60,7 +60,8 @@ class Bitext:
 
 def read_bitext(pairs: Iterable[tuple[str, str]], *, lowercase: bool, longest: int) -> Bitext:
     """Number the words of the pairs (source line, target line). Raises ModelError if no pair is left."""
-    sides = _SideReader(), _SideReader()
+    numberings = Numbering(), Numbering()
+    tokens: tuple[list[IntArray], list[IntArray]] = ([], [])
     empty = too_long = 0
     for lines in pairs:
         sentences = [split_words(line, lowercase) for line in lines]
@@ -69,43 +70,24 @@ def read_bitext(pairs: Iterable[tuple[str, str]], *, lowercase: bool, longest: i
         elif max(map(len, sentences)) > longest:
             too_long += 1
         else:
-            for side, words in zip(sides, sentences, strict=True):
-                side.add(words)
-    if not sides[0].lengths:
+            for side, numbering, words in zip(tokens, numberings, sentences, strict=True):
+                side.append(numbering.numbers_of(words, len(words)))
+    if not tokens[0]:
         left_out = f"{empty:,} have an empty side, {too_long:,} more than {longest} words"
         raise ModelError(f"there is no sentence pair to train on: of {empty + too_long:,} lines, {left_out}")
-    return Bitext(sides[0].finish(), sides[1].finish(), empty, too_long)
+    source, target = map(_side, numberings, tokens)
+    return Bitext(source, target, empty, too_long)
 
 
-class _SideReader:
-    """Collects the sentences of one side."""
-
-    def __init__(self) -> None:
-        self._numbers = Numbering()
-        self._pieces: list[IntArray] = []
-        self._words: list[str] = []
-        self.lengths: list[int] = []
-
-    def add(self, words: list[str]) -> None:
-        self.lengths.append(len(words))
-        self._words += words
-        if len(self._words) >= 1 << 18:
-            self._number()
-
-    def _number(self) -> None:
-        self._pieces.append(self._numbers.numbers_of(self._words, len(self._words)))
-        self._words = []
-
-    def finish(self) -> Side:
-        self._number()
-        tokens = np.concatenate(self._pieces)
-        names = list(self._numbers)
-        counts = np.bincount(tokens, minlength=len(names)).tolist()
-        order = sorted(range(len(names)), key=lambda number: (-counts[number], names[number]))
-        new = np.empty(len(names), np.int32)
-        new[order] = np.arange(len(names), dtype=np.int32)
-        offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
-        return Side(tuple(names[number] for number in order), new[tokens], offsets)
+def _side(numbering: Numbering, sentences: list[IntArray]) -> Side:
+    """The side with its words numbered again, by falling frequency."""
+    tokens, names = np.concatenate(sentences), list(numbering)
+    counts = np.bincount(tokens, minlength=len(names)).tolist()
+    order = sorted(range(len(names)), key=lambda number: (-counts[number], names[number]))
+    new = np.empty(len(names), np.int32)
+    new[order] = np.arange(len(names), dtype=np.int32)
+    offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    return Side(tuple(names[number] for number in order), new[tokens], offsets)
 
 
 MOST = np.iinfo(np.int32).max

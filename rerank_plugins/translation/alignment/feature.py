@@ -1,21 +1,15 @@
-"""Scores of a word alignment model between the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l.
+"""Features of word alignments: scores of a word alignment model, and values of the decoder's own links.
 
-By a word alignment model of both directions (translation/alignment), with t the translation probabilities, of which
-none is below 1e-7, and b the option `bound`:
+With hypothesis e = e_1 … e_m, source f = f_1 … f_l, translation probabilities t (at least 1e-7) and the option b:
 
     forward             ln p(e | f)                      forward_per_word    ln p(e | f) / m
     backward            ln p(f | e)                      backward_per_word   ln p(f | e) / l
-    unlinked_target     -#{j : max_i t(e_j | f_i) < b}
-    unlinked_source     -#{i : max_j t(f_i | e_j) < b}
+    unlinked_target     -#{j : max_i t(e_j | f_i) < b}, or of the decoder's links, -#{j : e_j has no link}
+    unlinked_source     -#{i : max_j t(f_i | e_j) < b}, or -#{i : f_i has no link}
     distance            -mean |i / l - j / m| over the links of the best alignment of e to f; -1 without links
     coverage            Σ w_i over the linked source words / Σ w_i over all, w_i = ln(N / n_i)
 
-n_i of the N source sentences of training contain f_i. The weight w is nearly 0 for words of nearly all sentences and
-high for rare words, so that `coverage` is about content words, without a list of them in any language. Higher is
-better. An empty hypothesis or source has the values of one unknown word.
-
-The words of the source are looked up once for each distinct word of all hypotheses of a list. The HMM takes O(l m²) and
-O(m l²) steps, the other models O(l m).
+n_i of the N source sentences of training contain f_i. An empty hypothesis or source has the values of one unknown word.
 """
 
 from __future__ import annotations
@@ -23,11 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.pickling import PickledFields
@@ -36,6 +31,44 @@ from rerank_plugins.translation.words import check_chosen
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import Lookup, WordAlignmentModel
+
+
+@dataclass(frozen=True)
+class DecoderAlignmentFeature(FeatureExtractor):
+    """The alignment column of the lists: words without a link on each side, mean distance from the diagonal."""
+
+    scope: ClassVar[Literal["text", "list"]] = "list"  # the same text may have several alignments
+
+    components = ("unlinked_target", "unlinked_source", "distance")
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 3) values.
+
+        Raises ConfigError for a list without a source, a hypothesis without links, and links beyond its words.
+        """
+        values = np.zeros((len(nbest), 3))
+        if not len(nbest):
+            return values
+        length = len(source_of(nbest, "decoder-alignment").split())
+        for row, hypothesis in enumerate(nbest):
+            where = f"decoder-alignment: segment {nbest.segment_id}, hypothesis {row + 1}"
+            if hypothesis.links is None:
+                raise ConfigError(f"{where} has no column of links such as 0-0 1-2 (in Moses, --print-alignment-info)")
+            size = len(hypothesis.words)
+            links = _numbers(hypothesis.links)
+            if len(links) and (links.max(axis=0) >= (length, size)).any():
+                ends = "-".join(map(str, links.max(axis=0).tolist()))
+                raise ConfigError(f"{where} has links up to {ends}, but {length} source words and {size} of its own")
+            linked = [len(np.unique(side)) for side in links.T]
+            away = np.abs((links[:, 0] + 1) / max(length, 1) - (links[:, 1] + 1) / max(size, 1))
+            values[row] = linked[1] - size, linked[0] - length, -away.mean() if len(links) else -1.0
+        return values
+
+
+def _numbers(links: str) -> LongArray:
+    """(n, 2) the source word and the word of the hypothesis of each link."""
+    return np.array(links.replace("-", " ").split(), np.int64).reshape(-1, 2)
+
 
 Value = Literal[
     "forward", "backward", "forward_per_word", "backward_per_word", "unlinked_target", "unlinked_source", "distance",

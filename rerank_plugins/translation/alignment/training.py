@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.translation.alignment.bitext import Bitext, Cooccurrence, cooccurrence, read_bitext
 from rerank_plugins.translation.alignment.em import (
@@ -212,16 +211,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training.
+    """The settings of training: the options of `rerank train word-alignment`.
 
-    `iterations`  of EM, for the HMM of each of its two models
-    `alpha`       of the symmetric Dirichlet prior of translation probabilities (variational Bayes); 0 for none
-    `null`        p₀, the probability that a word is aligned to NULL; in model 1 it is 1 / (l + 1) instead
-    `lowercase`   whether words are compared in lower case
-    `longest`     pairs with more words on a side are left out
-    `least`       pairs of words whose t is smaller in both directions are not kept in the model
-
-    Raises ConfigError for values out of range.
+    `null` is p₀, the probability that a word is aligned to NULL; in model 1 it is 1 / (l + 1) instead.
     """
 
     model: Kind = "hmm"
@@ -231,15 +223,6 @@ class Settings:
     lowercase: bool = True
     longest: int = 100
     least: float = 1e-5
-
-    def __post_init__(self) -> None:
-        if self.model not in ("ibm1", "diagonal", "hmm"):
-            raise ConfigError(f"model {self.model!r}: wanted ibm1, diagonal or hmm")
-        for name, least in (("iterations", 1), ("longest", 1), ("alpha", 0), ("least", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} = {getattr(self, name)}: wanted at least {least}")
-        if not 0 < self.null < 1:
-            raise ConfigError(f"null = {self.null}: wanted a probability between 0 and 1")
 
 
 class Iteration(NamedTuple):

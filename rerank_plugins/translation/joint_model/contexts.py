@@ -1,11 +1,9 @@
 """The inputs of the network for each target word: the target words before it, and a window of source words.
 
-Each target word is affiliated with a source word (Devlin et al. 2014, section 2.1): a linked word with its own, and a
-word without a link with the source word of the nearest linked word of the target sentence; of two that are equally
-near, with that of the one to the right. (The alignment models of this package link a target word to at most one source
-word.) The context of target word j, affiliated with source word a, is the 2w + 1 source words from a - w to a + w, and
-the h target words before j. The end of the sentence, `</s>`, is predicted too, and affiliated with the end of the
-source. Positions outside of a sentence have symbols of their own.
+A linked target word is affiliated with its source word (Devlin et al. 2014, section 2.1), another one with that of the
+nearest linked word; of two that are equally near, with that of the one to the right. The context of target word j,
+affiliated with source word a, is the 2w + 1 source words from a - w to a + w, and the h target words before j. `</s>`
+is predicted too, and affiliated with the end of the source. Positions outside of a sentence have symbols of their own.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """The joint model's score of a translation: ln p of its words, given the words before and the aligned source words.
 
-Each word of the hypothesis is affiliated with a source word by a word alignment model (contexts.py).
-With p the probabilities of the m words of a hypothesis and of its `</s>`:
-
-    total        sum ln p
-    per_word     total / (m + 1)
-    improbable   -#{words with p < 0.01}
-
-All unknown words together have one probability. Higher is better. Equal contexts within a list are computed once.
+With p the probabilities of the m words of a hypothesis and of its `</s>`: total = sum ln p; per_word = total / (m + 1);
+improbable = -#{words with p < 0.01}. All unknown words together have one probability.
 """
 
 from __future__ import annotations
@@ -42,10 +36,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
     model: Path = option(doc="model from `rerank train joint-lm`")
     alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
 
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`, `improbable`."""
-        return ("total", "per_word", "improbable")
+    components = ("total", "per_word", "improbable")
 
     @cached_property
     def _model(self) -> JointModel:

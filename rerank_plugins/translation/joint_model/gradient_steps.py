@@ -1,16 +1,11 @@
 """A step of training: the gradient of a batch by sampled outputs, and the moves of the weights against it.
 
-The sum over all output words is estimated from a part C of them: the predicted words of the batch and some that are
-drawn from the distribution q. Output e is in C with the probability
-
-    pi_e = 1 - (1 - q_e)^draws (1 - p_e)^batch,    p the distribution of predicted words,
-
-so that the sum of exp(s_e) / pi_e over C, in which the right word itself counts once, is an estimate of the sum over
-all outputs without bias (importance sampling; Bengio and Senécal 2003). All words of the batch share C.
-
-A batch has few of all words. The embedding and the output weights of a word are a row each, with a rate of its own,
-which falls with the squares of the row's gradients (Adagrad: Duchi et al. 2011, with one sum for a row): rare words
-move as far as frequent ones do. The hidden layer, which every word moves, has the steps of Adam (Kingma and Ba 2015).
+The sum over all output words is estimated from a part C of them: the predicted words of the batch and some drawn from
+the distribution q. Output e is in C with the probability pi_e = 1 - (1 - q_e)^draws (1 - p_e)^batch, p the distribution
+of predicted words, so that the sum of exp(s_e) / pi_e over C, in which the right word itself counts once, has no bias
+(importance sampling; Bengio and Senécal 2003). The embedding and the output weights of a word have a rate of their own,
+which falls with the squares of the row's gradients (Adagrad: Duchi et al. 2011); the hidden layer has the steps of Adam
+(Kingma and Ba 2015).
 """
 
 from __future__ import annotations

@@ -26,14 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training.
+    """The settings of training: the options of `rerank train joint-lm`, and others.
 
-    `window` source words on either side of the affiliated one and `history` target words are the context of a word;
-    rarer source words than `source_count` and rarer target words than `target_count` are unknown. `embedding` and
-    `hidden` are the sizes of the layers. There are `epochs` passes over the words, in batches; the first steps are
-    `word_step` of embeddings and outputs and `step` of the hidden layer. `draws` outputs are drawn for a batch, and the
-    share `dropout` of the hidden layer is left out for each word. Up to `held_out` pairs, at most one of 20, are not
-    learnt from.
+    The first steps are `word_step` of embeddings and outputs and `step` of the hidden layer; `draws` outputs are drawn
+    for each batch. Up to `held_out` pairs, at most one of 20, are not learnt from.
     """
 
     window: int = 5

@@ -1,19 +1,13 @@
 """Matches of a hypothesis's n-grams with the translations of training sentences that are similar to the source.
 
-The training pairs whose source is nearest to the segment's source are retrieved, with fuzzy-match scores s_j from 0
-to 1. Their target sides T_j are compared with hypothesis e. Counts are clipped: an event is
-the k-th occurrence of an n-gram in a sentence. With `combine = "mean"` the value of an event is the sum of
-s_j / sum s over the T_j that have it; with "best" it is the highest s_j of these. Then
+The target sides T_j of the nearest training pairs, with fuzzy-match scores s_j, are compared with hypothesis e. An
+event is the k-th occurrence of an n-gram in a sentence; its value is the sum of s_j / sum s over the T_j that have it
+(`combine = "mean"`) or the highest s_j of these ("best").
 
     precision_n = sum of the values of the n-grams of e / number of n-grams of e
     recall_n    = the same sum / sum of the values of all n-grams of the T_j
     similarity  = max_j s_j (1 - edit distance(e, T_j) / max(|e|, |T_j|))
     longest     = max_j of the number of words of the longest n-gram that e and T_j share
-
-All are 0 for an empty hypothesis, and all but `longest` where no pair is similar to the source; a hypothesis of fewer
-than n words has precision_n = recall_n = 0. Lists of sentences that the memory was built from need `copies = false`:
-otherwise the reference itself may be the nearest translation, and a tuner trusts the memory too much. The cost is less
-than a millisecond a segment and some microseconds a hypothesis.
 """
 
 from __future__ import annotations

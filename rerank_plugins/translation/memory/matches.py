@@ -1,12 +1,9 @@
 """Matches of hypotheses with retrieved sentences: clipped n-grams, edit distances, and longest runs of common words.
 
-The event (g, k) is the k-th occurrence of n-gram g in a sentence. Its value is computed over the sentences T_j that
-contain g at least k times: the sum of their weights w_j, or the highest weight. The sum of values over the events of a
-hypothesis e is, in the first case, sum_j w_j sum_g min(#_g(e), #_g(T_j)), the weighted mean of BLEU's clipped matches
-if weights sum to 1; in the second case it counts each event once, for the sentence of highest weight that has it.
-
-N-grams are nodes of a trie. The children of a node by token are the n-grams that are one word longer; its child by
-REPEATED is the event of its next occurrence. Keys (node, token) are exact, so no collision changes a value.
+The event (g, k) is the k-th occurrence of n-gram g in a sentence. Its value is the sum of the weights w_j of the
+sentences T_j that contain g at least k times, or the highest of them; in the first case, the sum over the events of a
+hypothesis e is sum_j w_j sum_g min(#_g(e), #_g(T_j)), the weighted mean of BLEU's clipped matches. N-grams are nodes of
+a trie, whose keys (node, token) are exact; the child of a node by REPEATED is the event of its next occurrence.
 """
 
 from __future__ import annotations
@@ -112,19 +109,9 @@ def matched(
 
 @filling_kernel
 def _match(
-    tokens: Any,
-    rows: Any,
-    sentences: Any,
-    sentence_rows: Any,
-    weights: Any,
-    highest: bool,
-    keys: Any,
-    child: Any,
-    value: Any,
-    last: Any,
-    times: Any,
-    sums: Any,
-) -> None:
+    tokens: Any, rows: Any, sentences: Any, sentence_rows: Any, weights: Any, highest: bool, keys: Any, child: Any,
+    value: Any, last: Any, times: Any, sums: Any,
+) -> None:  # fmt: skip
     """Build the trie of the weighted sentences, and add to `sums` (hypotheses + 1, orders), which must hold zeros.
 
     `keys` is an empty table whose size is a power of two; `child` has the nodes of its slots. By node: the `value`, the

@@ -1,17 +1,13 @@
 """The memory: sentence pairs in two languages, and the retrieval of those whose source is nearest to a sentence.
 
-Retrieval has two stages, as in computer-aided translation. An inverted index finds the pairs with the highest BM25
-scores (Robertson and Zaragoza 2009) against the words q of the sentence,
+An inverted index finds the pairs with the highest BM25 scores (Robertson and Zaragoza 2009) against the words q of the
+sentence; then the fuzzy-match score s of these candidates decides (Koehn and Senellart 2010):
 
     score(d) = sum_w #_w(q) idf(w) #_w(d) (k1 + 1) / (#_w(d) + k1 (1 - b + b |d| / mean |d|)),
-    idf(w) = ln(1 + (N - n_w + 0.5) / (n_w + 0.5)),
+    idf(w) = ln(1 + (N - n_w + 0.5) / (n_w + 0.5)),    s(q, d) = 1 - edit distance(q, d) / max(|q|, |d|),
 
-for N pairs, n_w of which have w on the source side. Then the fuzzy-match score of these candidates decides,
-
-    s(q, d) = 1 - edit distance(q, d) / max(|q|, |d|),
-
-over words (Koehn and Senellart 2010). A word's BM25 weight in a sentence, its impact, is stored as an integer of 16
-bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums are exact in any order.
+for N pairs, n_w of which have w on the source side. A word's BM25 weight in a sentence, its impact, is stored as an
+integer of 16 bits relative to the highest one (Anh, de Kretser and Moffat 2001), so that sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -30,7 +26,6 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory.matches import compare
-from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
 from rerank_plugins.translation.words import split_words
 
 UNKNOWN = -1  # the number of a word that is not in the memory
@@ -77,7 +72,7 @@ class Sentences:
 class Postings:
     """Where each source word occurs: in sentences `documents[starts[w] : starts[w + 1]]`, ascending, with `impacts`.
 
-    `highest` (V) is the highest impact of each word.
+    `highest` (V) is the highest impact of each word, which nothing reads.
     """
 
     starts: Annotated[LongArray, Offsets("V", "E")]
@@ -141,22 +136,18 @@ class TranslationMemory(PickledFields):
         Scores are sums of 16-bit impacts. Equal ones are in the order of the pairs.
         """
         terms, counts = np.unique(query[query != UNKNOWN], return_counts=True)
-        bounds = self.postings.highest[terms] * counts.astype(np.int64)
-        order = np.argsort(-bounds, kind="stable")
-        own = np.zeros(0, np.int64) if copies else self._copies(query, terms)
-        heap = np.empty(most, np.int64)
-        size = best_documents(
-            terms[order].astype(np.int64), counts[order], bounds[order], own,
-            self.postings.starts, self.postings.documents, self.postings.impacts,
-            *self._scratch, heap,
-        )  # fmt: skip
-        keys = -np.sort(-heap[:size])
-        return (1 << DOCUMENT_BITS) - 1 - (keys & ((1 << DOCUMENT_BITS) - 1)), keys >> DOCUMENT_BITS
-
-    @cached_property
-    def _scratch(self) -> tuple[IntArray, IntArray]:
-        """Totals of all pairs, which are 0 between two retrievals, and room for the numbers of pairs."""
-        return np.zeros(len(self), np.int32), np.empty(len(self), np.int32)
+        starts, totals = self.postings.starts, np.zeros(len(self), np.int64)
+        for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
+            within = slice(starts[term], starts[term + 1])
+            totals[self.postings.documents[within]] += count * self.postings.impacts[within].astype(np.int64)
+        if not copies:
+            totals[self._copies(query, terms)] = 0
+        found = np.flatnonzero(totals)
+        if len(found) > most:
+            lowest = np.partition(totals[found], len(found) - most)[len(found) - most]
+            found = found[totals[found] >= lowest]
+        found = found[np.argsort(-totals[found], kind="stable")[:most]]
+        return found, totals[found]
 
     def _copies(self, query: IntArray, terms: IntArray) -> LongArray:
         """The pairs whose source side has exactly the words of a query; `terms` are its distinct known words."""

@@ -122,15 +122,9 @@ class TrainedClassifier:
 
 
 def train_classifiers(
-    job: Job,
-    dev: Sequence[Judgement],
-    test: Sequence[Judgement],
-    text: TextPipeline,
-    *,
-    columns: Sequence[str] = (),
-    criterion: Criterion = "accuracy",
-    logistic: bool = True,
-) -> list[TrainedClassifier]:
+    job: Job, dev: Sequence[Judgement], test: Sequence[Judgement], text: TextPipeline, *, columns: Sequence[str] = (),
+    criterion: Criterion = "accuracy", logistic: bool = True,
+) -> list[TrainedClassifier]:  # fmt: skip
     """A threshold on each column that varies, tuned on `dev`; with `logistic`, then a regression on all.
 
     Raises ConfigError where no column varies.

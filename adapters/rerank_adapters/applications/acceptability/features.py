@@ -58,20 +58,20 @@ def fit_logistic(values: FloatArray, good: BoolArray, strength: float = 1.0, *, 
     return Logistic(weights, float(np.ravel(model.intercept_)[0] - weights @ centre) if constant else 0.0)
 
 
-def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:
+def named_model(job: Job, spec: str | Path) -> tuple[str, dict[str, Any]]:
     """The name and the config table of the language model that `spec` describes.
 
     The name is that of the config, or the file's without its endings, or else the label or the name of the plugin.
     """
     table = job.language_model_table(spec)
     if spec in job.config.language_model:
-        return spec, table
+        return str(spec), table
     if Path(spec).is_file():
         return Path(spec).name.split(".")[0], table
     return str(table.pop("label", table["use"])), table
 
 
-def with_models(job: Job, specs: Sequence[str]) -> Job:
+def with_models(job: Job, specs: Sequence[str | Path]) -> Job:
     """The job with each language model as one more feature, labelled with the name of the model.
 
     A spec is a file, a name of the config, or a plugin with its options (see `named_model`).

@@ -22,7 +22,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     columns_option,
     job_flags,
-    models_option,
+    language_model_option,
     output_file,
     text_option,
     text_steps,
@@ -86,14 +86,14 @@ def recorded_weights(job: Job, table: FeatureTable, weights: FloatArray, text: T
 @click.argument("pairs", type=Path)
 @click.option("-o", "--output", type=output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip
-@models_option
+@language_model_option(multiple=True)
 @columns_option
 @text_option
 @job_flags("features", "config", "jobs", "seed")
 @click.pass_obj
 def command(
-    registry: Registry, flags: JobFlags, pairs: Path, output: Path, models: tuple[str, ...], columns: tuple[str, ...],
-    steps: tuple[str, ...],
+    registry: Registry, flags: JobFlags, pairs: Path, output: Path, models: tuple[str | Path, ...],
+    columns: tuple[str, ...], steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Fit weights to PAIRS, for `rerank acceptability pairs -w` (extra `ml`).
 

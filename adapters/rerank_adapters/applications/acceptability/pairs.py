@@ -22,7 +22,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     columns_option,
     job_flags,
-    models_option,
+    language_model_option,
     output_file,
     style_option,
     text_option,
@@ -217,7 +217,7 @@ def _points(share: float) -> str:
 
 @click.command("pairs")
 @click.argument("pairs", type=Path)
-@models_option
+@language_model_option(multiple=True)
 @columns_option
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Also judge by the sum of all columns with these weights.")  # fmt: skip
@@ -233,7 +233,7 @@ def _points(share: float) -> str:
 @job_flags("features", "config", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry, flags: JobFlags, pairs: Path, models: tuple[str, ...], columns: tuple[str, ...],
+    registry: Registry, flags: JobFlags, pairs: Path, models: tuple[str | Path, ...], columns: tuple[str, ...],
     weights: Path | None, by: tuple[str, ...], baseline: str | None, failures: Path | None, steps: tuple[str, ...],
     style: str,
 ) -> None:  # fmt: skip

@@ -29,7 +29,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     columns_option,
     job_flags,
-    models_option,
+    language_model_option,
     output_file,
     style_option,
     text_option,
@@ -139,7 +139,7 @@ def _percent(share: float) -> str:
 @click.command("sentences")
 @click.argument("dev", type=Path)
 @click.argument("test", type=Path)
-@models_option
+@language_model_option(multiple=True)
 @columns_option
 @click.option("--criterion", type=click.Choice(["accuracy", "mcc"]), default="accuracy", show_default=True,
               help="Tune thresholds for accuracy, or for Matthews' correlation (mcc).")  # fmt: skip
@@ -155,8 +155,8 @@ def _percent(share: float) -> str:
 @job_flags("features", "config", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry, flags: JobFlags, dev: Path, test: Path, models: tuple[str, ...], columns: tuple[str, ...],
-    criterion: str, logistic: bool, save: Path | None, choose: str | None, plots: Path | None,
+    registry: Registry, flags: JobFlags, dev: Path, test: Path, models: tuple[str | Path, ...],
+    columns: tuple[str, ...], criterion: str, logistic: bool, save: Path | None, choose: str | None, plots: Path | None,
     steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Train classifiers of sentences on DEV and measure them on TEST.

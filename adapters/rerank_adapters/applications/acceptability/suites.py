@@ -22,7 +22,7 @@ from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
-    models_option,
+    language_model_option,
     output_file,
     style_option,
     text_option,
@@ -173,17 +173,16 @@ def surprisal_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
 
 @click.command("suites")
 @click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
-@models_option
-@click.option(
-    "--surprisals", type=output_file, metavar="FILE", help="Also write the surprisal of each region to this file (TSV)."
-)
+@language_model_option(multiple=True)
+@click.option("--surprisals", type=output_file, metavar="FILE",
+              help="Also write the surprisal of each region to this file (TSV).")  # fmt: skip
 @text_option
 @style_option
 @job_flags("config")
 @click.pass_obj
 def command(
-    registry: Registry, flags: JobFlags, suites: tuple[Path, ...], models: tuple[str, ...], surprisals: Path | None,
-    steps: tuple[str, ...], style: str,
+    registry: Registry, flags: JobFlags, suites: tuple[Path, ...], models: tuple[str | Path, ...],
+    surprisals: Path | None, steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Count the predictions of test suites that language models meet.
 

@@ -22,11 +22,11 @@ from rerank_adapters.applications.analysis.ablation import (
 )
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
-    TABLE_HELP,
     JobFlags,
     job_flags,
     source_option,
     style_option,
+    table_option,
 )
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
@@ -255,7 +255,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @click.argument("nbest", nargs=-1, required=True, metavar="CONFIG|NBEST...")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
-@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
+@table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
               help="Measure this part alone. Repeatable. Default: all.")  # fmt: skip
 @click.option("--base", multiple=True, metavar="FAMILY",

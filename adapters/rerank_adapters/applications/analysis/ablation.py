@@ -98,16 +98,9 @@ class Ablation:
 
 
 def ablate(
-    trials: FamilyTrials,
-    base: Sequence[str],
-    parts: Sequence[Part],
-    settings: Evaluation,
-    *,
-    samples: int,
-    seed: int,
-    groups: Sequence[str] | None = None,
-    progress: Callable[[int], None] = lambda tuned: None,
-) -> Ablation:
+    trials: FamilyTrials, base: Sequence[str], parts: Sequence[Part], settings: Evaluation, *, samples: int, seed: int,
+    groups: Sequence[str] | None = None, progress: Callable[[int], None] = lambda tuned: None,
+) -> Ablation:  # fmt: skip
     """Measure the `parts`.
 
     `base` are the families that others are added to; `samples` is the number of resampled tuning sets, 0 for none.
@@ -158,13 +151,9 @@ class _Tests:
     groups: Sequence[str] | None
 
     def trials(
-        self,
-        families: Sequence[str],
-        choices: Sequence[FloatArray],
-        pairs: Sequence[tuple[FloatArray, FloatArray]],
-        *,
+        self, families: Sequence[str], choices: Sequence[FloatArray], pairs: Sequence[tuple[FloatArray, FloatArray]], *,
         corrected: bool,
-    ) -> tuple[Trial, ...]:
+    ) -> tuple[Trial, ...]:  # fmt: skip
         """A row for each family: the score of its choices (segments, S), and the gain of its pair of choices."""
         flat = [self._units(statistics) for pair in pairs for statistics in pair]
         gains = paired_gains(

@@ -1,7 +1,4 @@
-"""`rerank parse`: parses the sentences of a text or of n-best lists, and writes CoNLL-U or brackets.
-
-`rerank parse`: parses text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees.
-"""
+"""`rerank parse`: parses a text or n-best lists to CoNLL-U or brackets."""
 
 from __future__ import annotations
 
@@ -42,15 +39,9 @@ KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
 def write_parses(
-    job: Job,
-    parser: CachedParser,
-    text: str | None,
-    nbest: Sequence[Path],
-    steps: TextPipeline,
-    output: Path,
-    kind: str | None = None,
-    k_best: bool = False,
-) -> ParseCounts:
+    job: Job, parser: CachedParser, text: str | None, nbest: Sequence[Path], steps: TextPipeline, output: Path,
+    kind: str | None = None, k_best: bool = False,
+) -> ParseCounts:  # fmt: skip
     """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, after text steps.
 
     `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
@@ -139,18 +130,9 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @job_flags("config", "format_", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    text: str | None,
-    nbest: tuple[str, ...],
-    gold: tuple[str, ...],
-    parser: str,
-    kind: str | None,
-    k_best: bool,
-    longest: int | None,
-    steps: tuple[str, ...],
-    output: Path,
-) -> None:
+    registry: Registry, flags: JobFlags, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str,
+    kind: str | None, k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
+) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.
 
     A TEXT has one sentence per line; of n-best lists, each distinct hypothesis is parsed once.

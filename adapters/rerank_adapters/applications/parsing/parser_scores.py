@@ -1,7 +1,4 @@
-"""`rerank parse --evaluate`: compares a parser with gold trees of CoNLL-U or brackets.
-
-Prints the scores of a parser on gold trees: a table on a terminal, tab-separated rows for programs.
-"""
+"""`rerank parse --evaluate`: compares a parser with gold trees of CoNLL-U or brackets, and prints the scores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`rerank project-trees`: projects the trees of one side of a parallel text to the other, and writes CoNLL-U.
-
-`rerank project-trees`: makes trees for a language without a treebank, through word alignments.
-"""
+"""`rerank project-trees`: trees for a language without a treebank, projected through word alignments."""
 
 from __future__ import annotations
 
@@ -25,12 +22,12 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, wri
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.translation.alignment.model import WordAlignmentModel
 from rerank_plugins.translation.projection_through_links import Projected, project
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
+LONGEST = 40  # words on a side: longer pairs are left out
 Words = tuple[str, ...]
 Wanted = tuple[Words, bool]  # a sentence of the target side, and whether its tree is wanted
 TargetTrees = Callable[[Iterable[Wanted]], Iterator[DependencyTree | None]]
@@ -56,11 +53,10 @@ def project_trees(
     target_trees: TargetTrees,
     output: Path,
     least: float,
-    longest: int,
 ) -> ProjectionCounts:
     """Write the projected trees of the source sides of sentence pairs whose density is `least` or more.
 
-    `target_trees` gives the tree of each target side that is wanted, or None. Pairs with more than `longest` words on a
+    `target_trees` gives the tree of each target side that is wanted, or None. Pairs with more than LONGEST words on a
     side, or with none, are left out. Raises FormatError, ConfigError.
     """
     counts = ProjectionCounts()
@@ -70,11 +66,11 @@ def project_trees(
         pairs, targets = tee(
             (tuple(source.split()), tuple(target.split())) for source, target in read_sentence_pairs(texts)
         )
-        trees = target_trees((target, _fits(source, target, longest)) for source, target in targets)
+        trees = target_trees((target, _fits(source, target)) for source, target in targets)
         for number, ((source, target), tree) in enumerate(zip(pairs, trees, strict=True), 1):
             bar.add(1)
             counts.pairs += 1
-            usable = tree is not None and _fits(source, target, longest)
+            usable = tree is not None and _fits(source, target)
             projected = _projected(model, source, tree) if tree is not None and usable else None
             counts.with_tree += usable
             if projected is not None and projected.density >= least:
@@ -86,8 +82,8 @@ def project_trees(
     return counts
 
 
-def _fits(source: Words, target: Words, longest: int) -> bool:
-    return min(len(source), len(target)) >= 1 and max(len(source), len(target)) <= longest
+def _fits(source: Words, target: Words) -> bool:
+    return min(len(source), len(target)) >= 1 and max(len(source), len(target)) <= LONGEST
 
 
 def _projected(model: WordAlignmentModel, source: Words, tree: DependencyTree) -> Projected | None:
@@ -144,14 +140,12 @@ def read_trees(path: str) -> TargetTrees:
                    "sentences.")  # fmt: skip
 @click.option("--density", type=click.FloatRange(0, 1), default=0.8, show_default=True,
               help="Keep trees in which at least this proportion of the words has a one-to-one link.")  # fmt: skip
-@click.option("--longest", type=click.IntRange(1), default=40, show_default=True, metavar="N",
-              help="Leave out pairs with more than N words on a side.")  # fmt: skip
 @output_option("Where to write the trees, as CoNLL-U.")
-@job_flags("config", "jobs")
+@job_flags("jobs")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, texts: tuple[str, ...], alignment: Path, parser: str, trees: str | None,
-    density: float, longest: int, output: Path,
+    density: float, output: Path,
 ) -> None:  # fmt: skip
     """Project trees to the source side of sentence pairs.
 
@@ -171,9 +165,9 @@ def command(
     closing = Closing()
     job = Job.create(flags.settings, registry)
     target_trees = read_trees(trees) if trees else parsed_trees(job.parser(parser), job.config.jobs)
-    counts = project_trees(read_model(alignment), texts, target_trees, output, density, longest)
+    counts = project_trees(read_model(alignment), texts, target_trees, output, density)
     click.echo(
-        f"{counted(counts.pairs, 'pair')}, {counts.with_tree:,} with a tree of up to {longest} words on both sides; "
+        f"{counted(counts.pairs, 'pair')}, {counts.with_tree:,} with a tree of up to {LONGEST} words on both sides; "
         f"mean density of the trees kept {counts.density / max(1, counts.kept):.2f}",
         err=True,
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import FormatError
 
 TOPS = (1, 2, 3, 5, 10)
 
@@ -47,9 +49,26 @@ def accuracy_table(title: str, records: Sequence[Mapping[str, Any]]) -> Table:
         for record in records
     ]
     header = ("%", *(f"top {top}" for top in TOPS), "interval")
-    note = (
-        f"Of {records[0]['sentences']:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
-        if records
-        else "There is no sentence."
-    )
+    note = f"Of {records[0]['sentences']:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
     return Table(title, header, tuple(rows), (note,))
+
+
+def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
+    """Yield the sentences. Raises FormatError, with the file and line, for one whose missing word is not known."""
+    empty = True
+    for sentence in sentences:
+        if sentence.complete is None:
+            wanted = "the missing word is not known: accuracies need a file of `rerank remove-word`"
+            raise FormatError(wanted, path=name, line=sentence.line)
+        empty = False
+        yield sentence
+    if empty:
+        raise FormatError("there is no sentence to measure accuracies on", path=name)
+
+
+def print_accuracies(title: str, shares: Mapping[str, FloatArray], sentences: int, layout: str) -> None:
+    """Print the proportions of each system, as a table or, with the layout `json`, as JSON."""
+    from rerank_adapters.report.output import write_records
+
+    records = accuracy_records(shares, sentences)
+    write_records(records, [accuracy_table(title, records)], "json" if layout == "json" else "table")

@@ -1,8 +1,6 @@
-"""Computes the score of the billion-word imputation task: the mean edit distance to the complete sentences.
+"""`rerank edit-distance`: the score of the billion-word imputation task, the mean edit distance to complete sentences.
 
 The distance is that of Levenshtein (1966), by rapidfuzz, over whole sentences with their spaces; lower is better.
-
-`rerank edit-distance`: scores restored sentences as the billion-word imputation task does.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import is_header, parse_rows
-from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.commands.options import style_option
 from rerank_adapters.evaluation.significance import Z
 from rerank_adapters.report.tables import Table
 from rerank_plugins.core.arrays import LongArray
@@ -65,39 +62,26 @@ def distance_records(complete: Sentences, systems: list[Sentences]) -> Iterator[
         mean, n = float(distances.mean()), len(distances)
         half = Z * float(distances.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
         right = float((distances == 0).mean())
-        yield {
-            "system": system.name,
-            "sentences": n,
-            "mean": mean,
-            "low": mean - half,
-            "high": mean + half,
-            "right": right,
-        }
+        bounds = {"low": mean - half, "high": mean + half}
+        yield {"system": system.name, "sentences": n, "mean": mean, **bounds, "right": right}
 
 
 def distance_table(records: list[dict[str, Any]]) -> Table:
     """The records as a table."""
     rows = [
-        (
-            record["system"],
-            f"{record['mean']:.4f}",
-            f"{record['low']:.3f} to {record['high']:.3f}",
-            f"{100 * record['right']:.2f} %",
-        )
-        for record in records
+        (r["system"], f"{r['mean']:.4f}", f"{r['low']:.3f} to {r['high']:.3f}", f"{100 * r['right']:.2f} %")
+        for r in records
     ]
     header = ("system", "mean distance", "95 % interval", "right")
-    return Table(
-        "Edit distance", header, tuple(rows), (f"Characters per sentence, over {records[0]['sentences']:,} sentences.",)
-    )
+    note = f"Characters per sentence, over {records[0]['sentences']:,} sentences."
+    return Table("Edit distance", header, tuple(rows), (note,))
 
 
 @click.command("edit-distance")
 @click.argument("complete")
 @click.argument("restored", nargs=-1, required=True, metavar="RESTORED...")
 @style_option
-@output_option("Write the scores to this file.")
-def command(complete: str, restored: tuple[str, ...], style: str, output: Path) -> None:
+def command(complete: str, restored: tuple[str, ...], style: str) -> None:
     """Score restored sentences by their mean edit distance.
 
     The score of the billion-word imputation task is the mean Levenshtein distance in characters between the RESTORED
@@ -110,11 +94,8 @@ def command(complete: str, restored: tuple[str, ...], style: str, output: Path) 
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 
-    closing = Closing()
     whole = read_sentences(complete)
     if not whole.by_id:
         raise FormatError("there is no sentence", path=whole.name)
     records = list(distance_records(whole, [read_sentences(path) for path in restored]))
-    write_records(records, [distance_table(records)], style, output)
-    if str(output) != "-":
-        closing.wrote(f"the scores of {counted(len(records), 'system')}", output)
+    write_records(records, [distance_table(records)], style)

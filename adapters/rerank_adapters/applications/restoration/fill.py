@@ -1,11 +1,7 @@
-"""Finds the most probable words for a gap, from one of two sources of candidates.
+"""`rerank fill`: the most probable words for a gap, and the accuracy.
 
 `ContextFilling` mixes the five contexts of a model of missing words; `SubstituteFilling` takes the exact best
 substitutes under an n-gram model (FASTSUBS, Yuret 2012).
-
-Measures the accuracy of filling on sentences whose missing words are known.
-
-`rerank fill`: prints the most probable words for the blank of each sentence.
 """
 
 from __future__ import annotations
@@ -20,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import TOPS, accuracy_records, accuracy_table, top_accuracies
+from rerank_adapters.applications.restoration.accuracy import TOPS, answered, print_accuracies, top_accuracies
 from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
-from rerank_adapters.applications.restoration.locate import answered
 from rerank_adapters.applications.restoration.options import (
     accuracy_option,
     candidates_option,
@@ -31,7 +26,7 @@ from rerank_adapters.applications.restoration.options import (
     processes_option,
 )
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError
 from rerank_plugins.core.brackets_and_quotes import normal_form
@@ -212,24 +207,17 @@ def as_json(filled: Iterable[tuple[Incomplete, list[Candidate]]], parts: Sequenc
         yield json.dumps({"sentence": sentence.id, "position": position, "words": words}, ensure_ascii=False) + "\n"
 
 
-def report_accuracies(
-    sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, style: str, output: Path
-) -> int:
-    """Write how often the right word is among the first words; returns the number of sentences."""
-    from rerank_adapters.report.output import write_records
-
+def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, layout: str) -> None:
+    """Print how often the right word is among the first words."""
     ranks = []
     with CountingBar("sentences filled") as bar:
-        filled = in_batches(
-            FillGaps(filling, min(TOPS[-1], filling.size)), answered(sentences, name), jobs, "the model"
-        )
+        task = FillGaps(filling, min(TOPS[-1], filling.size))
+        filled = in_batches(task, answered(sentences, name), jobs, "the model")
         for sentence, candidates in bar.over(filled):
             word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
             ranks.append(words.index(word) if word in words else None)
     system = "substitutes" if isinstance(filling, SubstituteFilling) else "five contexts"
-    records = accuracy_records({system: top_accuracies(ranks)}, len(ranks))
-    write_records(records, [accuracy_table("Missing words", records)], style, output)
-    return len(ranks)
+    print_accuracies("Missing words", {system: top_accuracies(ranks)}, len(ranks), layout)
 
 
 @click.command("fill")
@@ -244,12 +232,11 @@ def report_accuracies(
               help="Print a line for each word, a JSON object for each sentence, or the sentences with their best "
                    "words.")  # fmt: skip
 @accuracy_option
-@style_option
-@output_option("Write the words, or the accuracies, to this file.")
+@output_option("Write the words to this file.")
 @processes_option
 def command(
     text: str, model: Path | None, ngram: Path | None, candidates: int | None, most: int, layout: str, accuracy: bool,
-    style: str, output: Path, jobs: int,
+    output: Path, jobs: int,
 ) -> None:  # fmt: skip
     """Fill the blank of each sentence of a TEXT.
 
@@ -269,9 +256,7 @@ def command(
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text), gaps=True)
         if accuracy:
-            number = report_accuracies(sentences, source, display_name(text), jobs, style, output)
-            if str(output) != "-":
-                closing.wrote(f"the accuracies on {counted(number, 'sentence')}", output)
+            report_accuracies(sentences, source, display_name(text), jobs, layout)
             return
         with open_atomic(output) as out, CountingBar("sentences filled") as bar:
             filled = bar.over(in_batches(FillGaps(source, most), sentences, jobs, "the model"))

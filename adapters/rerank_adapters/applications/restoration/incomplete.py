@@ -1,16 +1,12 @@
-"""Reads and writes CSV files of the billion-word imputation task: the header `"id","sentence"`, then such rows.
-
-The incomplete sentences and the submissions of restored ones have the same form. A quotation mark in a sentence is
-written twice. Files are read and written in a stream.
-
-Reads sentences that lack one word from files of any of three forms, which the first line shows.
+"""Files of sentences that lack one word, in any of three forms, which the first line shows.
 
     incomplete<TAB>position<TAB>word     what `rerank remove-word` writes, with the right answers
-    "id","sentence"                      CSV of the billion-word imputation task (imputation_file.py)
+    "id","sentence"                      CSV of the billion-word imputation task, whose submissions have the same form
     he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
 
 A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in
-`missing_words`: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
+`missing_words`: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2. Files are
+read and written in a stream.
 """
 
 from __future__ import annotations

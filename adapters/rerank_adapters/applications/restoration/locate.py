@@ -1,9 +1,4 @@
-"""Finds the most probable gaps of a sentence that lacks a word.
-
-Measures the accuracies of all methods of location on sentences whose missing words are known.
-
-`rerank locate`: prints the most probable positions of a missing word.
-"""
+"""`rerank locate`: the most probable gaps of a sentence that lacks a word, and the accuracies of all methods."""
 
 from __future__ import annotations
 
@@ -19,9 +14,9 @@ import numpy as np
 
 from rerank_adapters.applications.restoration.accuracy import (
     TOPS,
-    accuracy_records,
-    accuracy_table,
+    answered,
     chance,
+    print_accuracies,
     top_accuracies,
 )
 from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
@@ -33,9 +28,8 @@ from rerank_adapters.applications.restoration.options import (
     processes_option,
 )
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar
-from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
@@ -94,24 +88,8 @@ def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
         yield json.dumps({"sentence": sentence.id, "places": gaps}, ensure_ascii=False) + "\n"
 
 
-def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
-    """Yield the sentences. Raises FormatError, with the file and line, for one whose missing word is not known."""
-    empty = True
-    for sentence in sentences:
-        if sentence.complete is None:
-            wanted = "the missing word is not known: accuracies need a file of `rerank remove-word`"
-            raise FormatError(wanted, path=name, line=sentence.line)
-        empty = False
-        yield sentence
-    if empty:
-        raise FormatError("there is no sentence to measure accuracies on", path=name)
-
-
-def report_accuracies(
-    sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, style: str, output: Path
-) -> int:
-    """Write the accuracies of each method and those of chance; returns the number of sentences."""
-    from rerank_adapters.report.output import write_records
+def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, layout: str) -> None:
+    """Print the accuracies of each method and those of chance."""
     from rerank_plugins.missing_words.model import METHODS
 
     known = list(answered(sentences, name))
@@ -124,9 +102,7 @@ def report_accuracies(
                 gaps = [place.gap for place in places]
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
             shares[method] = top_accuracies(ranks)
-    records = accuracy_records(shares, len(known))
-    write_records(records, [accuracy_table("Positions of missing words", records)], style, output)
-    return len(known)
+    print_accuracies("Positions of missing words", shares, len(known), layout)
 
 
 @click.command("locate")
@@ -138,11 +114,10 @@ def report_accuracies(
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each position, or a JSON object for each sentence.")  # fmt: skip
 @accuracy_option
-@style_option
-@output_option("Write the positions, or the accuracies, to this file.")
+@output_option("Write the positions to this file.")
 @processes_option
 def command(
-    text: str, model: Path, method: Method, most: int, layout: str, accuracy: bool, style: str, output: Path, jobs: int
+    text: str, model: Path, method: Method, most: int, layout: str, accuracy: bool, output: Path, jobs: int
 ) -> None:
     """Locate the missing word of each sentence of a TEXT.
 
@@ -159,9 +134,7 @@ def command(
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:
-            number = report_accuracies(sentences, model, display_name(text), jobs, style, output)
-            if str(output) != "-":
-                closing.wrote(f"the accuracies on {counted(number, 'sentence')}", output)
+            report_accuracies(sentences, model, display_name(text), jobs, layout)
             return
         with open_atomic(output) as out, CountingBar("sentences located") as bar:
             located = bar.over(in_batches(Locating(model, method, most), sentences, jobs, "the model"))

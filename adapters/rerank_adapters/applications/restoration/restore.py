@@ -1,22 +1,17 @@
-"""Makes an n-best list of restored sentences of an incomplete one, with the scores of each insertion as features.
+"""`rerank restore`: lists of insertions, reranked if there are weights, and the choice among them.
 
-The list has the `words` best candidates for each of the `gaps` most probable gaps. Its features are ln p of the gap by
+The list of a sentence has the best candidates for each of the most probable gaps. Its features are ln p of the gap by
 each method of location, ln p of the word in the gap, and the parts of the latter; a hypothesis's score is the first of
 each together, ln p(gap) + ln p(word | gap). Lists are sorted by that score.
 
-Restores sentences: makes lists of insertions, reranks them if there are weights, and writes the results.
-
-Chooses the restoration of the least expected edit distance, which may be the incomplete sentence itself.
-
 The billion-word imputation task counts the characters in which a restored sentence differs from the complete one. A
-wrong word then costs more than no word. With p(h) the probability of each restored sentence h of a list, the choice is
+wrong word then costs more than no word. With p(h) the probability of each restored sentence h of a list, the choice of
+the fewest edits is
 
     argmin_c Σ_h p(h) d(c, h) + r (|c| - |s|)
 
 among the sentences c of the list and the incomplete sentence s (minimum Bayes risk). r is the probability of all
 restorations that the list lacks: to these, an insertion of k characters is taken to add k edits.
-
-`rerank restore`: makes incomplete sentences complete.
 """
 
 from __future__ import annotations
@@ -33,10 +28,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import accuracy_records, accuracy_table, top_accuracies
+from rerank_adapters.applications.restoration.accuracy import answered, print_accuracies, top_accuracies
 from rerank_adapters.applications.restoration.fill import Filling, filling_source
 from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete, row_lines
-from rerank_adapters.applications.restoration.locate import Locating, answered
+from rerank_adapters.applications.restoration.locate import Locating
 from rerank_adapters.applications.restoration.options import (
     accuracy_option,
     candidates_option,
@@ -46,7 +41,7 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
 )
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file, output_option, style_option
+from rerank_adapters.commands.options import jobs_option, output_file, output_option
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import Hypothesis, NBestList, Rescored
@@ -56,9 +51,7 @@ from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
-    from rerank_adapters.applications.restoration.locate import Locating
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.config import Config
     from rerank_plugins.missing_words.model import Method
 
 
@@ -112,13 +105,14 @@ class Inserting(PickledFields):
                 text = batch[owner].restored(gap, candidate.word)
                 hypotheses[owner].append(Hypothesis(text, features, round(at + candidate.ln_p, DIGITS)))
         return [
-            NBestList(sentence.id, tuple(sorted(insertions, key=_falling)), self.names, line=sentence.line)
+            NBestList(
+                sentence.id,
+                tuple(sorted(insertions, key=lambda one: -(one.score or 0.0))),
+                self.names,
+                line=sentence.line,
+            )
             for sentence, insertions in zip(batch, hypotheses, strict=True)
         ]
-
-
-def _falling(hypothesis: Hypothesis) -> float:
-    return -(hypothesis.score or 0.0)
 
 
 def least_edits(incomplete: str, restored: Sequence[str], scores: FloatArray, rest: float) -> int:
@@ -195,21 +189,6 @@ class Restoring:
     inserting: Inserting
     fewest_edits: bool = False
 
-    @classmethod
-    def create(
-        cls, config: Config, registry: Registry, weights: Path | None, inserting: Inserting, fewest_edits: bool
-    ) -> Restoring:
-        """The job of the config, or of the weights' record. Raises ConfigError for weights that cannot be read."""
-        from rerank_adapters.chain.job import Job
-        from rerank_adapters.chain.provenance import recorded_job
-
-        job = Job.create(config, registry)
-        if weights is None:
-            return cls(job, None, inserting, fewest_edits)
-        tuned = read_weights(weights)
-        recorded = recorded_job(tuned.provenance, weights, registry)
-        return cls(recorded.with_config({"jobs": config.jobs}), tuned, inserting, fewest_edits)
-
     def restored(self, sentences: Iterable[Incomplete]) -> Iterator[Restored]:
         """Yield each sentence with its insertions, in order and in bounded memory."""
         from rerank_adapters.chain.apply import apply_weights
@@ -229,37 +208,20 @@ class Restoring:
         with ExitStack() as files:
             out = files.enter_context(open_atomic(output))
             restored = self._with_lists(self.restored(sentences), nbest_out, files)
-            bar = None if self.weights else files.enter_context(CountingBar("sentences restored"))
-            number = 0
+            bar = CountingBar("sentences restored")  # with weights, the bar of the extraction is shown
+            if self.weights is None:
+                files.enter_context(bar)
+            out.writelines(LAYOUTS[layout](bar.over(restored)))
+        return bar.done
 
-            def counted() -> Iterator[Restored]:
-                nonlocal number
-                for one in restored:
-                    yield one
-                    number += 1
-                    if bar is not None:
-                        bar.add(1)
-
-            if layout == "imputation":
-                out.writelines(row_lines((one.sentence.id, one.text()) for one in counted()))
-            else:
-                writer = {"text": _as_text, "tsv": _as_table, "json": _as_json}[layout]
-                out.writelines(writer(counted()))
-        return number
-
-    def report_accuracies(
-        self, sentences: Iterable[Incomplete], name: str, style: str, output: Path, nbest_out: Path | None
-    ) -> int:
-        """Write how often the complete sentence is among the first ones; returns the number of sentences."""
-        from rerank_adapters.report.output import write_records
-
+    def report_accuracies(self, sentences: Iterable[Incomplete], name: str, layout: str, nbest_out: Path | None) -> int:
+        """Print how often the complete sentence is among the first ones; returns the number of sentences."""
         ranks = []
         with ExitStack() as files:
             for one in self._with_lists(self.restored(answered(sentences, name)), nbest_out, files):
                 texts, complete = [one.nbest[row].text for row in one.order()], one.sentence.complete
                 ranks.append(texts.index(complete) if complete in texts else None)
-        records = accuracy_records({"restored": top_accuracies(ranks)}, len(ranks))
-        write_records(records, [accuracy_table("Restored sentences", records)], style, output)
+        print_accuracies("Restored sentences", {"restored": top_accuracies(ranks)}, len(ranks), layout)
         return len(ranks)
 
     def _with_lists(self, restored: Iterable[Restored], nbest_out: Path | None, files: ExitStack) -> Iterator[Restored]:
@@ -291,6 +253,13 @@ def _as_json(restored: Iterable[Restored]) -> Iterator[str]:
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
+def _as_rows(restored: Iterable[Restored]) -> Iterator[str]:
+    return row_lines((one.sentence.id, one.text()) for one in restored)
+
+
+LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _as_rows}
+
+
 @click.command("restore")
 @click.argument("text", default="-")
 @model_option
@@ -301,26 +270,24 @@ def _as_json(restored: Iterable[Restored]) -> Iterator[str]:
               help="Fill the N most probable gaps of each sentence; 0 fills all.")  # fmt: skip
 @click.option("-k", "words", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Fill each gap with its K most probable words.")  # fmt: skip
-@click.option("--known-gaps", is_flag=True, help="Fill only the right gap where TEXT records it.")
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Choose among the restored sentences by these weights, which record their features.")  # fmt: skip
 @click.option("--decision", type=click.Choice(["likeliest", "fewest-edits"]), default="likeliest", show_default=True,
               help="Choose the most probable restoration, or that of the least expected edit distance in characters, "
                    "which leaves a sentence as it is where every word is probably wrong.")  # fmt: skip
-@click.option("--layout", type=click.Choice(["text", "tsv", "json", "imputation"]), default="text", show_default=True,
+@click.option("--layout", type=click.Choice(list(LAYOUTS)), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
 @click.option("--nbest-out", type=output_file, metavar="FILE",
               help="Also write all restored sentences, as n-best lists with their features.")  # fmt: skip
 @accuracy_option
-@style_option
-@output_option("Write the sentences, or the accuracies, to this file.")
-@job_flags("config", "format_", "jobs")
+@output_option("Write the sentences to this file.")
+@jobs_option
 @click.pass_obj
 def command(
-    registry: Registry, flags: JobFlags, text: str, model: Path, method: Method, ngram: Path | None,
-    candidates: int | None, gaps: int, words: int, known_gaps: bool, weights: Path | None, decision: str, layout: str,
-    nbest_out: Path | None, accuracy: bool, style: str, output: Path,
+    registry: Registry, text: str, model: Path, method: Method, ngram: Path | None, candidates: int | None, gaps: int,
+    words: int, weights: Path | None, decision: str, layout: str, nbest_out: Path | None, accuracy: bool, output: Path,
+    jobs: int | None,
 ) -> None:  # fmt: skip
     """Restore the missing word of each sentence of a TEXT.
 
@@ -336,21 +303,27 @@ def command(
         -o weights.toml
     rerank restore test.incomplete -m news.mw -w weights.toml
     """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.config import Config
+
     closing = Closing()
     filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
     locating.model  # noqa: B018  a model that cannot be read is reported before any work
-    inserting = Inserting(locating, filling, gaps, words, known_gaps)
-    restoring = Restoring.create(flags.settings, registry, weights, inserting, decision == "fewest-edits")
+    job, tuned = Job.create(Config(), registry), read_weights(weights) if weights is not None else None
+    if weights is not None and tuned is not None:
+        job = recorded_job(tuned.provenance, weights, registry)
+    job = job.with_config({"jobs": jobs} if jobs else {})
+    inserting = Inserting(locating, filling, gaps, words)
+    restoring = Restoring(job, tuned, inserting, decision == "fewest-edits")
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:
-            number = restoring.report_accuracies(sentences, display_name(text), style, output, nbest_out)
+            number = restoring.report_accuracies(sentences, display_name(text), layout, nbest_out)
         else:
             number = restoring.write(sentences, layout, output, nbest_out)
     if nbest_out is not None:
         closing.wrote(counted(number, "n-best list"), nbest_out)
     if not accuracy:
         closing.wrote(counted(number, "restored sentence"), output)
-    elif str(output) != "-":
-        closing.wrote(f"the accuracies on {counted(number, 'sentence')}", output)

@@ -20,12 +20,10 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     help="Rerank by these weights: a weights.toml, whose features are loaded once.",
 )  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Listen at this address.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Listen at this port; 0: any."
-)
-@click.option(
-    "-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Rerank in this many processes."
-)
+@click.option("--port", type=click.IntRange(0, 65535), default=8017, show_default=True,
+              help="Listen at this port; 0: any.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True,
+              help="Rerank in this many processes.")  # fmt: skip
 @click.option("--max-body", type=click.IntRange(1), default=4_000_000, show_default=True, metavar="BYTES",
               help="Refuse a larger body (413).")  # fmt: skip
 @click.option("--max-lists", type=click.IntRange(1), default=100, show_default=True, metavar="N",
@@ -42,19 +40,9 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
               help="Refuse requests beyond this many connections (503).")  # fmt: skip
 @click.pass_obj
 def command(
-    registry: Registry,
-    weights: Path,
-    host: str,
-    port: int,
-    jobs: int,
-    max_body: int,
-    max_lists: int,
-    max_hypotheses: int,
-    max_words: int,
-    timeout: float,
-    queue: int,
-    max_connections: int,
-) -> None:
+    registry: Registry, weights: Path, host: str, port: int, jobs: int, max_body: int, max_lists: int,
+    max_hypotheses: int, max_words: int, timeout: float, queue: int, max_connections: int,
+) -> None:  # fmt: skip
     """Serve reranking over HTTP, with models loaded once.
 
     POST /rerank takes lists as JSON, or in any n-best format with ?format=NAME, and answers with the lists in their new

@@ -47,7 +47,7 @@ def measures_of(
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
-    from rerank_plugins.similarity.esa.model import read_model as read_esa
+    from rerank_plugins.similarity.esa_model import read_model as read_esa
     from rerank_plugins.similarity.measures.table import Measures
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
 

@@ -1,6 +1,4 @@
-"""A random forest as plain arrays: scikit-learn (the extra `ml`) trains it, but is not needed to apply or store it.
-
-A trained similarity system in one file: a regression for each source, the forest that mixes them, and vectors.
+"""A trained similarity system in one file: a regression for each source, the forest that mixes them, and vectors.
 
 The file does not include the data of other families of measures (WordNet, ESA â€¦); `data` identifies them.
 
@@ -8,6 +6,8 @@ The file does not include the data of other families of measures (WordNet, ESA â
 single regression for all sources (the paper's r4); `mixed` averages the scores of all regressions, weighted by the
 forest's probability of each source (r1); `best` takes the score of the most probable source (r2). Scores are clipped to
 the range of the training scores.
+
+scikit-learn (the extra `ml`) trains the random forest, but is not needed to apply or store it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Regression on the measures chosen by forward selection with ten-fold cross-validation (Wu et al. 2013, section 3.2).
+"""The regressions of similarity systems: forward selection of measures (Wu et al. 2013, section 3.2), and shrinkage.
 
-`select_as_paper` is their method: linear regression with a constant. Each round adds the measure whose regression has
-the highest Pearson correlation with the scores of all pairs, where each pair is predicted from the folds that it is not
-in. The rounds continue until no measure is left; the regression is that of the earliest round with the highest
-correlation. The ridge penalty is that of WEKA, which they used: 1e-8.
+`select_as_paper` is their method: linear regression with a constant, and ten-fold cross-validation. Each round adds the
+measure whose regression has the highest Pearson correlation with the scores of all pairs, where each pair is predicted
+from the folds that it is not in. The rounds continue until no measure is left; the regression is that of the earliest
+round with the highest correlation. The ridge penalty is that of WEKA, which they used: 1e-8.
 
 `select` modifies the method for pairs of several sources and uses ridge regression. Values and scores are centred
 within each source, so that the weights distinguish pairs of one source from each other and do not express which source
@@ -12,10 +12,9 @@ penalty is ½ λ |w|². Each round adds the feature whose regression has the hig
 the held-out folds, averaged over the sources. The regression is that of the earliest round whose correlation is within
 TOLERANCE of the highest: where the curve is flat, fewer features probably generalise better to other pairs.
 
-Ridge regression on all measures, each penalised less the better it correlates with the scores: for new sources.
-
-Forward selection fits the sources that it is trained on: of many similar measures it takes those that suit these
-sources. Here all measures stay, and the weight of a measure is shrunk towards 0 the more, the less the measure
+`shrink` is for new sources: ridge regression on all measures, each penalised less the better it correlates with the
+scores. Forward selection fits the sources that it is trained on: of many similar measures it takes those that suit
+these sources. Here all measures stay, and the weight of a measure is shrunk towards 0 the more, the less the measure
 correlates with the scores by itself. Let z be the measures less the mean of their source, divided by their standard
 deviations, y the scores less the mean of their source, k the number of sources, n(s) the number of pairs of source s,
 and r(i) the correlation of measure i with the scores, averaged over the sources. The weights w minimise
@@ -54,15 +53,9 @@ def centred(values: FloatArray, sources: LongArray) -> FloatArray:
 
 
 def select(
-    values: FloatArray,
-    scores: FloatArray,
-    sources: LongArray,
-    names: Sequence[str],
-    *,
-    penalty: float,
-    most: int,
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float, most: int,
     rng: np.random.Generator,
-) -> Regression:
+) -> Regression:  # fmt: skip
     """Fit a regression of (n) scores on a selection of the (n, names) values, made in at most `most` rounds."""
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
@@ -161,14 +154,9 @@ class _Trials:
 
 
 def shrink(
-    values: FloatArray,
-    scores: FloatArray,
-    sources: LongArray,
-    names: Sequence[str],
-    *,
-    penalty: float,
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float,
     rng: np.random.Generator,
-) -> Regression:
+) -> Regression:  # fmt: skip
     """Fit a regression of (n) scores on the (n, names) values; measures with large scaled weights come first."""
     weights, spread = shrunk_weights(values, scores, sources, penalty)
     order = [i for i in np.argsort(-np.abs(weights) * spread, kind="stable").tolist() if weights[i]]

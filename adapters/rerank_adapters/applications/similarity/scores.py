@@ -1,23 +1,14 @@
-"""Computes correlations of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % intervals.
+"""`rerank similarity apply` and `evaluate`: scores of sentence pairs, and their correlation with human scores.
 
-The intervals use Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n - 3) for r and
-s = √((1 + ρ²/2) / (n - 3)) for ρ (Bonett and Wright 2000). The correlation with constant values is undefined: it is
-given as 0. The interval of three pairs or fewer is [-1, 1].
-
-Evaluates a similarity system by the correlation of its scores with human scores.
-
-Reports the correlations of a similarity system, a row for each file, and the curve of its feature selection.
-
-`rerank similarity apply`: scores pairs of sentences.
-
-`rerank similarity evaluate`: correlates scores with those of people.
+The 95 % intervals of Pearson's r and Spearman's ρ use Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n -
+3) for r and s = √((1 + ρ²/2) / (n - 3)) for ρ (Bonett and Wright 2000). The correlation with constant values is
+undefined: it is given as 0. The interval of three pairs or fewer is [-1, 1].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import atanh, sqrt, tanh
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +22,6 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option, style_option
 from rerank_adapters.evaluation.significance import Interval, Z
-from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import FormatError
@@ -104,24 +94,16 @@ def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Me
     return results
 
 
-SHOWN = 10  # measures of a regression that has them all
-
-
 def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any]]:
     """A record for each file, and for several files also their mean, weighted by their numbers of pairs."""
-    records: list[dict[str, Any]] = [
-        {
-            "pairs_file": result.name,
-            "pairs": result.correlation.pairs,
-            "pearson": result.correlation.pearson,
-            "pearson_low": result.correlation.pearson_interval.low,
-            "pearson_high": result.correlation.pearson_interval.high,
-            "spearman": result.correlation.spearman,
-            "spearman_low": result.correlation.spearman_interval.low,
-            "spearman_high": result.correlation.spearman_interval.high,
-        }
-        for result in results
-    ]
+    records: list[dict[str, Any]] = []
+    for result in results:
+        found = result.correlation
+        low, high = found.pearson_interval
+        record = {"pairs": found.pairs, "pearson": found.pearson, "pearson_low": low, "pearson_high": high}
+        low, high = found.spearman_interval
+        record |= {"spearman": found.spearman, "spearman_low": low, "spearman_high": high}
+        records.append({"pairs_file": result.name, **record})
     if len(results) > 1:
         weights = [record["pairs"] for record in records]
         mean = {key: float(np.average([r[key] for r in records], weights=weights)) for key in ("pearson", "spearman")}
@@ -142,52 +124,15 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
     return Table("Correlation with human scores", header, tuple(rows), ("The intervals are Fisher's.",))
 
 
-def training_lines(model: SimilarityModel) -> list[str]:
-    """What each regression is made of, and the correlations in cross-validation and for sources left out."""
-    lines = []
-    for source, regression in model.regressions.items():
-        size = len(regression.columns)
-        lines.append(f"{source}: {size} measures, r {regression.correlation:.3f} in ten-fold cross-validation")
-        shown = zip(regression.columns, regression.weights, strict=True)
-        if regression.curve:
-            for (column, weight), (_, value) in zip(shown, regression.curve, strict=False):
-                lines.append(f"  {column:<32} r {value:.3f}  weight {weight:+.3f}")
-            continue
-        lines += [f"  {column:<32} weight {weight:+.3f}" for column, weight in islice(shown, SHOWN)]
-        lines += [f"  and {size - SHOWN} more"] if size > SHOWN else []
-    if absent := model.provenance.get("absent"):
-        lines.append(f"measures of the paper whose data are not given: {', '.join(absent)}")
-    left_out = ", ".join(f"{source} r {value:.3f}" for source, value in model.provenance.get("left_out", {}).items())
-    return [*lines, f"for a source left out: {left_out}"] if left_out else lines
-
-
-def plot_curve(model: SimilarityModel, path: Path) -> None:
-    """The correlation in cross-validation after each round of selection, a line a source (Wu et al. 2013, Figure 1)."""
-    figure, axes = new_figure()
-    for source, regression in model.regressions.items():
-        values = [value for _, value in regression.curve]
-        axes.plot(range(1, len(values) + 1), values, label=source)
-        axes.plot(len(regression.columns), values[len(regression.columns) - 1], "o", color=axes.lines[-1].get_color())
-    axes.set_xlabel("measures selected")
-    axes.set_ylabel("Pearson's r in cross-validation")
-    axes.legend()
-    save_figure(figure, path)
-
-
 @click.command("apply")
 @click.argument("pairs", type=Path)
 @similarity_options
 @click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
 @output_option("Write the scores to this file.")
 def apply(
-    pairs: Path,
-    model: Path | None,
-    measure: str | None,
-    data: dict[str, Any],
-    steps: tuple[str, ...],
-    with_pairs: bool,
-    output: Path,
-) -> None:
+    pairs: Path, model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
+    with_pairs: bool, output: Path,
+) -> None:  # fmt: skip
     """Score the similarity of PAIRS of sentences, one pair per line.
 
     Words are weighted by their rarity among the pairs of the file, so score pairs of one kind together.
@@ -207,23 +152,14 @@ def apply(
 @click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
 @similarity_options
 @style_option
-@output_option("Write the result to this file.")
 def evaluate(
-    files: tuple[Path, ...],
-    model: Path | None,
-    measure: str | None,
-    data: dict[str, Any],
-    steps: tuple[str, ...],
+    files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     style: str,
-    output: Path,
-) -> None:
+) -> None:  # fmt: skip
     """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average."""
     from rerank_adapters.report.output import write_records
 
-    closing = Closing()
     system, measures = similarity_of(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
         records = similarity_records(evaluate_similarity(system, files, measures))
-    write_records(records, [similarity_table(records)], style, output)
-    if str(output) != "-":
-        closing.wrote(f"correlations for {counted(len(files), 'file')}", output)
+    write_records(records, [similarity_table(records)], style)

@@ -1,12 +1,10 @@
-"""Trains similarity systems on scored sentence pairs of several sources.
-
-`rerank similarity train`: learns from scored pairs how to combine measures of similarity.
-"""
+"""`rerank similarity train`: trains similarity systems on scored sentence pairs of several sources."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +15,9 @@ from rerank_adapters.applications.similarity.measures import data_options, famil
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
-from rerank_adapters.applications.similarity.scores import pearson, plot_curve, training_lines
+from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
+from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
@@ -30,6 +29,7 @@ from rerank_plugins.similarity.measures.table import PAPER, POOLS
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures
 
+SHOWN = 10  # measures of a regression that has them all
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
 
@@ -194,9 +194,41 @@ def train_similarity(
     return replace(model, vectors=vectors, data=data, provenance=provenance)
 
 
+def training_lines(model: SimilarityModel) -> list[str]:
+    """What each regression is made of, and the correlations in cross-validation and for sources left out."""
+    lines = []
+    for source, regression in model.regressions.items():
+        size = len(regression.columns)
+        lines.append(f"{source}: {size} measures, r {regression.correlation:.3f} in ten-fold cross-validation")
+        shown = zip(regression.columns, regression.weights, strict=True)
+        if regression.curve:
+            for (column, weight), (_, value) in zip(shown, regression.curve, strict=False):
+                lines.append(f"  {column:<32} r {value:.3f}  weight {weight:+.3f}")
+            continue
+        lines += [f"  {column:<32} weight {weight:+.3f}" for column, weight in islice(shown, SHOWN)]
+        lines += [f"  and {size - SHOWN} more"] if size > SHOWN else []
+    if absent := model.provenance.get("absent"):
+        lines.append(f"measures of the paper whose data are not given: {', '.join(absent)}")
+    left_out = ", ".join(f"{source} r {value:.3f}" for source, value in model.provenance.get("left_out", {}).items())
+    return [*lines, f"for a source left out: {left_out}"] if left_out else lines
+
+
+def plot_curve(model: SimilarityModel, path: Path) -> None:
+    """The correlation in cross-validation after each round of selection, a line a source (Wu et al. 2013, Figure 1)."""
+    figure, axes = new_figure()
+    for source, regression in model.regressions.items():
+        values = [value for _, value in regression.curve]
+        axes.plot(range(1, len(values) + 1), values, label=source)
+        axes.plot(len(regression.columns), values[len(regression.columns) - 1], "o", color=axes.lines[-1].get_color())
+    axes.set_xlabel("measures selected")
+    axes.set_ylabel("Pearson's r in cross-validation")
+    axes.legend()
+    save_figure(figure, path)
+
+
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
-@model_output()
+@model_output
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="one: a single regression for all sources. mixed, best: a regression for each source; a random "
@@ -207,18 +239,13 @@ def train_similarity(
 @click.option("--without", multiple=True, metavar="FAMILY",
               help="Leave out this family (overlap, ngrams, strings, entities, shape, tfidf …) or set of the paper "
                    "(dkpro, takelab, mayo). Repeatable.")  # fmt: skip
-@click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
-              help="Penalty of ridge regression (not with --learner paper).")  # fmt: skip
-@click.option("--most", type=click.IntRange(1), default=30, show_default=True,
-              help="Maximum number of selection rounds (--learner selected).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the folds and the forest.")
 @click.option("--plot", type=output_file, metavar="FILE",
               help="Plot the curve of the selection to FILE (--learner selected, paper; extra `plot`).")  # fmt: skip
 @text_option
-@click.pass_context
 def command(
-    context: click.Context, files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
-    without: tuple[str, ...], penalty: float, most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
+    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
+    without: tuple[str, ...], seed: int, plot: Path | None, steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
 
@@ -232,12 +259,7 @@ def command(
     """  # noqa: D301
     if plot is not None and learner == "shrunk":
         raise ConfigError("--plot draws the curve of a selection: it needs --learner selected or paper")
-    if learner == "paper":
-        for option in ("penalty", "most"):
-            if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
-                why = "linear regression has no penalty, and the selection goes through all rounds"
-                raise ConfigError(f"--{option} is not for --learner paper: {why}")
-    settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
+    settings = SimilaritySettings(mode, learner, without, seed=seed, text=text_steps(steps))  # type: ignore[arg-type]
     with StatusLine() as stages:
         model = train_similarity(by_source(files), measures_of(**data), settings, stages)
         size = write_similarity(model, output)

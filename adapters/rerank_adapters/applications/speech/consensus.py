@@ -1,7 +1,4 @@
-"""Writes confusion networks in the format of SRILM's word meshes (`wlat-format(5)`, the section on word meshes).
-
-`rerank consensus`: finds the words of highest posterior in each list, and writes its confusion network.
-"""
+"""`rerank consensus`: the words of highest posterior in each list, and its confusion network as SRILM's word mesh."""
 
 from __future__ import annotations
 

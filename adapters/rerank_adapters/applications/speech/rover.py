@@ -1,9 +1,4 @@
-"""Reads the outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists.
-
-ROVER: combines the outputs of systems by voting, and tunes its settings on references.
-
-`rerank rover`: combines the outputs of several systems by voting.
-"""
+"""`rerank rover`: combines the outputs of systems by voting, and tunes its settings on references."""
 
 from __future__ import annotations
 
@@ -33,7 +28,6 @@ from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.kit.nbest_lists import Posterior
     from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
 
 
@@ -150,11 +144,12 @@ class Combination:
     times: Sequence[Sequence[TimedWord]]
 
     @classmethod
-    def of(cls, utterance: str, systems: Sequence[System], weights: FloatArray, *, confident: bool) -> Combination:
+    def of(cls, utterance: str, systems: Sequence[System], *, confident: bool) -> Combination:
         """The combination of what the systems recognised; `confident` if all of them have confidences."""
         from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
 
         outputs = [system.output(utterance) for system in systems]
+        weights = np.ones(len(systems))
         network = ConfusionNetwork.combine([output.words for output in outputs], weights)
         confidences = [output.confidences for output in outputs if output.confidences is not None and confident]
         voting = Voting.count(network, weights, confidences or None)
@@ -216,10 +211,6 @@ SHARE = click.FloatRange(0, 1)
 
 @click.command("rover")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
-@click.option(
-    "-w", "--weight", "weights", multiple=True, type=click.FloatRange(0, min_open=True), metavar="WEIGHT",
-    help="The weight of a system's votes. Repeat it for each system, in their order. Default: 1 each.",
-)  # fmt: skip
 @click.option("--alpha", type=SHARE, default=1.0, show_default=True,
               help="The weight of a word's frequency in its score; its confidence has the rest.")  # fmt: skip
 @click.option("--confidence", type=click.Choice(["avg", "max"]), default="avg", show_default=True,
@@ -232,10 +223,9 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--nbest", is_flag=True,
               help="SYSTEMs are n-best lists: the words of highest posterior vote, with their posteriors as "
                    "confidences.")  # fmt: skip
-@click.option(
-    "--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score", show_default=True,
-    help="With --nbest, what posteriors are made of, as for `rerank consensus`.",
-)  # fmt: skip
+@click.option("--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score",
+              show_default=True,
+              help="With --nbest, what posteriors are made of, as for `rerank consensus`.")  # fmt: skip
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @output_option("Write the combined outputs to this file.")
@@ -246,9 +236,9 @@ SHARE = click.FloatRange(0, 1)
 @format_option
 @click.pass_obj
 def command(
-    registry: Registry, systems: tuple[str, ...], weights: tuple[float, ...], alpha: float, confidence: ConfidenceKind,
-    null: float, reference: Path | None, nbest: bool, posterior: Posterior, scale: float, output: Path,
-    form: OutputForm | None, reference_form: ReferenceForm, format_: str | None,
+    registry: Registry, systems: tuple[str, ...], alpha: float, confidence: ConfidenceKind, null: float,
+    reference: Path | None, nbest: bool, posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
+    reference_form: ReferenceForm, format_: str | None,
 ) -> None:  # fmt: skip
     """Combine the outputs of several systems by voting.
 
@@ -266,8 +256,6 @@ def command(
     from rerank_adapters.chain.job import Job
 
     closing = Closing()
-    if weights and len(weights) != len(systems):
-        raise ConfigError(f"found {len(weights)} weights for {len(systems)} systems; wanted one for each")
     paths = [Path(path) for path in systems]
     if nbest:
         lists = Job.create(JobFlags(format_=format_).settings, registry).format
@@ -284,12 +272,8 @@ def command(
                 raise ConfigError(f"{system.name}: no CTM; a CTM of combined outputs needs the times of all systems")
     settings = VotingSettings(alpha, null, confidence)
     confident = all(system.confident for system in voters)
-    votes = np.array(weights or [1.0] * len(voters))
     with CountingBar("utterances", len(ids)) as bar:
-        combinations = []
-        for utterance in ids:
-            combinations.append(Combination.of(utterance, voters, votes, confident=confident))
-            bar.add(1)
+        combinations = [Combination.of(utterance, voters, confident=confident) for utterance in bar.over(ids)]
     if reference is not None:
         texts = [text for (text,) in read_references([reference], reference_form).for_segments(ids)]
         settings, rate, by_frequency = tune(combinations, texts, WER())

@@ -1,7 +1,4 @@
-"""Sweeps weights over a grid, and reports the scores in a table and a plot.
-
-`rerank sweep`: tries one to three weights, such as that of the language model, at every point of a grid.
-"""
+"""`rerank sweep`: scores weights on a grid, such as LM weight by word penalty, and chooses the best point."""
 
 from __future__ import annotations
 
@@ -16,13 +13,13 @@ import numpy as np
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
-    TABLE_HELP,
     JobFlags,
     job_flags,
     output_file,
     references_option,
     source_option,
     style_option,
+    table_option,
 )
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
@@ -65,11 +62,16 @@ class Sweep:
         scores = points.reshape([len(axis.values) for axis in axes])
         return cls(axes, scores, best_point(scores, started.measures[0].metric.higher_is_better), learnt)
 
+    def plane(self) -> FloatArray:
+        """The scores by the first two axes, at the best value of a third."""
+        plane: FloatArray = self.scores[(..., self.best[2])] if len(self.axes) > 2 else self.scores
+        return plane
+
 
 def sweep_table(sweep: Sweep, metric: str) -> Table:
     """The scores by the first axis (rows) and the second (columns), at the best value of a third; * marks the best."""
     rows, columns = sweep.axes[0], sweep.axes[1] if len(sweep.axes) > 1 else None
-    plane = sweep.scores[(..., sweep.best[2])] if len(sweep.axes) > 2 else sweep.scores
+    plane = sweep.plane()
     cells = []
     for i, value in enumerate(rows.values):
         scores = plane[i].ravel()
@@ -97,7 +99,7 @@ def plot_sweep(sweep: Sweep, metric: str, path: Path) -> None:
     """Draw a line (one axis) or a map of the scores (two; at the best value of a third), with the best point."""
     figure, drawing = new_figure()
     first = sweep.axes[0]
-    plane = sweep.scores[(..., sweep.best[2])] if len(sweep.axes) > 2 else sweep.scores
+    plane = sweep.plane()
     if len(sweep.axes) == 1:
         drawing.plot(first.values, plane, marker=".")
         drawing.plot(first.values[sweep.best[0]], plane[sweep.best], "k*")
@@ -143,31 +145,18 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
               help="The weight of a feature that is on no axis. Repeatable. Default: 1.")  # fmt: skip
 @click.option("--start", metavar="FILE", help="Take the weights that are on no axis from this weights file.")
 @click.option("-o", "--output", type=output_file, metavar="FILE", help="Write the best weights to this file (.toml).")
-@click.option("--points", type=output_file, default="-", metavar="FILE",
-              help="Write the table of points to this file. Default: stdout.")  # fmt: skip
 @click.option("--plot", type=output_file, metavar="FILE",
               help="Plot the scores over the grid (.png, .pdf or .svg); needs the extra `plot`.")  # fmt: skip
-@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
+@table_option
 @style_option
 @source_option
 @job_flags("metrics", "features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
-    registry: Registry,
-    flags: JobFlags,
-    nbest: tuple[str, ...],
-    references: tuple[Path, ...],
-    reference_form: ReferenceForm,
-    axes: tuple[str, ...],
-    fixed: tuple[str, ...],
-    start: str | None,
-    output: Path | None,
-    points: Path,
-    plot: Path | None,
-    table: Path | None,
-    style: str,
-    source: Path | None,
-) -> None:
+    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
+    reference_form: ReferenceForm, axes: tuple[str, ...], fixed: tuple[str, ...], start: str | None,
+    output: Path | None, plot: Path | None, table: Path | None, style: str, source: Path | None,
+) -> None:  # fmt: skip
     """Sweep weights over a grid: LM weight, word penalty.
 
     Features are extracted once, and the metric (word error rate by default) is computed at every point from its
@@ -196,7 +185,7 @@ def command(
     values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
     metric = job.measures[0].name
-    write_records(sweep_records(sweep, metric), [sweep_table(sweep, metric)], style, points)
+    write_records(sweep_records(sweep, metric), [sweep_table(sweep, metric)], style)
     if plot is not None:
         plot_sweep(sweep, metric, plot)
         closing.wrote("a plot", plot)

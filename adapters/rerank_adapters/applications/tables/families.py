@@ -1,9 +1,4 @@
-"""Options that the commands of `rerank table` share.
-
-Loads feature tables that are to be written to another folder.
-
-Finds the families of features in a table: the columns of each extracted feature, by its label.
-"""
+"""The families of features in a table (the columns of each extracted feature, by its label), and tables as files."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Joins feature tables of the same lists into one.
-
-`rerank table join`: joins several feature tables of the same lists in one.
-
-Drops features from a feature table and from its record.
-
-`rerank table drop`: writes a feature table without some of its features.
-"""
+"""`rerank table join` and `drop`: feature tables of the same lists in one, and a table without some of its features."""
 
 from __future__ import annotations
 

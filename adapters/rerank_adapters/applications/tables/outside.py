@@ -1,11 +1,4 @@
-"""Makes a feature table of scores computed elsewhere.
-
-`rerank table from-text`: makes a feature table of scores computed elsewhere.
-
-Writes pairs of a hypothesis and a reference, or of two hypotheses, as lines to be scored elsewhere.
-
-`rerank table pairs`: writes hypotheses and references to be scored elsewhere.
-"""
+"""`rerank table from-text` and `pairs`: scores computed elsewhere as a table, and texts to be scored elsewhere."""
 
 from __future__ import annotations
 
@@ -22,12 +15,11 @@ from rerank_adapters.commands.options import (
     JobFlags,
     format_option,
     output_option,
-    reference_form_option,
     source_option,
 )
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
@@ -116,7 +108,6 @@ def pair_lines(
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
-@reference_form_option
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
 @click.option("--text", metavar="STEPS", help="Apply these text steps, joined by `+`, as the metric's `text` does.")
 @output_option("Write the pairs to this file.")
@@ -124,7 +115,7 @@ def pair_lines(
 @format_option
 @click.pass_obj
 def pairs(
-    registry: Registry, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, mbr: bool,
+    registry: Registry, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool,
     text: str | None, output: Path, source: Path | None, format_: str | None,
 ) -> None:  # fmt: skip
     """Write pairs of texts to be scored elsewhere.
@@ -151,7 +142,7 @@ def pairs(
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     of_segments: list[tuple[str, ...]] = [() for _ in nbests]
     if references:
-        of_segments = read_references(references, reference_form).for_segments([one.segment_id for one in nbests])
+        of_segments = read_references(references).for_segments([one.segment_id for one in nbests])
     number = 0
     with open_atomic(output) as out:
         for line in pair_lines(nbests, of_segments, pipeline, mbr=mbr):

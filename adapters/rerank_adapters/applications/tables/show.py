@@ -1,7 +1,4 @@
-"""Reports the contents of a feature table as records and tables.
-
-`rerank table show`: shows the features of a table, or the rows of a segment.
-"""
+"""`rerank table show`: the features of a table, or the rows of a segment."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.tables.families import families
-from rerank_adapters.commands.options import columns_option, output_option, style_option
+from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.arrays import LongArray
@@ -127,9 +124,8 @@ def number(value: float | None) -> str:
 @click.argument("table", type=Path)
 @click.option("--segment", metavar="ID", help="Show the rows of this segment.")
 @columns_option
-@output_option("Write the report to this file.")
 @style_option
-def command(table: Path, segment: str | None, columns: tuple[str, ...], output: Path, style: str) -> None:
+def command(table: Path, segment: str | None, columns: tuple[str, ...], style: str) -> None:
     """Show the features of a TABLE, or the rows of a segment.
 
     Of each feature: the family that it belongs to, its range and mean, and its spread, the mean over the lists of the
@@ -154,4 +150,4 @@ def command(table: Path, segment: str | None, columns: tuple[str, ...], output: 
         report = segment_rows(records, f"{table.name}: segment {segment}")
     if columns and not records:
         raise ConfigError(f"{table}: no feature matches {', '.join(columns)}{suggestion(columns[0], whole.all_names)}")
-    write_records(records, [report], style, output)
+    write_records(records, [report], style)

@@ -113,7 +113,7 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
     uses = {*trainer.uses, *(("text", "parser", "config", "jobs") if parses else ())}
     language = "the parser's, if its embedded model knows the words" if parses else "none"
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
-        "output": output_option("Where to write the file.") if trainer.to_stdout else model_output(),
+        "output": output_option("Where to write the file.") if trainer.to_stdout else model_output,
         "language": language_option(language),
         "spoken": spoken_option,
         "text": tokenised_text_option,

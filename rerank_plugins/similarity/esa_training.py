@@ -1,17 +1,9 @@
 """Builds the inverted index of a collection of documents (Gabrilovich and Markovitch 2009, section 3).
 
 The weight of a word in a document is (1 + ln tf) ln(N / df), divided by the Euclidean length of the document's vector.
-A word keeps the `most` documents of greatest weight, where the paper prunes small weights. Documents that are too short
-to be informative are left out (in the paper, those of less than 100 words), as are words that occur in one document.
-
-Documents come from plain text in one of three forms; the title of one without is its file and first line number:
-
-    lines     each line is a document: `title<TAB>text`, or text alone
-    blocks    empty lines separate documents; the first line of a document may be `# title`
-    N         every N lines are a document (running text without marked documents)
-
-The numbered text is spilled to disk beyond the workspace's memory. The index is built one piece of the collection at a
-time and holds at most words x `most` entries besides those of the current piece.
+A word keeps the `most` documents of greatest weight. Short documents and words of one document are left out. Documents
+are `lines` (`title<TAB>text`, or text alone), `blocks` between empty lines (the first line may be `# title`), or every
+N lines. The index is built one piece of the collection at a time.
 """
 
 from __future__ import annotations
@@ -29,7 +21,7 @@ from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.esa.model import EsaModel, index_documents
+from rerank_plugins.similarity.esa_model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
 from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
 
