@@ -160,8 +160,8 @@ class Dies(FeatureExtractor):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 20)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 40)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 20)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 40)
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkey
     shuffled = values(registry, [nbests[1], nbests[0].select(order)], features)
     np.testing.assert_allclose(shuffled[: len(nbests[1])], together[len(nbests[0]) :], **CLOSE)
     np.testing.assert_allclose(shuffled[len(nbests[1]) :], together[order], **CLOSE)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 1)  # each list is a chunk of its own
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 1)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)  # each list is a chunk of its own
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 1)
     alone = values(registry, [nbests[0].select([row]) for row in range(len(nbests[0]))], features)
     np.testing.assert_allclose(alone, together[: len(nbests[0])], **CLOSE)
 
@@ -74,7 +74,7 @@ def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tm
     cache = ValueCache(tmp_path)
     together = values(registry, nbests, features, cache=cache)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 1)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)
     halves = [nbest.select(range(start, len(nbest), 2)) for nbest in nbests for start in (0, 1)]
     by_workers = values(registry, halves, features, jobs=2)
     rows = np.split(np.arange(len(together)), [len(nbests[0])])

@@ -69,8 +69,8 @@ class Where(FeatureExtractor):
 
 @pytest.mark.slow
 def test_one_process_or_two(path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 10)
-    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 20)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
     features = {
         "narrow": HhmmLanguageModel(path, beam=NARROW),

@@ -13,8 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.chain.extraction.chunk import extract_lists
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.runtime.kernel_cache import compilations
 from rerank_plugins import FeatureExtractor, NBestList

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_adapters.chain.apply import aligned, apply_weights
-from rerank_adapters.chain.extraction.chunk import as_read
-from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.extraction.plan import as_read, column_names
 from rerank_adapters.chain.job import Job, through
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.trees import Trees, tree_lead

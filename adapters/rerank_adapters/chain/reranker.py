@@ -19,8 +19,7 @@ import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights
 from rerank_adapters.chain.extract import table_of_one
-from rerank_adapters.chain.extraction.chunk import extract_lists
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.weights import Weights, read_weights

@@ -16,9 +16,8 @@ from threading import Condition, Thread
 
 import numpy as np
 
-from rerank_adapters.chain.extraction.chunk import LARGEST, chunks, chunks_by_cost
 from rerank_adapters.chain.extraction.known_values import KnownValues, of_lists
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import LARGEST, Plan, chunks, chunks_by_cost
 from rerank_adapters.chain.extraction.pool import extract_groups
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__

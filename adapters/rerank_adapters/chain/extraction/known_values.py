@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.chain.extraction.chunk import Extracted, Task
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
 from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
 from rerank_adapters.chain.extraction.value_identity import value_identity
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature

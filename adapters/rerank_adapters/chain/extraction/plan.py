@@ -1,14 +1,24 @@
-"""The plan of an extraction: extractors by label, their text pipelines, and the columns that they make."""
+"""The plan of an extraction: extractors by label, their text pipelines, and the columns that they make.
+
+A chunk of lists is extracted by all extractors of a plan: it is the unit of parallel and resumable work. The arrays
+that extractors return are checked: their shape, their type, and that all values are finite. No value depends on which
+lists form a chunk.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+import numpy as np
+
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureExtractor
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
+from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.identity import describe
 
 
@@ -64,3 +74,156 @@ class Plan:
                 "source": source.describe(),
             }
         return descriptions
+
+
+FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on
+SHARES = 4  # the largest chunk of lists in memory is that part of what is left for one process
+
+
+@dataclass(frozen=True)
+class Task:
+    """Lists and, by label, the rows (of all rows of the lists) whose values are wanted; other labels are left out."""
+
+    nbests: Sequence[NBestList]
+    wanted: Mapping[str, BoolArray]
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """By label, the values (wanted rows, components) of a task, and the CPU seconds that each extractor took."""
+
+    values: Mapping[str, FloatArray]
+    seconds: Mapping[str, float]
+
+
+def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
+    """Lists in groups of at least 64, 128, 256, then 512 hypotheses; the first, small ones are timed soon."""
+    size, group, rows = FIRST, list[NBestList](), 0
+    for nbest in nbests:
+        group.append(nbest)
+        rows += len(nbest)
+        if rows >= size:
+            yield group
+            size, group, rows = min(2 * size, LARGEST), [], 0
+    if group:
+        yield group
+
+
+def chunks_by_cost(nbests: Sequence[NBestList], jobs: int) -> Iterator[list[int]]:
+    """The numbers of the lists in groups: costly lists first, and ever smaller groups, so that processes end together.
+
+    Groups grow as those of `chunks` do, and shrink as little is left for each of the `jobs` processes.
+    """
+    left, size = sum(map(len, nbests)), FIRST
+    group, rows = list[int](), 0
+    for number in sorted(range(len(nbests)), key=lambda number: -_cost(nbests[number])):
+        group.append(number)
+        rows += len(nbests[number])
+        if rows >= max(FIRST, min(size, left // (SHARES * jobs))):
+            yield group
+            left, size = left - rows, min(2 * size, LARGEST)
+            group, rows = [], 0
+    if group:
+        yield group
+
+
+def _cost(nbest: NBestList) -> float:
+    """A measure of what a list costs: parsers need more time for each word of a long text."""
+    return float(sum(len(text) ** 1.5 for text in nbest.texts))
+
+
+def extract_chunk(plan: Plan, task: Task) -> Extracted:
+    """Extract the wanted values. Raises PluginError for an extractor that breaks its contract."""
+    sizes = np.cumsum([len(nbest) for nbest in task.nbests])[:-1]
+    values: dict[str, FloatArray] = {}
+    seconds: dict[str, float] = {}
+    through = cache(lambda text, source: as_read(task.nbests, text, source))
+    for label, rows in task.wanted.items():
+        extractor = plan.extractors[label]
+        started = time.process_time()
+        parts = np.split(rows, sizes)
+        lists = [
+            (nbest, part) for nbest, part in zip(through(*plan.pipelines(label)), parts, strict=True) if part.any()
+        ]
+        whole = [nbest for nbest, _ in lists]
+        if extractor.scope == "text":
+            distinct, back = _distinct(lists)
+            values[label] = np.concatenate(_checked(label, extractor, distinct, whole))[back]
+        else:
+            arrays = _checked(label, extractor, whole, whole)
+            values[label] = np.concatenate([array[part] for array, (_, part) in zip(arrays, lists, strict=True)])
+        seconds[label] = time.process_time() - started
+    return Extracted(values, seconds)
+
+
+def extract_lists(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
+    """Extract all features of all hypotheses of some lists. Raises as `extract_chunk` does."""
+    rows = sum(map(len, nbests))
+    return extract_chunk(plan, Task(nbests, {label: np.ones(rows, bool) for label in plan.extractors}))
+
+
+def as_read(nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline) -> list[NBestList]:
+    """The lists as an extractor reads them."""
+    if not text.steps and not source.steps:
+        return list(nbests)
+    texts = iter(text.apply([t for nbest in nbests for t in nbest.texts]))
+    sources = source.apply([nbest.source or "" for nbest in nbests])
+    return [
+        nbest.with_texts([next(texts) for _ in nbest], None if nbest.source is None else new)
+        for nbest, new in zip(nbests, sources, strict=True)
+    ]
+
+
+def _distinct(lists: Sequence[tuple[NBestList, BoolArray]]) -> tuple[list[NBestList], LongArray]:
+    """The lists with one hypothesis for each distinct text among the marked rows, and the row in these of each mark."""
+    distinct, back, base = [], [], 0
+    for nbest, marked in lists:
+        rows: dict[str, int] = {}  # the first row of each text
+        places: dict[str, int] = {}
+        for row in np.flatnonzero(marked).tolist():
+            text = nbest[row].text
+            rows.setdefault(text, row)
+            back.append(base + places.setdefault(text, len(places)))
+        base += len(rows)
+        distinct.append(nbest if len(rows) == len(nbest) else nbest.select(list(rows.values())))
+    return distinct, np.array(back, np.int64)
+
+
+def _checked(
+    label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList], whole: Sequence[NBestList]
+) -> list[FloatArray]:
+    """The extractor's values of `nbests`, which are parts of the lists `whole`; errors name rows of `whole`."""
+    kind = type(extractor)
+    who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
+    try:
+        arrays = extractor.extract_all(nbests)
+    except RerankError:
+        raise
+    except Exception as error:  # the code of a plugin: say whose it is, and where it failed
+        raise PluginError(f"{who}, {_where_it_fails(extractor, nbests)}: {type(error).__name__}: {error}") from error
+    if len(arrays) != len(nbests):
+        raise PluginError(f"{who}: extract_all returned {len(arrays)} arrays for {len(nbests)} lists")
+    for nbest, original, values in zip(nbests, whole, arrays, strict=True):
+        where, wanted = f"{who}, segment {nbest.segment_id}", (len(nbest), len(extractor.components))
+        if not isinstance(values, np.ndarray) or values.dtype != np.float64:
+            dtype = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise PluginError(f"{where}: found {dtype}, wanted a numpy array of float64")
+        if values.shape != wanted:
+            raise PluginError(f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)")
+        if not np.isfinite(values).all():
+            at, column = map(int, np.argwhere(~np.isfinite(values))[0])
+            value, text = values[at, column], nbest[at].text
+            row = at if nbest is original else original.texts.index(text)
+            name = f"component {extractor.components[column]!r} " if extractor.components[column] else ""
+            raise PluginError(f"{where}, row {row}: {name}is {value}, wanted a finite number (text: {text[:60]!r})")
+    return arrays
+
+
+def _where_it_fails(extractor: FeatureExtractor, nbests: Sequence[NBestList]) -> str:
+    """The first segment whose list alone makes the extractor fail; lists of a chunk are in the order of their costs."""
+    for nbest in nbests:
+        try:
+            extractor.extract_all([nbest])
+        except Exception:
+            return f"segment {nbest.segment_id}"
+    return f"{len(nbests)} segments together, {nbests[0].segment_id} among them"

@@ -14,9 +14,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 
-from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp
-from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task, extract_chunk
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
 from rerank_adapters.runtime.workers import Workers, as_finished, in_order
 from rerank_plugins import FloatArray, NBestList
