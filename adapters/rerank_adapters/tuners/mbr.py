@@ -34,7 +34,6 @@ from rerank_adapters.tuners.within_lists import spread
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep, option
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.elementary_functions import exp
-from rerank_plugins.kit.matrix_products import product
 
 STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
 
@@ -73,6 +72,8 @@ def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | F
 
     `scores` (voters) are the weighted sums of the evidence, `utility` has (n, voters); scales must not be negative.
     """
+    from rerank_plugins.kit.matrix_products import product  # loads numba
+
     weights = exp(np.multiply.outer(scores - scores.max(), scale))
     posterior = weights / weights.sum(axis=0)
     expected: FloatArray = product(utility, posterior.reshape(len(scores), -1))
