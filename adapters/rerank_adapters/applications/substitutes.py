@@ -78,7 +78,7 @@ class Place(NamedTuple):
 def substitute(
     model: FastSubs, lines: Iterable[str], at: str, k: int, *, least: float = 0.0, jobs: int = 1, path: str = ""
 ) -> Iterator[list[Place]]:
-    """The positions of each line (places.py) with their `k` best substitutes, without those of a `share` below `least`.
+    """The positions of each line with their `k` best substitutes, without those of a `share` below `least`.
 
     Raises FormatError for a line that lacks the position.
     """

@@ -43,7 +43,7 @@ def packed_arrays(tables: PackedTables) -> Any:
 def score_packed_steps(
     tables: PackedTables, contexts: LongArray, lengths: LongArray, symbols: LongArray
 ) -> tuple[FloatArray, LongArray]:
-    """The log10 scores and the following contexts of `score_steps` (ngram/steps.py)."""
+    """The log10 scores and the following contexts of `score_steps` (ngram/model.py)."""
     log10, after = np.empty(len(symbols)), np.empty(len(symbols), np.int64)
     _score_packed_steps(*packed_arrays(tables), tables.unseen, contexts, lengths, symbols, log10, after)  # type: ignore[call-arg]
     return log10, after

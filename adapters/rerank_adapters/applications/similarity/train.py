@@ -36,7 +36,7 @@ FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 class SimilaritySettings:
     """How a system is trained; the measures of the families and pools in `without` are left out.
 
-    The learner is `shrunk`, on all measures (shrinkage.py), or `selected`, on at most `most` measures (selection.py),
+    The learner is `shrunk`, on all measures (`shrink`), or `selected`, on at most `most` measures (`select`),
     both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
     Wu et al. 2013 (similarity/measures/table.py).
     """
