@@ -1,11 +1,12 @@
 """Reranking of n-best lists by plugins: the names that a plugin author imports."""
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import Words, known_spelling, normal_form
+from rerank_plugins.core.constituency_tree import ROOT, Tree, read_trees
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
-from rerank_plugins.core.hookspecs import hookimpl
+from rerank_plugins.core.hookspecs import Register, hookimpl
 from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
@@ -14,6 +15,7 @@ from rerank_plugins.core.interfaces import (
     LanguageModel,
     Parse,
     Parser,
+    Sentence,
     SentenceFeature,
     SentenceModel,
     option,
@@ -30,8 +32,11 @@ from rerank_plugins.core.metrics_and_tuners import (
     check_texts,
 )
 from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
+from rerank_plugins.core.threads import in_threads
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
@@ -39,7 +44,9 @@ from rerank_plugins.kit.files.text import open_atomic, open_text
 
 __version__ = "0.2.0"
 __all__ = [
+    "ROOT",
     "BatchedLM",
+    "BoolArray",
     "ConfigError",
     "DependencyTree",
     "FeatureExtractor",
@@ -49,7 +56,10 @@ __all__ = [
     "HasUnigrams",
     "Hypothesis",
     "IncrementalLM",
+    "IntArray",
+    "KBestTrees",
     "LanguageModel",
+    "LongArray",
     "Metric",
     "ModelError",
     "NBestFormat",
@@ -58,12 +68,15 @@ __all__ = [
     "Parser",
     "PickledFields",
     "PluginError",
+    "Register",
     "RerankError",
     "Rescored",
     "ScoredTree",
     "Scorer",
+    "Sentence",
     "SentenceFeature",
     "SentenceModel",
+    "SharedTrees",
     "SparseBlock",
     "Trained",
     "TrainedOn",
@@ -74,13 +87,22 @@ __all__ = [
     "TuningData",
     "TuningResult",
     "TuningStep",
+    "Words",
+    "cache_folder",
     "check_texts",
+    "content_hash",
     "counted",
     "hookimpl",
+    "in_threads",
+    "known_spelling",
+    "normal_form",
     "open_atomic",
     "open_text",
     "option",
+    "read_conllu",
     "read_model",
+    "read_trees",
+    "suggestion",
     "word_array",
     "words_from",
     "write_model",

@@ -50,6 +50,17 @@ def test_listing_plugins_loads_nothing_heavy():
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.parametrize("family", ["lists", "treelet", "substitutes"])
+def test_families_are_what_a_plugin_author_could_write(family):
+    """They need the exported names, the kit, themselves, and the families that the contract declares."""
+    declared = ("rerank_plugins.kit", f"rerank_plugins.{family}", "rerank_plugins.constituency", "rerank_plugins.ngram")
+    for path in (ROOT / "rerank_plugins" / family).rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        ours = {module for module in modules if module.startswith("rerank_plugins.")}
+        assert {module for module in ours if not module.startswith(declared)} == set(), path
+
+
 def test_adapters_is_a_source_root_not_a_package():
     assert not (ROOT / "adapters" / "__init__.py").exists()
 

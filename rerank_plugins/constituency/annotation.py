@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError, Tree
 from rerank_plugins.kit.trees.binarisation import remove_intermediate
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, split_label

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.compiled_rules import closure_of
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 
 UnsignedArray = NDArray[np.uint32]
 

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.kernels import part
 
 DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge

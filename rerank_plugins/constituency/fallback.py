@@ -11,10 +11,8 @@ import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
+from rerank_plugins import ROOT, Parse, Parser, ScoredTree, Sentence, Tree
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence
-from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
 FLOOR = -10.0  # ln p per word in place of the rules, which cost about -3

@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol

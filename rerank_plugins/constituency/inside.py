@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray, LongArray, Sentence
 from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
 from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray, LanguageModel, PickledFields, Sentence, option
 from rerank_plugins.constituency.model_file import read_or_embedded
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar

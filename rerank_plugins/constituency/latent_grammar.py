@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 
 Places = LongArray
 

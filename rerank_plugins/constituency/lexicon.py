@@ -20,9 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
-from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins import FloatArray, IntArray, Tree, known_spelling, normal_form
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signature
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rerank_plugins import FloatArray, ModelError, TrainedOn
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Lexicon
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.compiled_rules import Rules
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.inside import Chart
-from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 

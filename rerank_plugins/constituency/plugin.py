@@ -1,6 +1,6 @@
 """The plugins of the family `constituency`."""
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
+from rerank_plugins import Register, hookimpl
 
 
 @hookimpl

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.compiled_rules import (
     Chains,
     Closure,
@@ -28,7 +29,6 @@ from rerank_plugins.constituency.compiled_rules import (
 )
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.constituency.inside import Chart, emit, sum_of_splits
-from rerank_plugins.core.arrays import FloatArray, IntArray
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import BoolArray, FloatArray, LongArray
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.latent_trees import Trees
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts
-from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 
 BLEND = 0.01
 

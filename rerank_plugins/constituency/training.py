@@ -8,14 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import __version__
+from rerank_plugins import BoolArray, Tree, __version__
 from rerank_plugins.constituency.annotation import annotate, named
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
-from rerank_plugins.core.arrays import BoolArray
-from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.binarisation import Binarisation
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords

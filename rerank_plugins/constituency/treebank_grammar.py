@@ -16,12 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins import BoolArray, FloatArray, FormatError, IntArray, LongArray, Tree, normal_form
 from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, lexicon_of, smoothed, weighed, with_tagged_words
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import normal_form
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category

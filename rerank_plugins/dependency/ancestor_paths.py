@@ -20,8 +20,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree, IntArray, LongArray
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering, Vocabulary
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Parser, Sentence, SentenceModel, minus_unknown, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, Parser, PickledFields, Sentence, SentenceModel, option
+from rerank_plugins.core.interfaces import minus_unknown
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 
 if TYPE_CHECKING:

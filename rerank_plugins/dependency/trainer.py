@@ -8,10 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import DependencyTree, FormatError, Trained, Trainer, TrainingData, counted, option, read_conllu
 from rerank_plugins.kit.files.text import open_text
 
 if TYPE_CHECKING:

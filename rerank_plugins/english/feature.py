@@ -14,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Parser, Sentence, SentenceFeature, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, Parser, PickledFields, Sentence, SentenceFeature, option
 from rerank_plugins.kit.files.embedded import embedded
 
 

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from math import log
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 from rerank_plugins.english.tree_view import TreeView
 from rerank_plugins.english.word_lists import word_set
 

@@ -22,9 +22,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins import DependencyTree, FloatArray, Sentence
 from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
 from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 
 NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM"])
 SUBJECTS = frozenset(["nsubj", "csubj"])

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins import ScoredTree, Tree
 from rerank_plugins.constituency.grammar import ROOT, Grammar
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.hhmm.event_counts import WITHIN
 from rerank_plugins.hhmm.model import Beam, HhmmModel
 from rerank_plugins.hhmm.transitions import EMPTY

@@ -25,14 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import ConfigError, FloatArray, FormatError, IntArray, Tree
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks
 from rerank_plugins.constituency.treebank_grammar import Forest, productions, treebank_grammar
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.trees.binarisation import JOINED, join_unaries
 

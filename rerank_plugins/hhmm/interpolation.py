@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
 from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
 from rerank_plugins.kit.kernels import part, place_of

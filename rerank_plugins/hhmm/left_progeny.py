@@ -32,10 +32,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.compiled_rules import closed
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.core.errors import ModelError
 
 TOLERANCE = 1e-9  # how far below zero rounding may bring an entry of an inverse
 

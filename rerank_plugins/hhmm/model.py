@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, PickledFields
 from rerank_plugins.constituency.grammar import ROOT, Grammar
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.recombination import Workspace, best_rows
 from rerank_plugins.hhmm.search_tables import Tables, lay_out

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.model_file import KIND as GRAMMAR
 from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, write_packed
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.hhmm.event_counts import END, HERE, Empirical, Events
 from rerank_plugins.kit.files import model_file
 

@@ -9,10 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.core.brackets_and_quotes import Words
-from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins import Parse, Parser, PickledFields, Sentence, TrainedOn, Words, option
 from rerank_plugins.hhmm.language_model import BEAM, EMBEDDED, THRESHOLD, check_beam, read_or_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
 

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.constituency.grammar import ROOT, Grammar
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_counted
 from rerank_plugins.hhmm.left_progeny import left_progeny_of

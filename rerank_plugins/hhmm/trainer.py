@@ -8,10 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rerank_plugins import ConfigError, Trained, TrainingData, option
 from rerank_plugins.constituency.trainer import SplitTrainer
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, TrainingData
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar

@@ -14,8 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, FormatError, NBestList, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, FormatError, NBestList, PickledFields, option
 from rerank_plugins.kit.files.text import display_name, finite, open_text
 
 

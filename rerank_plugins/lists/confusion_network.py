@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 
 MATCH, SKIP, INSERT = 0, 1, 2  # a word in a slot; a slot without a word; a word that needs a new slot
 SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments

@@ -21,9 +21,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.interfaces import FeatureExtractor, option
-from rerank_plugins.core.nbest import NBestList
+from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, option
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 

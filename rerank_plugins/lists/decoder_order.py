@@ -14,10 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import FeatureExtractor, option
-from rerank_plugins.core.nbest import NBestList
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LongArray, NBestList, option
 
 EDIT = (
     1 << 20

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import FeatureExtractor
-from rerank_plugins.core.nbest import NBestList
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL

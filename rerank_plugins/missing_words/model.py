@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.kit.files.declared import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary

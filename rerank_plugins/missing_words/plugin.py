@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rerank_plugins.core.hookspecs import Register, hookimpl
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import Register, Trained, Trainer, TrainingData, counted, hookimpl, option
 
 if TYPE_CHECKING:
     from rerank_plugins.missing_words.model import MissingWordsModel

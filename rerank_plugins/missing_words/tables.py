@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.declared import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, part, place_of

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_numbers import UNK, TextCollector

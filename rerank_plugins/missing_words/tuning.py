@@ -16,8 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.missing_words.gap_words import FIRST, Gaps, components_seen, contexts_of_gaps, parts_of_words
 from rerank_plugins.missing_words.model import Location, MissingWordsModel, ln_posteriors

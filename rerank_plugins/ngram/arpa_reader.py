@@ -17,8 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, first_slot, hash_table, slot_of

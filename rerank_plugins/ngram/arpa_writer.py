@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.tables import BackoffTables
 
 PIECE = 1 << 18  # n-grams formatted at a time

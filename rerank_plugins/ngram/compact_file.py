@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins import LongArray, ModelError
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import find_context, look_up
 from rerank_plugins.kit.backoff.stores import codebook, nearest

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel

@@ -20,11 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray, ModelError, PickledFields, Sentence, SentenceFeature, SentenceModel, option
 from rerank_plugins.core.brackets_and_quotes import spellings
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import Sentence, SentenceFeature, SentenceModel, minus_unknown, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.interfaces import minus_unknown
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 

@@ -29,10 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, LanguageModel, LongArray, ModelError, PickledFields, Sentence, option
 from rerank_plugins.kit.files.embedded import embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins import FloatArray, LanguageModel, Parser, Sentence, option
 from rerank_plugins.kit.language_models import advance_all, finish_all, with_unigrams
 
 

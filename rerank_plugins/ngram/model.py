@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins import FloatArray, LongArray, ModelError, TrainedOn
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.scoring import LN10, look_up, unseen_symbols
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import FloatArray, ModelError
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_event
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 

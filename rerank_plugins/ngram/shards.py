@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.estimation import Estimate
 from rerank_plugins.kit.backoff.events import pack_text
 from rerank_plugins.kit.backoff.shards.files import (

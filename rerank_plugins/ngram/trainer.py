@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import Trained, Trainer, TrainingData, counted, option
 
 if TYPE_CHECKING:
     from rerank_plugins.ngram.model import NgramModel

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins import ConfigError, LongArray, ModelError
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace

@@ -18,10 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence, option
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, read_arpa_unigrams
 from rerank_plugins.ngram.language_model import KenlmBinary

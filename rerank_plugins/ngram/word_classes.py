@@ -13,11 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rerank_plugins.core.brackets_and_quotes import normal_form, spellings
-from rerank_plugins.core.constituency_tree import read_trees
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData
+from rerank_plugins import FormatError, Trained, Trainer, TrainingData, normal_form, option, read_trees
+from rerank_plugins.core.brackets_and_quotes import spellings
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.vocabulary.signatures import signature
 

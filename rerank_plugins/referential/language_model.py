@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray
-from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import BoolArray, FloatArray, LanguageModel, PickledFields, Sentence, option
 from rerank_plugins.kit.language_models import walk
 
 if TYPE_CHECKING:

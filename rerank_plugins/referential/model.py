@@ -25,8 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError, FloatArray, LongArray
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.referential.grammar import Grammar, States
 from rerank_plugins.referential.relations import EMPTY, IDENTITY, TOP

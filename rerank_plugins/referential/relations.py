@@ -29,7 +29,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 
 EMPTY, TOP = 0, 1  # the numbers of the empty set e_∅ and of the set of all individuals e_⊤
 BITS = 32  # of a member of a sorted array

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray
+from rerank_plugins import IntArray
 from rerank_plugins.referential.relations import EMPTY, TOP, SetTable
 
 UP = "UP-"

@@ -35,7 +35,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.referential.grammar import CLASSES, DOWN_CLASS, Expression, States
 from rerank_plugins.referential.relations import EMPTY, IDENTITY, NIL, TOP
 from rerank_plugins.referential.world import World

@@ -18,7 +18,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.transitions import Stack

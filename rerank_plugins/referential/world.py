@@ -19,9 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins import ConfigError, IntArray, suggestion
 from rerank_plugins.referential.relations import (
     EMPTY,
     IDENTITY,

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.registry import suggestion
+from rerank_plugins import FormatError, suggestion
 from rerank_plugins.referential.relations import (
     IDENTITY,
     NIL,

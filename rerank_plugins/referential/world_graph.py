@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.core.errors import FormatError, ModelError
+from rerank_plugins import FormatError, ModelError
 from rerank_plugins.referential.world import Where
 from rerank_plugins.referential.world_description import Facts, line_of
 

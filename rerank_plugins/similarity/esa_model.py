@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.similarity.random_indexing.model import KnownWords

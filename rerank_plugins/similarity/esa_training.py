@@ -15,9 +15,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, FormatError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins import FloatArray, Sentence
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.parsing import SvsParser

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import ConfigError, Trained, Trainer, TrainingData, counted, option
 
 
 @dataclass

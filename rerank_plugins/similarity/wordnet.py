@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins import ConfigError, FloatArray, FormatError, LongArray
 from rerank_plugins.kit.kernels import kernel, part
 
 MEASURES = ("path", "wup", "lch", "lin", "jcn", "resnik")

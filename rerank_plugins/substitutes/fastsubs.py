@@ -15,10 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.paths import cache_folder, content_hash
-from rerank_plugins.core.threads import in_threads
+from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, cache_folder, content_hash, in_threads
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.interfaces import Sentence, SentenceFeature, option
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, Sentence, SentenceFeature, option
 from rerank_plugins.kit.vocabulary.word_numbers import BOS
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from numba import njit
 from numpy import uintp  # an index that is not compared with 0
 from numpy.typing import NDArray
 
+from rerank_plugins import IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.chart import EMISSION, FAST
 from rerank_plugins.svs.vector_chart import HIGHEST

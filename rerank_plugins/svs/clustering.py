@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins import ConfigError, FloatArray, ModelError
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 

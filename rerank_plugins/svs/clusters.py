@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.errors import ConfigError
+from rerank_plugins import ConfigError
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.svs.model import SvsModel
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
 
 FULL = -1  # result of `build`: there is no room for all items or pairs
 

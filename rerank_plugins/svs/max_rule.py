@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import FAST
 from rerank_plugins.svs.item_forest import FULL

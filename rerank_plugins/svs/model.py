@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.treebank_grammar import Forest, productions
-from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.vocabulary.signatures import is_signature
 from rerank_plugins.svs.model import UNK_HEADWORD
 from rerank_plugins.svs.states import HEAD, category_and_relation

@@ -8,12 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rerank_plugins import Parse, PickledFields, ScoredTree, Sentence, TrainedOn, Words, option
 from rerank_plugins.constituency.fallback import EverySentence
-from rerank_plugins.core.brackets_and_quotes import Words
-from rerank_plugins.core.interfaces import Parse, Sentence, option
-from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:

@@ -18,13 +18,12 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from rerank_plugins import BoolArray, IntArray, Sentence
 from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
 from rerank_plugins.constituency.grammar import Grammar, numbered
 from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
-from rerank_plugins.core.arrays import BoolArray, IntArray
-from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, symbol_sets

@@ -20,12 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins import ROOT, FloatArray, FormatError, Tree
 from rerank_plugins.constituency import annotation
 from rerank_plugins.constituency.annotation import VERBS, Annotation, annotate
 from rerank_plugins.constituency.treebank_grammar import ROOT_LABEL, Forest, plant
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, split_label

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rerank_plugins import Trained, TrainingData, Tree, option
 from rerank_plugins.constituency.trainer import TreebankTrainer
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, TrainingData
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.clustering import EmStep

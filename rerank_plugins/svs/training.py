@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import __version__
+from rerank_plugins import FloatArray, IntArray, Tree, __version__
 from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.lexicon import Lexicon, Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, grammar_of_counts, productions
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords

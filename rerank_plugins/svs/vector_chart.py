@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.vector_rules import VectorRules
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins import BoolArray, FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.svs.model import SvsModel
 
 

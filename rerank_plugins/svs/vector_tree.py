@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins import FloatArray, IntArray, Tree
 from rerank_plugins.svs.chart import EMISSION
 from rerank_plugins.svs.vector_chart import Heap
 from rerank_plugins.svs.vector_rules import VectorRules

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceModel, option
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.interfaces import FeatureExtractor, SentenceModel, option
-from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.nbest_lists import source_of
 
 

@@ -28,10 +28,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import FeatureExtractor, option
-from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PickledFields, option
 from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 NO_TREE = -2  # the heads of a sentence without a parse

@@ -8,9 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import FormatError, Trained, Trainer, TrainingData, counted, option
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.links import GoldLinks

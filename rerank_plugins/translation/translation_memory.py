@@ -20,9 +20,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory_matches import compare

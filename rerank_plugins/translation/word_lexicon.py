@@ -22,9 +22,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins import normal_form
 from rerank_plugins.kit.trees.head_rules import PUNCTUATION
 
 CALENDAR = """

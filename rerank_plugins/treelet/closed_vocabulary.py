@@ -15,9 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import known_spelling
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, known_spelling
 from rerank_plugins.kit.files.declared import Array, WordList
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, known_form
 

@@ -17,10 +17,7 @@ from itertools import islice
 
 import numpy as np
 
-from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import normal_form
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.scored_trees import SharedTrees
+from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, normal_form
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace

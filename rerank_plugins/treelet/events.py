@@ -30,7 +30,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import NONE, TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events

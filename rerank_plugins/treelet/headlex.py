@@ -14,10 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.errors import ConfigError, ModelError
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import ROOT, ConfigError, FloatArray, ModelError, PickledFields, Tree
 from rerank_plugins.kit.backoff.estimation import Estimator, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins import IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.treelet.rule_numbers import rules_of

@@ -23,15 +23,21 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import Parser, Sentence, SentenceModel, option
-from rerank_plugins.core.paths import content_hash
-from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+from rerank_plugins import (
+    FloatArray,
+    KBestTrees,
+    Parser,
+    PickledFields,
+    ScoredTree,
+    Sentence,
+    SentenceModel,
+    content_hash,
+    option,
+)
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
-    from rerank_plugins.core.constituency_tree import Tree
+    from rerank_plugins import Tree
     from rerank_plugins.treelet.headlex import HeadlexModel
     from rerank_plugins.treelet.model import TreeletModel
     from rerank_plugins.treelet.sampling import TreeletSampler

@@ -28,10 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
@@ -146,7 +143,7 @@ class TreeletModel(PickledFields):
 
     def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
         """The transformed trees in numbers."""
-        from rerank_plugins.core.scored_trees import SharedTrees
+        from rerank_plugins import SharedTrees
 
         shared = [trees if isinstance(trees, SharedTrees) else SharedTrees.of(trees) for trees in parses]
         arrays = self._transformations(shared)

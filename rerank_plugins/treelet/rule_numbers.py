@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.files.declared import Array, Contents, Offsets, Stored, read_fields
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, FACTOR, START, slot_of

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import ROOT, FloatArray, ModelError, Tree
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_down, draw_event, seen_above
 from rerank_plugins.kit.backoff.events import NONE
 from rerank_plugins.kit.backoff.scoring import find_context

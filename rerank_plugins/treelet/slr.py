@@ -17,17 +17,17 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.interfaces import (
+from rerank_plugins import (
+    FloatArray,
     HasUnigrams,
     LanguageModel,
     Parser,
+    PickledFields,
     Sentence,
     SentenceFeature,
     SentenceModel,
     option,
 )
-from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.language_models import with_unigrams
 from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, shared
 

@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.constituency_tree import ROOT
-from rerank_plugins.core.scored_trees import SharedTrees
+from rerank_plugins import ROOT, IntArray, LongArray, SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category

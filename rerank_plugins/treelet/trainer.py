@@ -7,10 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import option
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins import ConfigError, Trained, Trainer, TrainingData, Tree, counted, option
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.headlex import HeadlexModel

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import FloatArray, ModelError, Tree
 from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.tables import BackoffTables

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.core.scored_trees import SharedTrees
+from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS
 from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering, grown

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins import ROOT, FloatArray, IntArray, LongArray, Tree
 from rerank_plugins.kit.files.declared import Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START

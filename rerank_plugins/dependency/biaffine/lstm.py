@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import LongArray
+from rerank_plugins import LongArray
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import add_product, product
 

@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.core.dependency_tree import DependencyTree
-from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins import DependencyTree, FloatArray, IntArray, Sentence
 from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Params, bilstm_gradient
 from rerank_plugins.dependency.biaffine.network import (
     Sizes,

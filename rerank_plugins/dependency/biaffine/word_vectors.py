@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray
 from rerank_plugins.dependency.biaffine.lstm import Float32
 from rerank_plugins.dependency.biaffine.pieces import text_form
 from rerank_plugins.kit.elementary_functions import log, power

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 from rerank_plugins.english.english_lexicon import Lexicon
 from rerank_plugins.english.minimal_pairs import agreement, arguments, extraction, quantifiers
 from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins import DependencyTree
 from rerank_plugins.english.english_lexicon import Lexicon, animacy, bare_nouns, frames
 from rerank_plugins.english.rules.agreement import (
     determiner_noun,

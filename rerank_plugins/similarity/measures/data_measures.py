@@ -27,7 +27,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray
 from rerank_plugins.similarity.esa_model import EsaModel
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.measures.tfidf import bags_of, words

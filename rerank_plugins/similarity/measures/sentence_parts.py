@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins import normal_form
 from rerank_plugins.kit.vocabulary.unigrams import UnigramModel, embedded_unigrams
 
 FREQUENT = 6.9  # -ln p of 1/1000

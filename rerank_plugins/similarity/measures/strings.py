@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
-from rerank_plugins.core.arrays import LongArray
+from rerank_plugins import LongArray
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
 NAMES = (

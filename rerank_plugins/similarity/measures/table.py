@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray
 from rerank_plugins.similarity.esa_model import EsaModel
 from rerank_plugins.similarity.measures import data_measures as by_data
 from rerank_plugins.similarity.measures import pair_measures as of_pair

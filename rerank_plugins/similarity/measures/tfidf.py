@@ -15,7 +15,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray
 from rerank_plugins.similarity.measures.sentence_parts import Text
 
 STEM = 5  # length of a stem in letters

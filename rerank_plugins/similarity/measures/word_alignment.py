@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins import FloatArray
 
 
 def aligned(

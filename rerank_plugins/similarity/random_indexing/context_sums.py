@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray
+from rerank_plugins import IntArray
 from rerank_plugins.kit.kernels import filling_kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -14,10 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
-from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import FloatArray, LongArray, ModelError, PickledFields, known_spelling, normal_form
 from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Setting, WordList
 
 Weighting = Literal["none", "idf", "sif"]

@@ -22,9 +22,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.words import split_words

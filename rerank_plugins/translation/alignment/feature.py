@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
-from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import FeatureExtractor, option
-from rerank_plugins.core.nbest import NBestList
-from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LongArray, NBestList, PickledFields, option
 from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:

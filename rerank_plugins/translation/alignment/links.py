@@ -19,8 +19,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, get_args
 
-from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.errors import FormatError
+from rerank_plugins import FormatError, LongArray
 from rerank_plugins.kit.files.text import display_name, open_text
 
 if TYPE_CHECKING:

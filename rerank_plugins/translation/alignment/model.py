@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel, part, place_of
 from rerank_plugins.translation.alignment.em import forward

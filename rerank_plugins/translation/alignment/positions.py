@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins import FloatArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 LEAST_TENSION, MOST_TENSION = 0.1, 20.0

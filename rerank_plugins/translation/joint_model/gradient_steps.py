@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import expm1, log, log1p
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import product

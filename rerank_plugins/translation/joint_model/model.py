@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.declared import Array, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.matrix_products import product

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import ModelError
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.translation.joint_model.gradient_steps import Optimiser, Sampling, gradient
 from rerank_plugins.translation.joint_model.model import Contexts, JointModel, Numbering, Weights, affiliations
