@@ -23,8 +23,12 @@ from typing import Literal
 import click
 import numpy as np
 
-from rerank_adapters.applications.completion.complete import combined_answers, completion_config, completion_data
-from rerank_adapters.applications.completion.questions_file import read_questions
+from rerank_adapters.applications.completion.complete import (
+    combined_answers,
+    completion_config,
+    completion_data,
+    read_questions,
+)
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Data, Job

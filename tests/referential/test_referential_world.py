@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.referential.relations import EMPTY, TOP, SetTable
-from rerank_plugins.referential.world_file import read_world
-from rerank_plugins.referential.world_graph import read_graph
+from rerank_plugins.referential.world_file import read_graph, read_world
 from tests.conftest import ROOT
 
 WORLDS = ROOT / "example_nbest" / "referential" / "worlds"
