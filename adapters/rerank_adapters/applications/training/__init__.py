@@ -1,12 +1,194 @@
-"""Trains the models of registered trainers: `rerank train NAME` is made of the trainer NAME."""
+"""Trains the models of registered trainers: `rerank train NAME` is made of the trainer NAME.
+
+Makes `rerank train NAME` of a registered trainer: its options are the fields of the trainer, and common ones.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
+
 import click
 
-from rerank_adapters.applications.training.trainer_command import trainer_command
+from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_plugins.core.registry import Registry
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    config_option,
+    language_option,
+    model_output,
+    output_file,
+    output_option,
+    scheduler_option,
+    spoken_option,
+    text_steps,
+    tokenised_text_option,
+)
+from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_plugins import PluginError
+from rerank_plugins.core.paths import size_in_bytes
+from rerank_plugins.core.registry import Entry, Option, Registry
+from rerank_plugins.core.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rerank_plugins.kit.workspace import Workspace
+
+ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
+PLAIN: dict[Any, click.ParamType[Any]] = {
+    str: click.STRING,
+    int: click.INT,
+    float: click.FLOAT,
+    Path: click.Path(path_type=Path),
+}
+INTERVAL = re.compile(r"([\[(])\s*([^,\s]*)\s*,\s*([^,\s]*)\s*([\])])")
+PARSED = ("dependencies", "constituents")
+
+
+def memory_size(text: str) -> int:
+    """The number of bytes of a size such as `8G`."""
+    return size_in_bytes(text, "--memory")
+
+
+def memory_options(command: Any) -> Any:
+    """Add `--memory`, in bytes, and `--temporary`."""
+    memory = click.option(
+        "--memory", type=memory_size, default="8G", show_default=True,
+        help="Use at most this much memory for counting, and sort on disk beyond it.",
+    )  # fmt: skip
+    temporary = click.option(
+        "--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
+        help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.",
+    )  # fmt: skip
+    return memory(temporary(command))
+
+
+def memory_line(workspace: Workspace) -> str:
+    """How much memory this process has used at most, and how much was sorted on disk."""
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
+    return f"peak memory {size_text(peak)}{on_disk}"
+
+
+def trainer_command(entry: Entry) -> click.Command:
+    """The command of a trainer. Raises PluginError for an option whose type the command line does not have."""
+    factory = cast("type[Trainer]", entry.factory)
+    metavar = ARGUMENTS.get(factory.reads, "FILE...")
+    parameters: list[click.Parameter] = [
+        click.Argument(["paths"], nargs=-1, required=True, metavar=metavar),
+        *(_parameter(entry, option) for option in entry.options()),
+    ]
+    command = click.Command(entry.name, params=parameters, help=inspect.getdoc(factory))
+
+    @click.pass_obj
+    def train(registry: Registry, /, paths: tuple[str, ...], output: Path, **values: Any) -> None:
+        from rerank_adapters.applications.training.opened_data import CommonOptions, OpenedData
+
+        closing = Closing()
+        own = {option.name: values.pop(option.name) for option in entry.options()}
+        if "steps" in values:
+            values["steps"] = text_steps(values["steps"], ())
+        data = OpenedData(factory(**own), paths, output, CommonOptions(**values), registry)
+        trained = data.train()
+        for line in trained.lines:
+            click.echo(line, err=True)
+        if "memory" in values:
+            click.echo(memory_line(data.workspace), err=True)
+        data.report_held_out(trained)
+        size = f" ({size_text(output.stat().st_size)})" if not factory.to_stdout else ""
+        closing.wrote(f"{trained.what}{size}", output)
+
+    command.callback = train
+    for decorate in _common_options(factory):
+        decorate(command)
+    return command
+
+
+def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], click.Command]]:
+    """The options that the trainer uses, in the order of the help; each is added to the end of a command's."""
+    parses = trainer.reads in PARSED
+    uses = {*trainer.uses, *(("text", "parser", "config", "jobs") if parses else ())}
+    language = "the parser's, if its embedded model knows the words" if parses else "none"
+    of_use: dict[str, Callable[[click.Command], click.Command]] = {
+        "output": output_option("Where to write the file.") if trainer.to_stdout else model_output,
+        "language": language_option(language),
+        "spoken": spoken_option,
+        "text": tokenised_text_option,
+        "parser": click.option(
+            "-p", "--parser", default=trainer.default_parser, show_default=True, metavar="PARSER",
+            shell_complete=plugin_names("parser"), help=f"The parser for text: {PLUGIN_HELP}.",
+        ),
+        "held-out": click.option(
+            "--held-out", multiple=True, metavar="FILE",
+            help="Report how well the model predicts this file. Repeatable.",
+        ),
+        "memory": memory_options,
+        "cluster": scheduler_option,
+        "seed": click.option(
+            "--seed", type=click.IntRange(0), default=None if parses else 1, show_default=not parses,
+            help="The seed of everything that is random." + (" Default: that of the config, or 1." if parses else ""),
+        ),
+        "config": config_option,
+        "jobs": click.option(
+            "-j", "--jobs", type=click.IntRange(1),
+            help="Number of processes and threads. Default: 2." if parses
+            else "Number of threads. Default: all cores.",
+        ),
+    }  # fmt: skip
+    return [add for use, add in of_use.items() if use == "output" or use in uses]
+
+
+def _parameter(entry: Entry, option: Option) -> click.Option:
+    """The option of a field."""
+    told, name = option.metadata, f"--{option.name.replace('_', '-')}"
+    names = [*([f"-{told['short']}"] if told.get("short") else []), name, option.name]
+    if option.type is bool:
+        return click.Option(names, is_flag=True, default=False, help=option.doc)
+    type_, multiple = _click_type(entry, option)
+    default = {} if option.required else {"default": option.default}
+    return click.Option(
+        names, type=type_, multiple=multiple, required=option.required, help=option.doc, **default,
+        show_default=bool(not option.required and option.default not in (None, "", ())),
+        metavar=told.get("metavar") or None,
+    )  # fmt: skip
+
+
+def _click_type(entry: Entry, option: Option) -> tuple[Any, bool]:
+    """The type of an option's values on the command line, and whether there are several."""
+    if option.metadata.get("writes"):
+        return output_file, False
+    type_, multiple = option.type, False
+    if get_origin(type_) in (Union, UnionType):
+        type_ = next(each for each in get_args(type_) if each is not NoneType)
+    if get_origin(type_) is tuple:
+        type_, multiple = get_args(type_)[0], True
+    if get_origin(type_) is Literal:
+        return click.Choice(get_args(type_)), multiple
+    if type_ not in PLAIN:
+        raise PluginError(f"trainer {entry.name!r}: the command line has no option of the type {option.type_name}")
+    if within := option.metadata.get("within"):
+        return _interval(within, type_), multiple
+    return PLAIN[type_], multiple
+
+
+def _interval(text: str, number: type) -> click.ParamType[Any]:
+    """The numbers of an interval such as `[1, 6]` or `(0, ]`."""
+    match = INTERVAL.fullmatch(text)
+    if match is None:
+        raise PluginError(f"an option lies within {text!r}: wanted an interval such as '[1, 6]'")
+    opening, low, high, closing = match.groups()
+    kind: Any = click.IntRange if number is int else click.FloatRange
+    least, most = (number(end) if end else None for end in (low, high))
+    return cast(
+        "click.ParamType[Any]",
+        kind(least, most, min_open=opening == "(" and bool(low), max_open=closing == ")" and bool(high)),
+    )
 
 
 class TrainGroup(LazyGroup):
