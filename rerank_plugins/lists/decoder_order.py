@@ -84,9 +84,15 @@ class ReciprocalRankFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
+    power: float = option(1.0, doc="1 / rank ^ power: a high one sets the 1-best apart, a low one spaces ranks evenly")
+
+    def __post_init__(self) -> None:
+        if not self.power > 0:
+            raise ValueError(f"power is {self.power}; wanted more than 0")
+
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) 1 / (1 + row)."""
-        return np.arange(1.0, len(nbest) + 1.0)[:, None] ** -1.0
+        """(n, 1) (1 + row) to the power of minus `power`."""
+        return np.arange(1.0, len(nbest) + 1.0)[:, None] ** -self.power
 
 
 @dataclass(frozen=True)
