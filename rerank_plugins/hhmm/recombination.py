@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -199,11 +201,21 @@ def best_rows(table: Any, count: int, most: int, rows: Any, spare: Any, values: 
 ROWS = 1 << 12  # stores of a table at first
 
 
+class Stores(NamedTuple):
+    """Stores after a word, with their values and back-pointers, as in `Beam` (model.py)."""
+
+    stores: IntArray
+    values: FloatArray
+    likely: FloatArray
+    entropy: FloatArray
+    back: IntArray
+
+
 class Workspace(NamedTuple):
     """Tables of the parts of a step (transitions.py), all of the same size, and the contributions of one store.
 
     In `last_use` (rules), transitions.py notes which rules were counted; `order`, `spare` and `values` (rows) serve the
-    sorting of stores. `clock` (1) is the base of the slots in the next step (recombination.py).
+    sorting of stores. `clock` (1) is the base of the slots in the next step (recombination.py). `after` is the result.
     """
 
     stacks: Table
@@ -216,14 +228,17 @@ class Workspace(NamedTuple):
     spare: Any
     values: Any
     clock: Any
+    after: Stores
 
 
-def new_workspace(most: int, rules: int, rows: int = ROWS) -> Workspace:
-    """Return empty tables of `rows` stores, a power of two, for stores of up to `most` contributions each."""
+def new_workspace(most: int, rules: int, depth: int, rows: int = ROWS) -> Workspace:
+    """Return empty tables of `rows` stores, a power of two, for stores of up to `most` contributions each, bundled."""
     stacks, promoted, awaiting, emitted = (
         Table(np.zeros(2 * rows, np.int64), np.empty(rows, kind)) for kind in (STACK, STORE, STORE, STORE)
     )
     order, spare = np.empty((2, rows), np.int64)
     last_use = np.full(rules, -1, np.int64)
     parts, values, clock = np.empty(most, PART), np.empty(rows), np.ones(1, np.int64)
-    return Workspace(stacks, promoted, awaiting, emitted, parts, last_use, order, spare, values, clock)
+    sums, likely, entropy = np.empty((3, rows))
+    after = Stores(np.empty((rows, depth + 1), np.int32), sums, likely, entropy, np.empty((rows, 5), np.int32))
+    return bundled(Workspace(stacks, promoted, awaiting, emitted, parts, last_use, order, spare, values, clock, after))

@@ -47,7 +47,7 @@ forget_other_versions()
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, and keep the machine code on disk."""
-    return cast(Function, njit(cache=True)(function))
+    return filling_kernel(function, nogil=False, _nrt=True)
 
 
 def filling_kernel(function: Function, **options: Any) -> Function:
@@ -55,8 +55,8 @@ def filling_kernel(function: Function, **options: Any) -> Function:
 
     It is compiled without reference counts, and therefore in about half the time, and releases the interpreter's lock.
     """
-    options |= {"cache": True, "nogil": True, "_nrt": False}
-    return cast(Function, njit(**options)(function))
+    settings = {"cache": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True} | options
+    return cast(Function, njit(**settings)(function))
 
 
 def part(function: Function, **options: Any) -> Function:

@@ -21,6 +21,7 @@ from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import FAST
 from rerank_plugins.svs.item_forest import FULL
@@ -260,7 +261,7 @@ class PlainRules(NamedTuple):
 
 
 def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str, ...]]) -> PlainRules:
-    """The rules over the plain categories `group` (S) of symbols; unary rules of different `between` are distinct."""
+    """The rules over the plain categories `group` (S), bundled; unary rules of different `between` are distinct."""
     binary = group[np.stack((rules.parent, rules.left, rules.right), axis=1)].reshape(-1, 3)
     table, rule = np.unique(binary, axis=0, return_inverse=True)
     numbers = {chain: number for number, chain in enumerate(dict.fromkeys(between))}
@@ -269,9 +270,8 @@ def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str
     chains, chain = np.unique(unary, axis=0, return_inverse=True)
     columns = [*table.T, *chains.T[:2]]
     parent, left, right, above, below = (np.ascontiguousarray(column, np.int32) for column in columns)
-    return PlainRules(
-        group, rule.ravel().astype(np.int32), parent, left, right, chain.ravel().astype(np.int32), above, below
-    )
+    rules_of, chains_of = (numbers.ravel().astype(np.int32) for numbers in (rule, chain))
+    return bundled(PlainRules(group, rules_of, parent, left, right, chains_of, above, below))
 
 
 class Best(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.vector_rules import VectorRules
 
@@ -41,10 +42,10 @@ class Heap(NamedTuple):
 
 
 def make_heap(cells: int, items: int, concepts: int) -> Heap:
-    """An empty heap with room for this many cells and items."""
+    """An empty heap with room for this many cells and items, bundled."""
     begin, end, power, width = np.full((4, cells), NEW, np.int32)
     symbol, cell, rule, left, right = np.empty((5, items), np.int32)
-    return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
+    return bundled(Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts))))
 
 
 def enlarged(heap: Heap, cells: int, items: int) -> Heap:
