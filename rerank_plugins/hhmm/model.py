@@ -238,7 +238,7 @@ def read_word(
         return -1.0, 0, 0.0
     p = 0.0
     for row in range(m):
-        p += awaiting[row].sum
+        p += awaiting[row].total
     # Step 3 for the best stores, and the best of the stores that it yields.
     kept = best_rows(awaiting, m, width, work.order, work.spare, work.values)
     count = emit(rules, word, kept, size, depth, root, threshold, entropies, work, base)
@@ -263,8 +263,8 @@ def write_beam(work: Workspace, size: int, entropies: bool) -> float:
     total, highest = 0.0, 0.0
     for i in range(size):
         store = table[order[i]]
-        values[i], likely[i] = store.sum, store.likely
-        total, highest = total + store.sum, max(highest, store.likely)
+        values[i], likely[i] = store.total, store.likely
+        total, highest = total + store.total, max(highest, store.likely)
         entropy[i] = entropy_of(store) if entropies else 0.0
         # The elements of the store, from the top one down, and the symbol completed above them.
         for d in range(depth):

@@ -21,7 +21,7 @@ from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import EMISSION, FAST
-from rerank_plugins.svs.vector_chart import HIGHEST
+from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
@@ -229,7 +229,7 @@ def fill_kept(
                 left, right = cell_number(i, k, n), cell_number(k, i + width, n)
                 if powers[left] == HIGHEST or powers[right] == HIGHEST:
                     continue
-                factor = math.ldexp(1.0, power - powers[left] - powers[right])
+                factor = power_factor(powers, power, left, right)
                 right_begin, right_end = begins[right], ends[right]
                 for y in range(right_begin, right_end):
                     where[symbol_of[y]] = y

@@ -25,7 +25,7 @@ from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import FAST
 from rerank_plugins.svs.item_forest import FULL
-from rerank_plugins.svs.vector_chart import HIGHEST
+from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 
@@ -83,7 +83,7 @@ def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, v
                     if pair < 0:
                         continue
                     if factor == 0.0:
-                        factor = math.ldexp(1.0, common - power[cell_of[x]] - power[cell_of[y]])
+                        factor = power_factor(power, common, cell_of[x], cell_of[y])
                     for c in range(concepts):
                         both[c] = factor * vector[x, c] * vector[y, c]
                     for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
@@ -186,7 +186,7 @@ def expect_rules(
             # Tags of a word.
             expected.tags[cell, 0] = number
             if width == 1:
-                factor = math.ldexp(1.0, power[cell])
+                factor = math.ldexp(1.0, int(power[cell]))
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     item, tag = here[rules.word_symbol[entry]], plain.group[rules.word_symbol[entry]]
                     if item >= 0:
@@ -214,7 +214,7 @@ def expect_rules(
                     if pair < 0 or power[cell] == HIGHEST:  # no vector of the cell has a probability above 0
                         continue
                     if factor == 0.0:
-                        factor = math.ldexp(1.0, power[cell] - power[cell_of[x]] - power[cell_of[y]])
+                        factor = power_factor(power, power[cell], cell_of[x], cell_of[y])
                     for c in range(concepts):
                         sums[c] = 0.0
                         both[c] = factor * vector[x, c] * vector[y, c]

@@ -70,9 +70,9 @@ def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
 
 
 @part
-def power_factor(heap: Any, power: int, left: int, right: int) -> float:
-    """The factor that scales products of two cells' vectors to 2^power times the true values."""
-    return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
+def power_factor(powers: Any, power: int, left: int, right: int) -> float:
+    """The factor that scales products of two cells' vectors, of these `powers`, to 2^power times the true values."""
+    return math.ldexp(1.0, int(power - powers[left] - powers[right]))
 
 
 @part
