@@ -7,12 +7,10 @@ leaves hardly more symbols than are in some tree of the sentence. The symbols of
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import uintp  # an index that is not compared with 0
 from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
@@ -20,8 +18,8 @@ from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.svs.chart import EMISSION, FAST
-from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
+from rerank_plugins.svs.chart import EMISSION, FAST, transferred
+from rerank_plugins.svs.vector_cells import HIGHEST, lowest_power, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
@@ -180,7 +178,13 @@ def fill_kept(
     begins, ends, powers, symbol_of = heap.begin, heap.end, heap.power, heap.symbol
     rule_of, left_of, right_of = heap.rule, heap.left, heap.right
     block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
-    parents, weight, transfer, word_p = rules.parent, rules.weight, rules.transfer, rules.word_p
+    parents, weight, word_p, relation, transfer = (
+        rules.parent,
+        rules.weight,
+        rules.word_p,
+        rules.relation,
+        rules.transfer,
+    )
     members, member_starts = rules.members, rules.member_starts
     couple_starts, couple_parents = rules.couple_starts, rules.couple_parents
     chained, chain_starts, chains, parents_of_chains = rules.chained, rules.chain_starts, rules.chains, rules.above
@@ -199,11 +203,7 @@ def fill_kept(
             if begin + len(here) > len(symbol_of):
                 return NO_ROOM
             # The power of two of the cell: the lowest of the products of two cells.
-            power = 0 if width == 1 else HIGHEST
-            for k in range(i + 1, i + width):
-                one, two = powers[cell_number(i, k, n)], powers[cell_number(k, i + width, n)]
-                if one < HIGHEST and two < HIGHEST:
-                    power = min(power, one + two)
+            power = lowest_power(powers, i, i + width, n)
             if power == HIGHEST:
                 for place in range(starts[cell], starts[cell + 1]):
                     runs[0, place] = runs[1, place] = begin
@@ -247,25 +247,25 @@ def fill_kept(
                             continue
                         offset = sets.block_starts[couple]
                         for x in range(runs[0, one], runs[1, one]):
-                            block = sets.blocks[uintp(offset + bits[uintp(x)])]
+                            block = sets.blocks[offset + bits[x]]
                             if block < 0:
                                 continue
-                            for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):
-                                y = where[uintp(pair_right[uintp(pair)])]
+                            for pair in range(block_pairs[block], block_pairs[block + 1]):
+                                y = where[pair_right[pair]]
                                 if y < right_begin or y >= right_end:  # an item of another cell
                                     continue
                                 multiplied = False
-                                for rule in range(rule_starts[uintp(pair)], rule_starts[uintp(pair + 1)]):
-                                    item = here[uintp(parents[uintp(rule)])]
+                                for rule in range(rule_starts[pair], rule_starts[pair + 1]):
+                                    item = here[parents[rule]]
                                     if item >= 0:
                                         if not multiplied:
                                             multiplied = True
                                             for c in range(concepts):
-                                                both[c] = factor * vector[uintp(x), c] * vector[uintp(y), c]
+                                                both[c] = factor * vector[x, c] * vector[y, c]
                                         value = 0.0
                                         for c in range(concepts):
-                                            value += weight[uintp(rule), c] * both[c]
-                                        if value > worth[uintp(item)]:
+                                            value += weight[rule, c] * both[c]
+                                        if value > worth[item]:
                                             worth[item], scale[item] = value, factor
                                             rule_of[item], left_of[item], right_of[item] = rule, x, y
             # Their items: only those that derive the span stay.
@@ -293,7 +293,6 @@ def fill_kept(
             size = end
             ends[cell] = end
             # The vectors e (eq. 4), stored as L e: items without unary rules, then those above them.
-            largest = 0.0
             for level in range(2):
                 for item in range(begin, end):
                     symbol = symbol_of[item]
@@ -314,13 +313,7 @@ def fill_kept(
                     else:
                         for c in range(concepts):
                             e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
-                    relation = rules.relation[symbol]
-                    for c in range(concepts):
-                        value = 0.0
-                        for child in range(concepts):
-                            value += transfer[relation, c, child] * e[child]
-                        vector[item, c] = value
-                        largest = max(largest, value)
+                    transferred(transfer[relation[symbol]], e, vector[item])
                     # This item as the only child.
                     for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
                         chain = chains[place]
@@ -332,14 +325,9 @@ def fill_kept(
                             if value > worth[above]:
                                 worth[above] = value
                                 rule_of[above], left_of[above], right_of[above] = -2 - chain, item, -1
-            # Scale the cell, so that its largest number is between 1/2 and 1.
-            if largest > 0.0:
-                shift = -math.frexp(largest)[1]
-                factor = math.ldexp(1.0, shift)
+            shift = normalise(vector, begin, end)
+            if shift < HIGHEST:
                 powers[cell] = power + shift
-                for item in range(begin, end):
-                    for c in range(concepts):
-                        vector[item, c] *= factor
             for item in range(begin, end):
                 here[symbol_of[item]] = -1
     top = ends[len(kept) - 1] - 1
