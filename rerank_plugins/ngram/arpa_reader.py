@@ -19,26 +19,25 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
-from rerank_plugins.kit.vocabulary.word_hash import EMPTY, first_slot, hash_table, slot_of
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
 MIX = 0xD6E8FEB86659FD93
-AHEAD = 16  # how many rows ahead the memory of a slot is asked for
 
 
 def row_table(keys: LongArray) -> LongArray:
     """(size, 2) the hash table of the rows with these hashes, as in kit/vocabulary/word_hash.py."""
     table = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)
-    fill_rows(keys, table, table.reshape(-1))
+    fill_rows(keys, table)
     return table
 
 
 def rows_of(keys: LongArray, table: LongArray) -> IntArray:
     """(n) the row with each hash, or -1."""
     rows = np.empty(len(keys), np.int32)
-    find_rows(keys, table, table.reshape(-1), rows)
+    find_rows(keys, table, rows)
     return rows
 
 
@@ -64,22 +63,18 @@ def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
 
 
 @filling_kernel
-def fill_rows(keys: Any, table: Any, flat: Any) -> None:
+def fill_rows(keys: Any, table: Any) -> None:
     """Put each row into the table."""
     for row in range(len(keys)):
-        if row + AHEAD < len(keys):
-            prefetch(flat, 2 * first_slot(table, keys[row + AHEAD]))
         slot = slot_of(table, keys[row])
         table[slot, 0] = keys[row]
         table[slot, 1] = row
 
 
 @filling_kernel
-def find_rows(keys: Any, table: Any, flat: Any, rows: Any) -> None:
+def find_rows(keys: Any, table: Any, rows: Any) -> None:
     """Fill in the row with each hash; the n-grams of a file that follow each other often begin alike."""
     for i in range(len(keys)):
-        if i + AHEAD < len(keys):
-            prefetch(flat, 2 * first_slot(table, keys[i + AHEAD]))
         if i > 0 and keys[i] == keys[i - 1]:
             rows[i] = rows[i - 1]
             continue

@@ -9,13 +9,13 @@ from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
 from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.packed_scoring import unpack
 from rerank_plugins.kit.backoff.packed_tables import copy_bits, integers_for, write_bits
-from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.stores import PackedStore, codebook, nearest, pack
 from rerank_plugins.kit.backoff.tables import table_arrays
 from rerank_plugins.kit.files.model_file import write_model
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.model import KIND, NgramModel, score_steps
+from rerank_plugins.ngram.model import KIND, NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import CUTS, ORDERS, OTHERS, SIZE, TEXTS, of_text, same, tokens_of
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 BitArray = NDArray[np.uint64]
 
@@ -84,8 +84,6 @@ class PackedTables:
         return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
 
     def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        from rerank_plugins.kit.backoff.packed_tables import copy_bits
-
         codes = np.empty(number, np.uint32)
         copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
         if fields[BOOK] == EXACT:
@@ -93,16 +91,6 @@ class PackedTables:
             return codes.view(np.float32)
         decoded: NDArray[np.float32] = self.values[fields[BOOK] + codes]
         return decoded
-
-    def following(self, symbol: int) -> int:
-        """The context after this symbol in the empty context."""
-        from rerank_plugins.kit.backoff.packed_tables import copy_bits
-
-        fields = self.event_fields[0]
-        after = np.zeros(1, np.uint32)
-        at = int(fields[BIT] + symbol * fields[WIDTH] + fields[SYMBOL] + fields[VALUE])
-        copy_bits(self.event_bits, at, 0, int(fields[NEXT]), after)
-        return int(after[0])
 
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
@@ -138,12 +126,6 @@ def read_bits(bits: Any, at: int, width: int) -> Any:
         number |= bits[place + 1] << np.uint64(64 - shift)
     # As int64: numba makes floating-point numbers of sums of signed and unsigned ones.
     return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
-
-
-@part
-def prefetch_bits(bits: Any, at: int) -> None:
-    """Start loading the numbers at bit `at`."""
-    prefetch(bits, at >> 6)
 
 
 @filling_kernel
