@@ -4,6 +4,7 @@ import errno
 import math
 import os
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ConfigError, ModelError
-from rerank_plugins.kit.backoff.estimation import cutoffs, estimate
+from rerank_plugins.kit.backoff.estimation import cutoffs, estimate, estimate_text
 from rerank_plugins.kit.backoff.events import NONE, EventLayout, TextEvents, TupleEvents, bucket_bounds, sort_buckets
+from rerank_plugins.kit.backoff.packed_scoring import unpack
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.workspace import Collection, Workspace
@@ -44,7 +46,11 @@ def as_array(events, order):
 
 def of_text(sentences, order, smoothing=None, prune=(), **others):
     source = TextEvents(tokens_of(sentences), SIZE, order)
-    return estimate(source, smoothing, prune=prune[:order], never=[1], text=True, **others)
+    return unpacked(estimate_text(source, smoothing, prune=prune[:order], never=[1], **others))
+
+
+def unpacked(estimation):
+    return replace(estimation, tables=unpack(estimation.tables))
 
 
 def same(left, right):
@@ -111,7 +117,7 @@ def test_stupid_backoff_stores_its_denominators(sentences, order):
 def test_models_do_not_depend_on_order_threads_or_memory(sentences, order, prune):
     made = of_text(sentences, order, prune=prune)
     same(made.tables, of_text(sentences[::-1], order, prune=prune, jobs=1).tables)
-    small = Workspace(memory=64)
+    small = Workspace(memory=8)
     same(made.tables, of_text(sentences, order, prune=prune, workspace=small, jobs=3).tables)
     assert small.spilled > 0
 
@@ -121,9 +127,9 @@ def test_a_large_model_is_the_same_from_disk(tmp_path):
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 300_000) + 1, 20_000).astype(np.int32)
     tokens[-1] = 2
-    made = estimate(TextEvents(tokens, 20_001, 4), never=[1], text=True, jobs=2)
+    made = unpacked(estimate_text(TextEvents(tokens, 20_001, 4), never=[1], jobs=2))
     workspace = Workspace(1 << 16, tmp_path)
-    spilled = estimate(TextEvents(tokens, 20_001, 4), never=[1], text=True, jobs=3, workspace=workspace)
+    spilled = unpacked(estimate_text(TextEvents(tokens, 20_001, 4), never=[1], jobs=3, workspace=workspace))
     same(made.tables, spilled.tables)
     assert workspace.spilled > 10_000_000
     assert list(tmp_path.iterdir()) == []  # the files have no names, and go with the arrays
