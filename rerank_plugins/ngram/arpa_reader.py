@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
+from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
@@ -233,7 +234,7 @@ def _blocks(
             raise source.error(f"cut short: {size - left} {order}-grams found, {size} promised in the header")
         block = None if table is None else _common_lines(source, order, min(BLOCK, left), table)
         if block is None or not len(block[1]):
-            block = _any_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
+            block = _plain_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
         left -= len(block[1])
         yield block
 
@@ -246,57 +247,41 @@ def _common_lines(source: _Text, order: int, size: int, table: LongArray) -> Blo
     return words[:rows], log10[:rows], backoff[:rows]
 
 
-def _any_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]) -> Block:
+def _plain_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]) -> Block:
     """The n-grams of at most `size` lines in any form; the words of 1-grams get numbers."""
     lines = source.block(size)
-    try:
-        return _parse([line for line in lines if line], order, numbers)
-    except (ValueError, IndexError):
-        source.number -= len(lines)
-        raise _first_error(source, lines, order, numbers) from None
-
-
-def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Block:
-    """The n-grams of these lines. Raises ValueError for a line that is no n-gram."""
-    rows = list(map(bytes.split, lines))
-    if not set(map(len, rows)) <= {order + 1, order + 2}:
-        raise ValueError
-    log10, *columns = zip_longest(*rows, fillvalue=b"0")
-    words, backoff = columns[:order], columns[order:]
-    if order == 1:
-        words = [tuple(UNKNOWN if word == FORMER_UNK else word for word in words[0])]
-        for word in words[0]:
-            numbers.setdefault(word, len(numbers))
-    ids = np.array([[numbers.get(word, -1) for word in column] for column in words], np.int32).T
-    values = np.array(list(map(float, log10)))
-    weights = np.array(list(map(float, backoff[0]))) if backoff else np.zeros(len(rows))
-    if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
-        raise ValueError
-    return ids, _finite(values), _finite(weights)
-
-
-def _finite(values: FloatArray) -> NDArray[np.float32]:
-    return np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32)
-
-
-def _first_error(source: _Text, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
-    """The error of the first bad line of a block."""
-    for line in block:
+    source.number -= len(lines)
+    rows = []
+    for line in lines:
         source.number += 1
-        row = line.split()
-        if not row:
-            continue
-        shown = line.decode(errors="replace")
         if line.startswith(b"\\"):
-            return source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")
-        unknown = [word for word in row[1 : order + 1] if word not in numbers]
-        if len(row) in (order + 1, order + 2) and unknown:
-            return source.error(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
-        try:
-            _parse([line], order, numbers)
-        except (ValueError, IndexError):
-            return source.error(f"expected 'log10 {'word ' * order}[back-off]', found {shown!r}")
-    raise AssertionError("a bad block without a bad line")
+            shown = line.decode(errors="replace")
+            raise source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")
+        if line:
+            try:
+                rows.append(parse_line(line, order, numbers))
+            except ValueError as error:
+                raise source.error(str(error)) from None
+    words, *values = zip(*rows, strict=True) if rows else ((), (), ())
+    log10, backoff = (np.where(np.isneginf(column), LOG_ZERO, column).astype(np.float32) for column in values)
+    return np.array(words, np.int32).reshape(-1, order), log10, backoff
+
+
+def parse_line(line: bytes, order: int, numbers: dict[bytes, int]) -> tuple[list[int], float, float]:
+    """The words by number, log10 p and log10 back-off of a line. Raises ValueError with the message for another one."""
+    log10, *words = line.split()[: order + 1]
+    rest = line.split()[order + 1 :]
+    if order == 1 and words:
+        words = [UNKNOWN if words[0] == FORMER_UNK else words[0]]
+        numbers.setdefault(words[0], len(numbers))
+    if len(words) == order and len(rest) <= 1:
+        if unknown := [word for word in words if word not in numbers]:
+            raise ValueError(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
+        with suppress(ValueError):
+            value, weight = float(log10), float(rest[0]) if rest else 0.0
+            if value <= 0 and weight < np.inf:
+                return [numbers[word] for word in words], value, weight
+    raise ValueError(f"expected 'log10 {'word ' * order}[back-off]', found {line.decode(errors='replace')!r}")
 
 
 def _all_words(blocks: list[Block], vocabulary: Vocabulary, path: str) -> ArpaOrder:

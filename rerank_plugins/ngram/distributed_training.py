@@ -32,6 +32,7 @@ from rerank_plugins.core.intact_files import unfinished
 from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.estimation import estimate_counted
 from rerank_plugins.kit.backoff.events import EventLayout, TupleEvents, bucket_bounds, pack_text
+from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace
@@ -43,7 +44,6 @@ from rerank_plugins.ngram.training import (
     checked,
     finished,
     never_predicted,
-    packed_store,
 )
 
 NEEDED = 120  # bytes that the counting of a part needs for each of its events, about
@@ -230,9 +230,10 @@ def train_shards(
         levels = [
             joined_level(folder, len(bounds) - 1, order, before, workspace) for order in range(1, settings.order + 1)
         ]
+    store = PackedStore(settings.order, settings.estimated_bits, workspace)
     estimated = estimate_counted(
-        packed_store(settings, workspace), levels, sizes, smoothing, workspace=workspace, prune=prune,
-        never=never_predicted(settings), progress=lambda stage: progress(stage, words),
+        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=never_predicted(settings),
+        progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     return finished(vocabulary, counts, estimated, settings)
 

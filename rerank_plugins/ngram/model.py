@@ -39,7 +39,7 @@ class NgramModel:
         """The tables as records; packed ones are unpacked on first use, into twice the memory."""
         if isinstance(self.stored, BackoffTables):
             return self.stored
-        from rerank_plugins.kit.backoff.packed_scoring import unpack
+        from rerank_plugins.kit.backoff.stores import unpack
 
         return unpack(self.stored)
 

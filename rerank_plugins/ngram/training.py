@@ -20,7 +20,6 @@ from rerank_plugins.ngram.model import NgramModel
 if TYPE_CHECKING:
     from rerank_plugins.kit.backoff.estimation import Estimate
     from rerank_plugins.kit.backoff.packed_tables import PackedTables
-    from rerank_plugins.kit.backoff.stores import PackedStore
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 
@@ -43,6 +42,11 @@ class NgramSettings:
     closed: bool = False
     quantise: int | None = None
     prune_entropy: float = 0.0
+
+    @property
+    def estimated_bits(self) -> int | None:
+        """The bits of values that are estimated: those that are then pruned by entropy are exact."""
+        return None if self.prune_entropy else self.quantise
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.kit.backoff.estimation import estimate_into
+    from rerank_plugins.kit.backoff.estimation import estimate
     from rerank_plugins.kit.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
@@ -93,8 +97,8 @@ def train(
     check_unknown(int(counts[UNK]), settings)
     source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens  # so that their memory is free once they are dealt out
-    estimated = estimate_into(
-        packed_store(settings, workspace), source, smoothing, workspace=workspace, prune=prune,
+    estimated = estimate(
+        source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=prune,
         never=never_predicted(settings), jobs=jobs, progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     return finished(vocabulary, counts, estimated, settings)
@@ -132,21 +136,13 @@ def never_predicted(settings: NgramSettings) -> list[int]:
     return [BOS, UNK] if settings.closed else [BOS]
 
 
-def packed_store(settings: NgramSettings, workspace: Workspace) -> PackedStore:
-    """Where the estimator puts the records; those that are then pruned by entropy have exact values."""
-    from rerank_plugins.kit.backoff.stores import PackedStore
-
-    return PackedStore(settings.order, None if settings.prune_entropy else settings.quantise, workspace)
-
-
 def finished(
     vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[PackedTables], settings: NgramSettings
 ) -> Trained:
     """The model, pruned by entropy where the settings require it; it records the settings and the size of the text."""
     tables = estimated.tables
     if settings.prune_entropy:
-        from rerank_plugins.kit.backoff.packed_scoring import unpack
-        from rerank_plugins.kit.backoff.stores import pack
+        from rerank_plugins.kit.backoff.stores import pack, unpack
         from rerank_plugins.ngram.entropy_pruning import prune
 
         tables = pack(prune(unpack(tables), settings.prune_entropy), settings.quantise)

@@ -43,7 +43,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.model import Settings, train_on
-from rerank_plugins.kit.backoff.estimation import estimate_text
+from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
@@ -75,7 +75,7 @@ def ngram_totals(
     for order in orders:
         for name, smoothing in (("SB", StupidBackoff()), ("KN", KneserNey())):
             events = TextEvents(tokens, len(vocabulary), order)
-            tables = estimate_text(events, smoothing, never=[BOS]).tables
+            tables = estimate(events, smoothing, never=[BOS]).tables
             scores, _ = score_text(tables, encoded)
             scores -= np.log(cut_off) * (encoded == UNK)
             totals[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)

@@ -21,11 +21,10 @@ from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import EventSource, TextEvents, stretches
 from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store, filing
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
 from rerank_plugins.kit.workspace import Collection, Workspace
 
@@ -36,14 +35,13 @@ ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4"
 
 @dataclass(frozen=True)
 class Estimate(Generic[Tables]):
-    """A model, and for each order its discounts, its counts of counts n_1 … n_4, and its n-grams before the cut-off.
+    """A model, and for each order its discounts, and its n-grams before the cut-off.
 
     `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
     tables: Tables
     discounts: list[tuple[float, ...]]
-    counts_of_counts: list[tuple[int, ...]]
     ngrams: list[int]
     enough: list[bool]
 
@@ -64,62 +62,34 @@ def cutoffs(prune: Sequence[int], order: int) -> list[int]:
 
 
 def estimate(
-    source: EventSource, smoothing: Smoothing | None = None, *, workspace: Workspace | None = None, **options: Any
-) -> Estimate[BackoffTables]:
-    """Estimate a model of tuples, by modified Kneser–Ney smoothing unless another is given; see `estimate_into`."""
-    workspace = workspace or Workspace()
-    return estimate_into(RecordStore(workspace), source, smoothing or KneserNey(), workspace=workspace, **options)
-
-
-def estimate_text(
-    source: TextEvents,
+    source: EventSource,
     smoothing: Smoothing | None = None,
     *,
     quantise: int | None = None,
     workspace: Workspace | None = None,
-    **options: Any,
-) -> Estimate[PackedTables]:
-    """Estimate a model of text in the same way, with exact values, or values of `quantise` bits."""
-    workspace = workspace or Workspace()
-    store = PackedStore(source.order, quantise, workspace)
-    return estimate_into(store, source, smoothing or KneserNey(), workspace=workspace, **options)
-
-
-def estimate_into(
-    store: Store[Tables],
-    source: EventSource,
-    smoothing: Smoothing,
-    *,
-    workspace: Workspace,
     prune: Sequence[int] = (),
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
     **options: Any,
-) -> Estimate[Tables]:
-    """Estimate a model from `source`, whose records go to `store`; `options` are those of `estimate_counted`.
+) -> Estimate[Any]:
+    """Estimate a model, by modified Kneser–Ney smoothing unless another is given: packed tables of a text, or records.
 
+    The values of packed tables are exact, or have `quantise` bits; the other options are those of `estimate_counted`.
     Raises ModelError where there are no events.
     """
-    layout = source.layout
+    workspace, smoothing, layout = workspace or Workspace(), smoothing or KneserNey(), source.layout
     raw = any(cutoffs(prune, layout.order))
     if len(source) == 0:
         raise ModelError("there are no events to estimate a model from")
+    is_text = isinstance(source, TextEvents)
+    store: Store[Any] = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
     # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
     progress("sorting")
     rows, starts = source.deal(workspace, jobs)
     levels = build_trie(rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=raw, jobs=jobs)
     del rows
-    return estimate_counted(
-        store,
-        levels,
-        layout.sizes,
-        smoothing,
-        workspace=workspace,
-        prune=prune,
-        jobs=jobs,
-        progress=progress,
-        **options,
-    )
+    options |= {"workspace": workspace, "prune": prune, "jobs": jobs, "progress": progress}
+    return estimate_counted(store, levels, layout.sizes, smoothing, **options)
 
 
 def estimate_counted(
@@ -171,8 +141,7 @@ def estimate_counted(
     levels.clear()
     store.add_events(orders.events)
     unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
-    counted = [tuple(n[1:].tolist()) for n in of_counts]
-    return Estimate(store.finish(unseen), [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
+    return Estimate(store.finish(unseen), [tuple(d.tolist()) for d in discounts], ngrams, list(enough))
 
 
 def kept_ngrams(level: TrieLevel, cutoff: int) -> int:

@@ -72,6 +72,11 @@ class PackedTables:
         """(symbols) log10 p of each symbol in the empty context."""
         return self.event_values(0)
 
+    @property
+    def arrays(self) -> Any:
+        """The arrays, in the order in which kernels take them."""
+        return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
+
     def event_values(self, level: int) -> NDArray[np.float32]:
         """(n) the value of each event of a level."""
         fields = self.event_fields[level]
@@ -218,3 +223,39 @@ def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol:
         if symbol_at(bits, fields, level, event) == symbol:
             return event
     return -1
+
+
+@filling_kernel
+def score_packed_steps(
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any, unseen: float,
+    starts: Any, lengths: Any, symbols: Any, log10: Any, matched: Any, after: Any,
+) -> None:  # fmt: skip
+    """Fill in the log10 score of each symbol, the event that matches it, and the context after it."""
+    order = len(event_fields)
+    for i in range(len(symbols)):
+        context, symbol = starts[i] if starts[i] >= 0 else after[i - 1], symbols[i]
+        level = level_of(context_fields, context)
+        # Stupid backoff weighs the symbols that are missing from the longest known context.
+        score = unseen * (min(lengths[i], order - 1) - level)
+        hit = -1
+        while True:
+            # Search the events of the context, of which the empty one has all; back off where there is none.
+            event = symbol
+            if level > 0:
+                low = events_at(context_bits, context_fields, bases, level, context)
+                high = events_at(context_bits, context_fields, bases, level, context + 1)
+                event = find_symbol(event_bits, event_fields, level, low, high, symbol)
+            if event >= 0:
+                if hit < 0:
+                    at = place_of(event_fields, level, event) + event_fields[level, SYMBOL]
+                    score += value_at(event_bits, event_fields, values, level, at)
+                    hit = event
+                # The highest order has no following contexts: they are those of the next shorter n-gram.
+                if level + 1 < order or level == 0:
+                    break
+            elif hit < 0:
+                at = place_of(context_fields, level, context)
+                score += value_at(context_bits, context_fields, values, level, at)
+            context = parent_at(context_bits, context_fields, bases, level, context)
+            level -= 1
+        log10[i], matched[i], after[i] = score, hit, next_at(event_bits, event_fields, level, event)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.events import BOS, EOS, NONE
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.packed_tables import PackedTables, score_packed_steps
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel, part
 
@@ -139,9 +139,7 @@ def score_steps(
     log10, matched, after = np.empty(len(symbols)), *np.empty((2, len(symbols)), np.int64)
     steps = tables.unseen, contexts, lengths, np.asarray(symbols, np.int64), log10, matched, after
     if isinstance(tables, PackedTables):
-        from rerank_plugins.kit.backoff.packed_scoring import packed_arrays, score_packed_steps
-
-        score_packed_steps(*packed_arrays(tables), *steps)  # type: ignore[call-arg]
+        score_packed_steps(*tables.arrays, *steps)  # type: ignore[call-arg]
     else:
         score_record_steps(tables.contexts, tables.events, tables.context_levels, *steps)
     return log10 * LN10, matched, after

@@ -18,7 +18,9 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.backoff import packed_tables as packed
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.packed_tables import PackedTables, integers_for, write_bits
+from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
@@ -204,6 +206,51 @@ def pack(tables: BackoffTables, quantise: int | None = None) -> PackedTables:
         store.add_events(tables.events[start:end])
         store.add_contexts(tables.contexts[slice(*tables.context_levels[level : level + 2].tolist())], end)
     return store.finish(tables.unseen)
+
+
+def unpack(tables: PackedTables) -> BackoffTables:
+    """The tables as records, which take about twice the memory."""
+    contexts = np.zeros(int(tables.context_levels[-1]) + 1, CONTEXT)
+    events = np.zeros(int(tables.event_levels[-1]), EVENT)
+    for level in range(tables.order):
+        events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
+        span = slice(*tables.context_levels[level : level + 2].tolist())
+        contexts["backoff"][span] = tables.context_values(level)
+    _fill(*tables.arrays, tables.context_levels, contexts, events)  # type: ignore[call-arg]
+    contexts[-1] = (0.0, 0, len(events), 0)
+    return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
+
+
+@filling_kernel
+def _fill(
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, _values: Any,
+    context_levels: Any, contexts: Any, events: Any,
+) -> None:  # fmt: skip
+    """Fill in all but the values."""
+    order = len(event_fields)
+    for level in range(order):
+        longer = context_levels[level + 1]
+        for context in range(context_levels[level], longer):
+            low = packed.events_at(context_bits, context_fields, bases, level, context)
+            high = packed.events_at(context_bits, context_fields, bases, level, context + 1)
+            contexts[context]["events"] = low
+            parent = 0
+            if level > 0:
+                parent = packed.parent_at(context_bits, context_fields, bases, level, context)
+                contexts[context]["parent"] = parent
+            for event in range(low, high):
+                symbol = event if level == 0 else packed.symbol_at(event_bits, event_fields, level, event)
+                events[event]["symbol"] = symbol
+                if level + 1 < order or level == 0:
+                    following = packed.next_at(event_bits, event_fields, level, event)
+                    # The symbol of a context that is one word longer is the farthest word of this n-gram.
+                    if following >= longer:
+                        contexts[following]["symbol"] = symbol if level == 0 else contexts[context]["symbol"]
+                else:
+                    # What follows an n-gram of the highest order follows the next shorter n-gram of the model.
+                    _, shorter = look_up(contexts, events, parent, symbol)
+                    following = events[shorter]["next"]
+                events[event]["next"] = following
 
 
 def _width(numbers: NDArray[Any]) -> int:
