@@ -28,20 +28,6 @@ from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 MIX = 0xD6E8FEB86659FD93
 
 
-def row_table(keys: LongArray) -> LongArray:
-    """(size, 2) the hash table of the rows with these hashes, as in kit/vocabulary/word_hash.py."""
-    table = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)
-    fill_rows(keys, table)
-    return table
-
-
-def rows_of(keys: LongArray, table: LongArray) -> IntArray:
-    """(n) the row with each hash, or -1."""
-    rows = np.empty(len(keys), np.int32)
-    find_rows(keys, table, rows)
-    return rows
-
-
 @part
 def mixed(key: Any, number: Any) -> Any:
     """The hash of a sequence that is longer by one word."""
@@ -65,7 +51,7 @@ def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
 
 @filling_kernel
 def fill_rows(keys: Any, table: Any) -> None:
-    """Put each row into the table."""
+    """Put each row into a hash table of (size, 2), as in kit/vocabulary/word_hash.py."""
     for row in range(len(keys)):
         slot = slot_of(table, keys[row])
         table[slot, 0] = keys[row]
@@ -74,7 +60,7 @@ def fill_rows(keys: Any, table: Any) -> None:
 
 @filling_kernel
 def find_rows(keys: Any, table: Any, rows: Any) -> None:
-    """Fill in the row with each hash; the n-grams of a file that follow each other often begin alike."""
+    """Fill in the row with each hash, or -1; the n-grams of a file that follow each other often begin alike."""
     for i in range(len(keys)):
         if i > 0 and keys[i] == keys[i - 1]:
             rows[i] = rows[i - 1]
@@ -214,12 +200,16 @@ def _longer(
             beginnings, hashes = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
             hash_ngrams(words, beginnings, hashes)
             keys[here] = hashes[: len(keys)]
-            beginning[here] = rows_of(beginnings, rows) if order > 2 else words[:, 0]
+            if order > 2:
+                find_rows(beginnings, rows, beginning[here])
+            else:
+                beginning[here] = words[:, 0]
             if (beginning[here] < 0).any():
                 lacking = " ".join(vocabulary.words[number] for number in words[beginning[here].argmin(), :-1])
                 raise ModelError(f"{source.path}: has n-grams that begin with {lacking!r}, but not that n-gram")
             last[here], log10[here], backoff[here] = words[:, -1], *values
-        rows = row_table(keys)
+        rows = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)
+        fill_rows(keys, rows)
         yield ArpaOrder(beginning, last, log10, backoff)
     _expect(source, b"\\end\\")
 

@@ -30,8 +30,24 @@ EVENT_COLUMNS, CONTEXT_COLUMNS = 8, 10
 EXACT = -1  # in column BOOK
 
 
+class Levels:
+    """What tables of both kinds say of their orders: `event_levels` (n + 1) are where the events of each start."""
+
+    event_levels: LongArray
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.event_levels) - 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of n-grams of each order."""
+        return [int(n) for n in np.diff(self.event_levels)]
+
+
 @dataclass(frozen=True)
-class PackedTables:
+class PackedTables(Levels):
     """The arrays of a model of text of order n.
 
     `event_bits`, `context_bits`: the records. That of an event has the predicted symbol (not for the empty context,
@@ -56,16 +72,6 @@ class PackedTables:
     context_levels: LongArray
     event_levels: LongArray
     unseen: float = 0.0
-
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-        return len(self.event_levels) - 1
-
-    @property
-    def sizes(self) -> list[int]:
-        """The number of n-grams of each order."""
-        return [int(n) for n in np.diff(self.event_levels)]
 
     @cached_property
     def unigrams(self) -> NDArray[np.float32]:
