@@ -246,7 +246,8 @@ class _Run:
 
     def _columns(self, name: str, system: Job, nbests: Sequence[NBestList]) -> FeatureTable:
         path = self._table(name)
-        return chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=self.work)
+        table = FeatureTable.load(path)
+        return chosen_columns(system.for_set(name), nbests, table, path, folder=self.work, named_only=True)
 
     def _table(self, name: str) -> Path:
         return self.work / f"{name}.npz"
