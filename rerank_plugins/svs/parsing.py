@@ -26,8 +26,9 @@ from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept, kept_categories, symbol_sets
+from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept
 from rerank_plugins.svs.chart import VectorChart, compose_items
+from rerank_plugins.svs.fitting_symbols import kept_categories, symbol_sets
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
 from rerank_plugins.svs.model import SvsModel
