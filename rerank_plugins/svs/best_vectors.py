@@ -11,7 +11,7 @@ from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.chart import EMISSION, FAST, transferred
 from rerank_plugins.svs.vector_cells import HIGHEST, lowest_power, normalise, power_factor
 
@@ -42,39 +42,97 @@ def candidates(items: int, symbols: int, concepts: int) -> Candidates:
     return bundled(Candidates(worth, scale, np.empty(items, np.int32), where, here, both, e))
 
 
+@part
+def keep_derived(rules: Any, heap: Any, starts: Any, runs: Any, cell: int, size: int, work: Any) -> Any:
+    """Keep those candidates of a cell, the items up to `size`, that derive the span; return the end of its items."""
+    worth, scale, bits, here = work.worth, work.scale, work.bits, work.here
+    symbol_of, rule_of, left_of, right_of = heap.symbol, heap.rule, heap.left, heap.right
+    chained, chain_starts, chains, parents_of_chains = rules.chained, rules.chain_starts, rules.chains, rules.above
+    begin = heap.begin[cell]
+    for item in range(begin, size):
+        symbol = symbol_of[item]
+        if worth[item] >= 0.0 and not chained[symbol]:
+            for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                above = here[parents_of_chains[chains[place]]]
+                if above >= 0:
+                    worth[above] = max(worth[above], CHAIN)
+    end, after = begin, begin
+    for place in range(starts[cell], starts[cell + 1]):
+        first, after = after, runs[0, place + 1] if place + 1 < starts[cell + 1] else size
+        runs[0, place] = end
+        for item in range(first, after):
+            symbol = symbol_of[item]
+            here[symbol] = -1
+            if worth[item] > NOTHING:
+                here[symbol] = end
+                symbol_of[end], heap.cell[end], rule_of[end] = symbol, cell, rule_of[item]
+                left_of[end], right_of[end] = left_of[item], right_of[item]
+                bits[end], worth[end], scale[end] = bits[item], worth[item], scale[item]
+                end += 1
+        runs[1, place] = end
+    return end
+
+
+@partial(part, fastmath=FAST)
+def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Any) -> None:
+    """Write L e of a cell's items from their rules and children (eq. 4): first without unary rules, then with them."""
+    worth, scale, here, e, vector = work.worth, work.scale, work.here, work.e, heap.vector
+    symbol_of, rule_of, left_of, right_of = heap.symbol, heap.rule, heap.left, heap.right
+    chained, chain_starts, chains, parents_of_chains = rules.chained, rules.chain_starts, rules.chains, rules.above
+    word_p, relation, transfer = rules.word_p, rules.relation, rules.transfer
+    concepts = len(e)
+    for level in range(2):
+        for item in range(begin, end):
+            symbol = symbol_of[item]
+            if chained[symbol] != (level == 1):
+                continue
+            rule, x, y = rule_of[item], left_of[item], right_of[item]
+            if worth[item] <= 0.0:
+                for c in range(concepts):
+                    e[c] = 0.0
+                left_of[item] = right_of[item] = -1
+            elif rule >= 0:
+                for c in range(concepts):
+                    e[c] = rules.p[rule, c] * (scale[item] * vector[x, c] * vector[y, c])
+            elif rule == EMISSION:
+                for c in range(concepts):
+                    e[c] = word_p[x, c]
+                left_of[item] = -1
+            else:
+                for c in range(concepts):
+                    e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
+            transferred(transfer[relation[symbol]], e, vector[item])
+            # This item as the only child.
+            for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                chain = chains[place]
+                above = here[parents_of_chains[chain]]
+                if above >= 0:
+                    value = 0.0
+                    for c in range(concepts):
+                        value += rules.chain_weight[chain, c] * vector[item, c]
+                    if value > worth[above]:
+                        worth[above] = value
+                        rule_of[above], left_of[above], right_of[above] = -2 - chain, item, -1
+
+
 @partial(filling_kernel, fastmath=FAST)
 def fill_kept(
-    rules: Any,
-    sets: Any,
-    words: Any,
-    kept: Any,
-    starts: Any,
-    groups: Any,
-    allowed: Any,
-    runs: Any,
-    heap: Any,
+    rules: Any, sets: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, runs: Any, heap: Any,
     work: Any,
-) -> int:
+) -> int:  # fmt: skip
     """Fill the heap from `Kept`, from narrow cells to wide ones; return ROOT's item, -1 without a tree, or NO_ROOM.
 
     The cells of the heap are those of the sentence. An item with the worth 0 has the vector 0. The items of a cell are
     sorted by category. The arrays of `Kept` are arguments of their own, `work` are `Candidates`.
     """
     worth, scale, bits, where, here = work.worth, work.scale, work.bits, work.where, work.here
-    both, e, vector = work.both, work.e, heap.vector
+    both, vector = work.both, heap.vector
     begins, ends, powers, symbol_of = heap.begin, heap.end, heap.power, heap.symbol
     rule_of, left_of, right_of = heap.rule, heap.left, heap.right
     block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
-    parents, weight, word_p, relation, transfer = (
-        rules.parent,
-        rules.weight,
-        rules.word_p,
-        rules.relation,
-        rules.transfer,
-    )
+    parents, weight = rules.parent, rules.weight
     members, member_starts = rules.members, rules.member_starts
     couple_starts, couple_parents = rules.couple_starts, rules.couple_parents
-    chained, chain_starts, chains, parents_of_chains = rules.chained, rules.chain_starts, rules.chains, rules.above
     n, concepts = len(words), len(both)
     for symbol in range(len(here)):
         where[symbol] = here[symbol] = -1
@@ -155,63 +213,9 @@ def fill_kept(
                                         if value > worth[item]:
                                             worth[item], scale[item] = value, factor
                                             rule_of[item], left_of[item], right_of[item] = rule, x, y
-            # Their items: only those that derive the span stay.
-            for item in range(begin, size):
-                symbol = symbol_of[item]
-                if worth[item] >= 0.0 and not chained[symbol]:
-                    for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
-                        above = here[parents_of_chains[chains[place]]]
-                        if above >= 0:
-                            worth[above] = max(worth[above], CHAIN)
-            end, after = begin, begin
-            for place in range(starts[cell], starts[cell + 1]):
-                first, after = after, runs[0, place + 1] if place + 1 < starts[cell + 1] else size
-                runs[0, place] = end
-                for item in range(first, after):
-                    symbol = symbol_of[item]
-                    here[symbol] = -1
-                    if worth[item] > NOTHING:
-                        here[symbol] = end
-                        symbol_of[end], heap.cell[end], rule_of[end] = symbol, cell, rule_of[item]
-                        left_of[end], right_of[end] = left_of[item], right_of[item]
-                        bits[end], worth[end], scale[end] = bits[item], worth[item], scale[item]
-                        end += 1
-                runs[1, place] = end
-            size = end
-            ends[cell] = end
-            # The vectors e (eq. 4), stored as L e: items without unary rules, then those above them.
-            for level in range(2):
-                for item in range(begin, end):
-                    symbol = symbol_of[item]
-                    if chained[symbol] != (level == 1):
-                        continue
-                    rule, x, y = rule_of[item], left_of[item], right_of[item]
-                    if worth[item] <= 0.0:
-                        for c in range(concepts):
-                            e[c] = 0.0
-                        left_of[item] = right_of[item] = -1
-                    elif rule >= 0:
-                        for c in range(concepts):
-                            e[c] = rules.p[rule, c] * (scale[item] * vector[x, c] * vector[y, c])
-                    elif rule == EMISSION:
-                        for c in range(concepts):
-                            e[c] = word_p[x, c]
-                        left_of[item] = -1
-                    else:
-                        for c in range(concepts):
-                            e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
-                    transferred(transfer[relation[symbol]], e, vector[item])
-                    # This item as the only child.
-                    for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
-                        chain = chains[place]
-                        above = here[parents_of_chains[chain]]
-                        if above >= 0:
-                            value = 0.0
-                            for c in range(concepts):
-                                value += rules.chain_weight[chain, c] * vector[item, c]
-                            if value > worth[above]:
-                                worth[above] = value
-                                rule_of[above], left_of[above], right_of[above] = -2 - chain, item, -1
+            # Their items, with vectors.
+            end = size = ends[cell] = keep_derived(rules, heap, starts, runs, cell, size, work)
+            write_vectors(rules, heap, begin, end, work)
             shift = normalise(vector, begin, end)
             if shift < HIGHEST:
                 powers[cell] = power + shift
