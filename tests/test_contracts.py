@@ -69,6 +69,7 @@ CASES = {
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
         "column": [{"file": "scores.txt"}, {"file": "two.txt", "names": ["a", "b"]}],
+        "expected-utility": [{"samples": "samples.nbest"}, {"samples": "samples.nbest", "metric": "bleu"}],
         "decoder-alignment": [{}],
         "dependency-agreement": [
             {"model": "micro.align", "source_parser": "english"},
@@ -135,7 +136,12 @@ CASES = {
         "treebank": [{"path": "trees.conllu"}, {"path": "trees.ptb"}, {"path": "k-best", "second": "trees.conllu"}],
     },
     "metric": {
-        "bleu": [{}, {"tokenize": "none", "lowercase": True}, {"tokenize": "char", "sentence": "bleu+1-length"}],
+        "bleu": [
+            {},
+            {"tokenize": "none", "lowercase": True},
+            {"tokenize": "char", "sentence": "bleu+1-length"},
+            {"sentence": "sacrebleu"},
+        ],
         "chrf": [{}, {"char_order": 3, "beta": 1, "whitespace": True}, {"eps_smoothing": True, "lowercase": True}],
         "chrf++": [{}, {"word_order": 1}],
         "ter": [{}, {"normalized": True, "no_punct": True, "case_sensitive": True}, {"asian_support": True}],
@@ -251,6 +257,13 @@ def test_features(name, options, tmp_path):
         (tmp_path / "two.txt").write_text("".join(f"{row} 1e-3\n" for row in range(20)), encoding="utf-8")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
+    if name == "expected-utility":
+        samples = [
+            f"{segment} ||| {text} ||| F= 1 ||| 1\n" for segment in (0, 1) for text in ("a cat", "", "a cat", "a")
+        ]
+        (tmp_path / "samples.nbest").write_text("".join(samples), encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
     if name == "word-lexicon":
         pairs = [("das ist eine Katze", text) for text in SENTENCES if text.strip()]
         write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
@@ -258,7 +271,7 @@ def test_features(name, options, tmp_path):
         return
     if name in ("word-translation", "dependency-agreement", "joint-lm"):
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
-        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2)).model
+        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2))
         write_alignment(alignment, tmp_path / "micro.align")
         if name == "joint-lm":
             joint = train_joint(pairs, alignment, JointSettings(embedding=4, hidden=4, epochs=1))

@@ -42,7 +42,7 @@ class Environment:
         (site / "after.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
     def install(self, *packages):
-        """Install packages without their dependencies, or skip with pip's reason."""
+        """Install packages without their dependencies and without compiling any, or skip with pip's reason."""
         pip = [
             sys.executable,
             "-m",
@@ -53,6 +53,7 @@ class Environment:
             "--quiet",
             "--no-deps",
             "--no-compile",
+            "--only-binary=:all:",
             "--retries=0",
         ]
         done = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)

@@ -98,9 +98,8 @@ def word_piece():
 
 
 def build(package: Path, kind_of_plugin: str, use: str, **options):
-    return Builder(load_plugins(["rerank_neural_lm"])).build(
-        kind_of_plugin, {"use": use, "dtype": "float64", **options}
-    )
+    registry = load_plugins(files=[package / "rerank_neural_lm/__init__.py"])
+    return Builder(registry).build(kind_of_plugin, {"use": use, "dtype": "float64", **options})
 
 
 def opened(models: Path, name: str, kind: str):

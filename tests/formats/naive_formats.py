@@ -45,3 +45,26 @@ def merged(lists):
                     rows.append(hypothesis)
         result.append((id_, rows))
     return result
+
+
+def combined(decoders, id_):
+    """Rows (text, features) of a segment: `decoders` has for each decoder's name its lists, as {id: [(text, values)]}.
+
+    Each decoder's last value is its total.
+    """
+    texts = dict.fromkeys(text for lists in decoders.values() for text, _ in lists.get(id_, []))
+    rows = []
+    for text in texts:
+        features = []
+        for lists in decoders.values():
+            own = lists.get(id_, [])
+            ranks = [rank for rank, (other, _) in enumerate(own, 1) if other == text]
+            width = len(next(iter(lists.values()))[0][1])
+            if ranks:
+                features += [*own[ranks[0] - 1][1], 1 / ranks[0], 1]
+            elif own:
+                features += [*(min(values[c] for _, values in own) for c in range(width)), 0, 0]
+            else:
+                features += [0] * (width + 2)
+        rows.append((text, features))
+    return rows

@@ -169,6 +169,16 @@ def test_sentence_bleu_equals_sacrebleus_add_one() -> None:
     np.testing.assert_allclose(ours, expected, rtol=1e-12)
 
 
+@given(texts, references)
+@quick
+def test_sentence_bleu_of_sacrebleu(text: str, refs: list[str]) -> None:
+    import sacrebleu
+
+    metric = Bleu(sentence="sacrebleu")
+    expected = sacrebleu.BLEU(effective_order=True).sentence_score(text, refs).score
+    assert metric.sentence_scores(metric.statistics([[text]], [refs]))[0] == pytest.approx(expected, rel=1e-12)
+
+
 def test_smoothed_length_prefers_longer_hypotheses_of_equal_precision() -> None:
     statistics = Bleu("none").statistics([["a b c d", "a b c d e f g h"]], [["a b c d e f g h"]])
     plain, smoothed = (Bleu("none", sentence=s).sentence_scores(statistics) for s in ("bleu+1", "bleu+1-length"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import JobFlags, format_option, output_option
 from rerank_plugins.core.registry import Registry
+
+DECODER = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)=(.+)", re.DOTALL)
 
 
 @click.command("merge")
@@ -21,7 +24,7 @@ from rerank_plugins.core.registry import Registry
 )  # fmt: skip
 @click.pass_obj
 def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None, to: str | None) -> None:
-    """Merge n-best lists of the same segments.
+    """Merge n-best lists of the same segments, or combine those of different decoders.
 
     The lists may be those of several tuning rounds, or of several systems with the same features. Of hypotheses with
     the same text and the same features, only the first is kept. Files whose ids ascend are merged in bounded memory;
@@ -31,9 +34,19 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     \b
     rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
     rerank merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
+
+    Files as DECODER=FILE are of different decoders, each with its own features and format: the combined lists hold
+    all hypotheses and all features, equal texts once. In a hypothesis that a decoder did not list, its features have
+    the lowest value of its list for the segment. DECODER-score is its total, DECODER-rank 1 / rank in its list or 0,
+    and DECODER-listed 1 or 0. They are written in the format of Moses, without totals. Lists for tuning and for
+    testing need the same decoders.
+
+    \b
+    rerank merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
     """  # noqa: D301
     from rerank_adapters.chain.job import Job, lists_size
     from rerank_adapters.config import plugin_table
+    from rerank_adapters.formats.combination import combine
     from rerank_adapters.formats.merging import without_lines
     from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.runtime.progress import StatusLine
@@ -41,10 +54,34 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)
+    decoders = _by_decoder(nbest)
+    if decoders:
+        # Each decoder has a format of its own, since a format that the first lines show is that of one file.
+        formats = {name: Job.create(JobFlags(format_=format_).settings, registry).format for name in decoders}
+        lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()})
+    else:
+        lists = merge_files(nbest, job.format)
+    to = to or ("moses" if decoders else None)
     written = job.builder.build("format", plugin_table(to), "--to") if to else job.format
     segments = hypotheses = 0
     with open_atomic(output) as out, StatusLine("merging"):
-        for merged in merge_files(nbest, job.format):
+        for merged in lists:
             out.writelines(written.write(without_lines(merged) if to else merged))
             segments, hypotheses = segments + 1, hypotheses + len(merged)
     closing.wrote(lists_size(segments, hypotheses), output)
+
+
+def _by_decoder(files: tuple[str, ...]) -> dict[str, list[str]]:
+    """The files of each decoder, if they are given as DECODER=FILE; otherwise none."""
+    named = {file: DECODER.fullmatch(file) for file in files if not Path(file).exists()}
+    if not any(named.values()):
+        return {}
+    decoders: dict[str, list[str]] = {}
+    for file in files:
+        match = named.get(file)
+        if match is None:
+            raise click.UsageError(f"{file}: has no decoder's name, as other files have; wanted DECODER=FILE for each")
+        decoders.setdefault(match[1], []).append(match[2])
+    if len(decoders) < 2:
+        raise click.UsageError(f"all files are of the decoder {next(iter(decoders))!r}: give them without its name")
+    return decoders

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_plugins import FormatError, Hypothesis, NBestList
@@ -31,11 +32,13 @@ def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:
 
 def _features_error(nbest: NBestList, names: Sequence[str], first: str) -> FormatError:
     difference = names_differ(names, nbest.feature_names) or "has them in another order"
+    if not set(names) & set(nbest.feature_names):
+        difference += " (lists of different decoders are combined by `rerank merge NAME=FILE NAME=FILE`)"
     return FormatError(f"the features of segment {nbest.segment_id} differ from those of segment {first}: {difference}")
 
 
 def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str = "") -> NBestList:
-    """The list with its dense features in the order of `names` (those of segment `first`).
+    """The list with its dense features in the order of `names`, those of segment `first`.
 
     Raises FormatError, with `path` and the line of the list, where the names differ.
     """
@@ -113,14 +116,26 @@ def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = 
 
 def _merged_groups(streams: Sequence[Iterable[NBestList]], names: Sequence[str]) -> Iterator[NBestList]:
     titles = [*names, *(f"stream {i + 1}" for i in range(len(names), len(streams)))]
-    keyed = [_ascending(stream, title) for stream, title in zip(streams, titles, strict=True)]
     wanted: NBestList | None = None
-    for _, group in groupby(heapq.merge(*keyed, key=lambda pair: pair[0]), key=lambda pair: pair[0]):
+    for group in by_number(streams, titles):
         nbests = []
-        for _, nbest in group:
+        for title, nbest in group:
             wanted = nbest if wanted is None else wanted
-            nbests.append(same_order(nbest, wanted.feature_names, wanted.segment_id))
+            nbests.append(same_order(nbest, wanted.feature_names, wanted.segment_id, title))
         yield merged(nbests)
+
+
+def by_number(
+    streams: Sequence[Iterable[NBestList]], titles: Sequence[str]
+) -> Iterator[Iterator[tuple[str, NBestList]]]:
+    """Yield the lists of one segment after another, each with the title of its stream, in the order of the streams.
+
+    Raises FormatError as `merge_sorted` does.
+    """
+    numbered = [_ascending(stream, title) for stream, title in zip(streams, titles, strict=True)]
+    number = itemgetter(0)
+    for _, group in groupby(heapq.merge(*numbered, key=number), key=number):
+        yield ((title, nbest) for _, title, nbest in group)
 
 
 def in_order(stream: Iterable[NBestList]) -> bool:
@@ -133,7 +148,7 @@ def in_order(stream: Iterable[NBestList]) -> bool:
     return True
 
 
-def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, NBestList]]:
+def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, str, NBestList]]:
     before = -1
     for nbest in stream:
         if not is_number(nbest.segment_id):
@@ -143,7 +158,7 @@ def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, N
             message = f"segment {number} comes after segment {before}, expected ascending ids"
             raise FormatError(message, path=title, line=nbest.line or None)
         before = number
-        yield number, nbest
+        yield number, title, nbest
 
 
 def without_lines(nbest: NBestList) -> NBestList:

@@ -50,8 +50,9 @@ class Bleu(Metric):
 
     tokenize: str = option("13a", doc="sacrebleu's tokenizer: none, 13a, intl, char, zh, ja-mecab, …")
     lowercase: bool = option(False, doc="compare lower-cased texts")
-    sentence: Literal["bleu+1", "bleu+1-length"] = option(
-        "bleu+1", doc="sentence scores: BLEU+1 (Lin & Och 2004), or with a smoothed length too (Nakov et al. 2012)"
+    sentence: Literal["bleu+1", "bleu+1-length", "sacrebleu"] = option(
+        "bleu+1",
+        doc="sentence scores: BLEU+1 (Lin & Och 2004), with a smoothed length too (Nakov et al. 2012), or sacrebleu's",
     )
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -69,6 +70,10 @@ class Bleu(Metric):
 
     def score(self, totals: FloatArray) -> FloatArray:
         """BLEU between 0 and 100: (…, 10) -> (…). The k-th order without a match counts as 1 / 2^k of a match."""
+        return self._halving(totals, effective_order=False)
+
+    def _halving(self, totals: FloatArray, *, effective_order: bool) -> FloatArray:
+        """The mean is that of all orders or, with `effective_order`, of those that a text is long enough to have."""
         totals = np.asarray(totals, np.float64)
         length, reference_length = totals[..., 0], totals[..., 1]
         matches, ngrams = totals[..., 2 : 2 + ORDER], totals[..., 2 + ORDER :]
@@ -81,8 +86,9 @@ class Bleu(Metric):
                 hit = matches[..., n] > 0
                 halving = np.where(has_ngrams & ~hit, 2 * halving, halving)
                 precision = 100 * np.where(hit, matches[..., n], 1) / (np.where(hit, 1, halving) * ngrams[..., n])
-                logs += np.where(has_ngrams, log(precision), LOG_ZERO)
-        score = _brevity_penalty(length, reference_length) * exp(logs / ORDER)
+                logs += np.where(has_ngrams, log(precision), 0.0 if effective_order else LOG_ZERO)
+        orders = np.maximum((ngrams > 0).sum(axis=-1), 1) if effective_order else ORDER
+        score = _brevity_penalty(length, reference_length) * exp(logs / orders)
         return np.where(matches.any(axis=-1), score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
@@ -90,7 +96,10 @@ class Bleu(Metric):
 
         This mostly raises the precisions of short hypotheses; "bleu+1-length" compensates for it by adding one to the
         reference length too (Nakov et al. 2012, smoothed brevity penalty), so that the reference itself is below 100.
+        "sacrebleu" smooths as `score` does, over the orders that the hypothesis has.
         """
+        if self.sentence == "sacrebleu":
+            return self._halving(statistics, effective_order=True)
         statistics = np.asarray(statistics, np.float64)
         length, reference_length = statistics[..., 0], statistics[..., 1]
         matches, ngrams = statistics[..., 2 : 2 + ORDER], statistics[..., 2 + ORDER :]

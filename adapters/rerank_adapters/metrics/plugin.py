@@ -1,4 +1,4 @@
-"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
+"""Metrics computed from additive sufficient statistics (BLEU, chrF, TER, WER and others), and expected utilities."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register
@@ -23,3 +23,11 @@ def register_metrics(register: Register) -> None:
     register("accuracy", Accuracy)
     register("ser", SentenceErrorRate)
     register("column", ColumnMetric)
+
+
+@hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature that is a metric against pseudo-references."""
+    from rerank_adapters.metrics.expected_utility import ExpectedUtilityFeature
+
+    register("expected-utility", ExpectedUtilityFeature)

@@ -178,15 +178,15 @@ class Workers(Generic[Item, Result]):
             self._workers.append(_Worker(process, ours))
         for worker in self._workers:
             with suppress(OSError):  # it has ended already, which the first item will show
-                worker.connection.send(parts)
+                _send(worker.connection, parts)
             self._idle.put(worker)
 
     def _ask(self, item: Item) -> Result:
         """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
         worker = self._idle.get()
         try:
-            worker.connection.send(item)
-            result, error = worker.connection.recv()
+            _send(worker.connection, item)
+            result, error = _received(worker.connection)
         except (EOFError, OSError):
             worker.process.join(LOOK)
             raise _lost(worker.process.exitcode) from None
@@ -272,7 +272,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
     Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        parts = connection.recv()
+        parts = _received(connection)
     except (EOFError, OSError):
         return
     _kill_with_parent(sentinel)
@@ -296,11 +296,20 @@ def _ignore_signals() -> None:
 def _answer(connection: Connection[Any, Any], work: Callable[[Any], Any], failure: BaseException | None) -> None:
     with suppress(EOFError, OSError):
         while True:
-            item = connection.recv()
+            item = _received(connection)
             answer = (None, failure) if failure else attempt(work, item)
-            _, unsent = attempt(connection.send, answer)
+            _, unsent = attempt(_send, connection, answer)
             if unsent:  # the result cannot be pickled, or the pipe is closed
-                connection.send((None, unsent))
+                _send(connection, (None, unsent))
+
+
+def _send(connection: Connection[Any, Any], value: object) -> None:
+    """Send a value as bytes: `Connection.send` has a view of a buffer, which an error's traceback may keep too long."""
+    connection.send_bytes(pickle.dumps(value))
+
+
+def _received(connection: Connection[Any, Any]) -> Any:
+    return pickle.loads(connection.recv_bytes())
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
