@@ -39,6 +39,11 @@ class DataSet(Strict):
     groups: Path | None = None
     name: str = Field(default="test", pattern=r"^[^/\\]+$")
 
+    @property
+    def files(self) -> list[Path]:
+        """All files of the set."""
+        return [*self.nbest, *self.references, *(path for path in (self.source, self.groups) if path is not None)]
+
 
 class Tuning(Strict):
     """How weights are tuned, whatever the tuner; the options of the tuner are in `tuner`."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.compiled_rules import closure_of
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.kit.bundles import bundled
 
 UnsignedArray = NDArray[np.uint32]
 
@@ -63,7 +64,7 @@ class Blocks(NamedTuple):
 
 
 def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
-    """Arrange the rules of a grammar in blocks; unless `split`, every symbol is a base of its own.
+    """Arrange the rules of a grammar in blocks, bundled; unless `split`, every symbol is a base of its own.
 
     Raises ModelError if the unary rules have a cycle of probability one.
     """
@@ -92,7 +93,7 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     begins = np.flatnonzero(_changes(number, a))
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
-    return Blocks(
+    return bundled(Blocks(
         states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.uint32),
         symbols[:, 3].astype(np.uint32), starts, a[begins], _with_end(begins, len(order)),
         local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), np.exp(grammar.binary_logp[order]),
@@ -100,7 +101,7 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
         _unary(closure.above, closure.below, closure.p, base, local, size), grammar.lexicon.starts,
         grammar.lexicon.symbols, np.exp(grammar.lexicon.logp),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _unary(

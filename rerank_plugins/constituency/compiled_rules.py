@@ -15,6 +15,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 
 DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
@@ -117,7 +118,7 @@ class Rules(NamedTuple):
 
 
 def compile_rules(grammar: Grammar) -> Rules:
-    """Compile the rules of a grammar. Raises ModelError if its unary rules have a cycle of probability one."""
+    """Compile the rules of a grammar, bundled. Raises ModelError if its unary rules have a cycle of probability one."""
     size = grammar.size
     parent, left, right = grammar.binary.T.astype(np.int64)
     order = np.lexsort((parent, right, left))
@@ -128,7 +129,7 @@ def compile_rules(grammar: Grammar) -> Rules:
     narrow = grammar.preterminals.copy()
     narrow[grammar.binary[:, 0]] = False
     narrow[grammar.unary[:, 0]] = False
-    return Rules(
+    return bundled(Rules(
         np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32), (pairs // size).astype(np.int32),
         (pairs % size).astype(np.int32), np.append(rule_starts, len(order)).astype(np.int32),
         parent[order].astype(np.int32), np.exp(grammar.binary_logp[order]),
@@ -136,4 +137,4 @@ def compile_rules(grammar: Grammar) -> Rules:
         np.searchsorted(pairs, keys[by_parent]).astype(np.int32), np.exp(grammar.binary_logp[by_parent]),
         by_child(closure, size), grammar.lexicon.starts, grammar.lexicon.symbols, np.exp(grammar.lexicon.logp),
         narrow, np.flatnonzero(~narrow).astype(np.int32),
-    )  # fmt: skip
+    ))  # fmt: skip

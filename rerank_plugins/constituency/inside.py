@@ -19,10 +19,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, Sentence
 from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
 from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
@@ -54,6 +56,15 @@ def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
     return int(used[0] - 1)
 
 
+class Cells(NamedTuple):
+    """The numbers of spans in a hash table, and the values of so many spans: see `longer`, `fill_columns`."""
+
+    slots: LongArray
+    rows: FloatArray
+    powers: LongArray
+    used: LongArray  # (1) how many numbers are taken
+
+
 class CellMemory:
     """Cells of so many values each; when it is full, it is emptied, and doubled up to 64 MB."""
 
@@ -62,17 +73,20 @@ class CellMemory:
         self._start(FEWEST)
 
     def _start(self, most: int) -> None:
-        self._slots = np.zeros((2 * most, 2), np.int64)
-        self._rows = np.empty((most, self._values))
-        self._powers = np.full(most, EMPTY, np.int64)
-        self._used = np.ones(1, np.int64)  # number 0 is the empty span
+        slots, rows, powers = (
+            np.zeros((2 * most, 2), np.int64),
+            np.empty((most, self._values)),
+            np.empty(most, np.int64),
+        )
+        powers.fill(EMPTY)
+        self._cells = bundled(Cells(slots, rows, powers, np.ones(1, np.int64)))  # number 0 is the empty span
 
-    def arrays(self) -> tuple[LongArray, FloatArray, LongArray, LongArray]:
-        """Return the hash table, values, powers and the number of the cells, for a kernel that may fill in more."""
-        most = len(self._rows)
-        if self._used[0] == most:
+    def cells(self) -> Cells:
+        """Return the cells, bundled for a kernel that may fill in more."""
+        most = len(self._cells.rows)
+        if self._cells.used[0] == most:
             self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
-        return self._slots, self._rows, self._powers, self._used
+        return self._cells
 
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
@@ -85,26 +99,28 @@ def sum_of_splits(
     of `begins` (S) is set for symbols that derive words i … k-1, that of `ends` (S) for those that derive k … j-1.
     `chosen` has room for all pairs.
     """
+    pair_starts, pair_left, pair_right = rules.pair_starts, rules.pair_left, rules.pair_right
+    rule_starts, rule_parent, rule_p = rules.rule_starts, rules.rule_parent, rules.rule_p
     for a in range(len(below)):
         below[a] = 0.0
     count = np.uint64(0)
     for left in range(len(begins)):
         bits = begins[left]
         if bits:
-            for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+            for pair in range(np.uint64(pair_starts[left]), np.uint64(pair_starts[left + 1])):
                 chosen[count] = pair  # without a branch, which no processor could foresee
-                count += np.uint64(bits & ends[np.uint64(rules.pair_right[pair])] != 0)
+                count += np.uint64(bits & ends[np.uint64(pair_right[pair])] != 0)
     first, last = np.uint64(i + 1), np.uint64(j)
     for place in range(count):
         # The sum over split points, once for all rules with this pair of children.
         both = np.uint64(chosen[place])
-        row, column = rows[rules.pair_left[both]], columns[rules.pair_right[both]]
+        row, column = rows[pair_left[both]], columns[pair_right[both]]
         total = 0.0
         for k in range(first, last):
             total += row[k] * column[k]
         # V(a, i, j) of the parents of this pair.
-        for rule in range(np.uint64(rules.rule_starts[both]), np.uint64(rules.rule_starts[both + np.uint64(1)])):
-            below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
+        for rule in range(np.uint64(rule_starts[both]), np.uint64(rule_starts[both + np.uint64(1)])):
+            below[np.uint64(rule_parent[rule])] += rule_p[rule] * total
 
 
 @part
@@ -137,10 +153,20 @@ class InsideBuffers(NamedTuple):
     total_power: LongArray  # (n + 1) the power of the words up to each column
 
 
+class InsideValues(NamedTuple):
+    """What `fill_columns` fills in."""
+
+    from_start: FloatArray
+    to_end: FloatArray
+    begins: NDArray[np.uint64]
+    ends: NDArray[np.uint64]
+    scales: FloatArray
+    powers: LongArray
+
+
 @filling_kernel
 def fill_columns(
-    rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
-    memory: Any, work: InsideBuffers,
+    rules: Any, words: Any, kept: Any, values: InsideValues, memory: Cells, work: InsideBuffers
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -148,7 +174,9 @@ def fill_columns(
     derives words i … k-1, that of ends[j, s] if it derives k … j-1. `scales[j]` is the scale of word j - 1; it is
     2^powers[j] times that of the word in the memory.
     """
-    slots, rows, row_powers, used = memory
+    from_start, to_end, begins, ends = values.from_start, values.to_end, values.begins, values.ends
+    scales, powers, narrow, wide = values.scales, values.powers, rules.narrow, rules.wide
+    slots, rows, row_powers, used = memory.slots, memory.rows, memory.powers, memory.used
     below, above, nodes, total_power = work.below, work.above, work.nodes, work.total_power
     n, size, new_cells = len(words), begins.shape[1], 0
     for i in range(n):
@@ -167,7 +195,7 @@ def fill_columns(
             nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
             if j <= kept[i]:
                 for s in range(size):
-                    if (i == j - 1 or not rules.narrow[s]) and to_end[j, s, i] != 0.0:
+                    if (i == j - 1 or not narrow[s]) and to_end[j, s, i] != 0.0:
                         ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
                 continue
             new = True
@@ -181,8 +209,8 @@ def fill_columns(
                 for s in range(size):
                     above[s] = below[s]
                 shift = power - row_powers[node]
-                for w in range(len(rules.wide)):
-                    above[rules.wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], shift)
+                for w in range(len(wide)):
+                    above[wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], int(shift))
             else:
                 # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
                 new_cells += 1
@@ -191,10 +219,10 @@ def fill_columns(
                 apply_chains(rules.chains, below, above)
                 if node >= 0:
                     row_powers[node] = power
-                    for w in range(len(rules.wide)):
-                        rows[node, w] = above[rules.wide[w]]
+                    for w in range(len(wide)):
+                        rows[node, w] = above[wide[w]]
             for s in range(size):
-                if i == j - 1 or not rules.narrow[s]:
+                if i == j - 1 or not narrow[s]:
                     from_start[i, s, j] = to_end[j, s, i] = above[s]
                     begins[i, s] |= np.uint64(above[s] != 0.0) << np.uint64(j & 63)
                     ends[j, s] |= np.uint64(above[s] != 0.0) << np.uint64(i & 63)
@@ -208,13 +236,14 @@ def fill_columns(
 @part
 def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
     """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
-    size = len(rules.narrow)
+    narrow = rules.narrow
+    size = len(narrow)
     # The smallest and the largest of the cells' maxima.
     least, most = math.inf, 0.0
     for i in range(j):
         maxima[i] = 0.0
     for s in range(size):
-        if rules.narrow[s]:
+        if narrow[s]:
             maxima[j - 1] = max(maxima[j - 1], to_end[j, s, j - 1])
         else:
             for i in range(j):
@@ -230,7 +259,7 @@ def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales
     for i in range(j):
         kept[i] = min(kept[i], j)  # cells that end later still contain the old scale
         for s in range(size):
-            if i == j - 1 or not rules.narrow[s]:
+            if i == j - 1 or not narrow[s]:
                 to_end[j, s, i] = math.ldexp(to_end[j, s, i], power)
                 from_start[i, s, j] = to_end[j, s, i]
     return int(power)
@@ -262,9 +291,10 @@ class Chart:
         self.words = self.words[:0]
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
-        self._work = InsideBuffers(
-            below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
-        )
+        maxima, nodes, total_power = np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
+        self._work = bundled(InsideBuffers(below, above, pairs, maxima, nodes, total_power))
+        values = self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers
+        self.values = bundled(InsideValues(*values))
 
     def fill(self, words: IntArray) -> None:
         """Compute the inside probabilities of a sentence, given by its words' numbers in the lexicon."""
@@ -276,8 +306,7 @@ class Chart:
         differ = np.append(np.flatnonzero(self.words[:both] != words[:both]), both)
         self.kept = differ[np.minimum(np.searchsorted(differ, np.arange(n)), len(differ) - 1)]
         self.words = words
-        values = (self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers)
-        new = fill_columns(self.rules, words, self.kept, *values, self._memory.arrays(), self._work)
+        new = fill_columns(self.rules, words, self.kept, self.values, self._memory.cells(), self._work)
         self.cells += n * (n + 1) // 2
         self.shared += n * (n + 1) // 2 - new
 

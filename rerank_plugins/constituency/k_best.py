@@ -15,6 +15,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.hypergraph import Hypergraph
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
@@ -254,7 +255,7 @@ def k_best(graph: Hypergraph, k: int) -> Derivations:
     while True:
         heap, derivations = np.empty(room + len(graph.score), CANDIDATE), np.empty(room, DERIVATION)
         requests, counts = np.empty((vertices + room + 2, 2), np.int64), np.zeros(2, np.int64)
-        work = Search(heap, derivations, np.empty(vertices, VERTEX), requests, counts)
+        work = bundled(Search(heap, derivations, np.empty(vertices, VERTEX), requests, counts))
         columns, scores, ranked = np.empty((4, room), np.int32), np.empty(room), np.empty(k, np.int32)
         if derive(graph, work, columns, scores, ranked):
             kept, ranks = counts.tolist()

@@ -13,7 +13,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.compiled_rules import Rules
 from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.inside import Chart, InsideValues
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 
@@ -42,15 +42,16 @@ def cell_number(i: int, j: int, n: int) -> int:
 
 
 @filling_kernel
-def outside_pass(
-    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any,
-    work: OutsideBuffers,
-) -> None:  # fmt: skip
+def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts: Any, work: OutsideBuffers) -> None:
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
-    Nodes whose expected number is below `least` are pruned together with the nodes below them. The other arrays are
+    Nodes whose expected number is below `least` are pruned together with the nodes below them. `values` are
     those of the chart.
     """
+    from_start, to_end, begins, ends = values.from_start, values.to_end, values.begins, values.ends
+    narrow, pair_starts, pair_left, pair_right = rules.narrow, rules.pair_starts, rules.pair_left, rules.pair_right
+    parent_starts, parent_pair, parent_p = rules.parent_starts, rules.parent_pair, rules.parent_p
+    chain_starts, chain_parents, chain_p = rules.chains.starts, rules.chains.parents, rules.chains.p
     size = counts.shape[1]
     total = from_start[0, ROOT, n]
     as_left, as_right, needed, chosen, above = work
@@ -62,7 +63,7 @@ def outside_pass(
             reachable = False
             for s in range(size):
                 above[s] = 0.0
-                if begins[i, s] and (width == 1 or not rules.narrow[s]):
+                if begins[i, s] and (width == 1 or not narrow[s]):
                     above[s] = as_left[i, s, j] + as_right[j, s, i]
                     if width == n and s == ROOT:
                         above[s] = 1.0
@@ -71,12 +72,12 @@ def outside_pass(
                 continue
             active = False
             for s in range(size):
-                if not begins[i, s] or (width > 1 and rules.narrow[s]) or from_start[i, s, j] == 0.0:
+                if not begins[i, s] or (width > 1 and narrow[s]) or from_start[i, s, j] == 0.0:
                     continue
                 # Down the chains of unary rules: O(b) = Σ_a R(a, b) above(a).
                 below = 0.0
-                for e in range(rules.chains.starts[s], rules.chains.starts[s + 1]):
-                    below += rules.chains.p[e] * above[rules.chains.parents[e]]
+                for e in range(chain_starts[s], chain_starts[s + 1]):
+                    below += chain_p[e] * above[chain_parents[e]]
                 # Expected numbers, and weight of each pair of children: Σ over its rules of O(parent) p(rule).
                 count = below * from_start[i, s, j] / total
                 if count < least or count == 0.0:
@@ -84,8 +85,8 @@ def outside_pass(
                 counts[cell, s] = count
                 if width == 1:
                     continue
-                for rule in range(np.uint64(rules.parent_starts[s]), np.uint64(rules.parent_starts[s + 1])):
-                    needed[np.uint64(rules.parent_pair[rule])] += rules.parent_p[rule] * below
+                for rule in range(np.uint64(parent_starts[s]), np.uint64(parent_starts[s + 1])):
+                    needed[np.uint64(parent_pair[rule])] += parent_p[rule] * below
                 active = True
             if not active:
                 continue
@@ -94,16 +95,16 @@ def outside_pass(
             for left in range(size):
                 bits = begins[i, left]
                 if bits:
-                    for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+                    for pair in range(np.uint64(pair_starts[left]), np.uint64(pair_starts[left + 1])):
                         chosen[count] = pair
-                        both = bits & ends[j, np.uint64(rules.pair_right[pair])]
+                        both = bits & ends[j, np.uint64(pair_right[pair])]
                         count += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
             # The elements of other k are not read any more, so that k may run over whole rows of eight.
             start, end = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
             for place in range(count):
                 children = np.uint64(chosen[place])
-                weight, left, right = needed[children], rules.pair_left[children], rules.pair_right[children]
+                weight, left, right = needed[children], pair_left[children], pair_right[children]
                 row, column = from_start[i, left], to_end[j, right]
                 left_row, right_row = as_left[i, left], as_right[j, right]
                 for k in range(start, end):
@@ -122,6 +123,5 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
     n = len(chart.words)
     counts = np.zeros((n * (n + 1) // 2, len(chart.rules.narrow)))
     if n and chart.from_start[0, ROOT, n] > 0:
-        values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-        outside_pass(chart.rules, n, *values, least, counts, outside_buffers(chart.rules, n))
+        outside_pass(chart.rules, n, chart.values, least, counts, outside_buffers(chart.rules, n))
     return counts

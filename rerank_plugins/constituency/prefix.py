@@ -29,10 +29,11 @@ from rerank_plugins.constituency.compiled_rules import (
 )
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.constituency.inside import Chart, emit, sum_of_splits
+from rerank_plugins.kit.bundles import bundled
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
-    """Return L for ROOT and the symbols that are right children, and Z(ROOT)."""
+    """Return L for ROOT and the symbols that are right children, bundled, and Z(ROOT)."""
     mass = finite_mass(grammar)
     corners = np.concatenate((grammar.unary, grammar.binary[:, :2]))
     p = np.concatenate((np.exp(grammar.unary_logp), np.exp(grammar.binary_logp) * mass[grammar.binary[:, 2]]))
@@ -41,7 +42,7 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
     needed[grammar.binary[:, 2]] = needed[ROOT] = True
     kept = needed[edges.above]
     edges = Closure(edges.above[kept], edges.below[kept], edges.p[kept])
-    return by_child(edges, grammar.size), float(mass[ROOT])
+    return bundled(by_child(edges, grammar.size)), float(mass[ROOT])
 
 
 @njit(cache=True, nogil=True)

@@ -36,7 +36,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeCollector, lay_out, paths
-from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
@@ -202,7 +202,6 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-    estimator: Estimator = estimate,
 ) -> DependencyModel:
     """A model of a corpus, which was finished with the cut-off and the forms of these settings.
 
@@ -217,7 +216,7 @@ def train_on(
         source.add(paths(block, settings.order, len(vocabulary), label_count))
         provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
     del corpus  # unless the caller needs it, its memory is free for the estimation
-    estimation = estimator(
+    estimation = estimate(
         source,
         SMOOTHINGS[settings.smoothing](),
         prune=settings.prune,

@@ -52,8 +52,6 @@ class DependencyLMTrainer(Trainer):
         """A `DependencyModel`. Raises ModelError where there are no trees."""
         from rerank_plugins.dependency.ancestor_paths import TreeCollector
         from rerank_plugins.dependency.model import Settings, train, write_model
-        from rerank_plugins.kit.backoff.estimation import estimate
-        from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
 
         settings = Settings(
@@ -62,8 +60,7 @@ class DependencyLMTrainer(Trainer):
         )  # fmt: skip
         collector = TreeCollector(data.workspace)
         collector.add(data.examples())
-        estimator = sharded_estimator(*data.cluster) if data.cluster else estimate
-        model = train(collector, settings, workspace=data.workspace, jobs=data.jobs, estimator=estimator)
+        model = train(collector, settings, workspace=data.workspace, jobs=data.jobs)
         model = replace(model, provenance={**model.provenance, **data.provenance})
         ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")

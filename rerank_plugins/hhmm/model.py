@@ -29,7 +29,7 @@ from rerank_plugins.hhmm.recombination import Workspace, best_rows
 from rerank_plugins.hhmm.search_tables import Tables, lay_out
 from rerank_plugins.hhmm.successors import Remembered
 from rerank_plugins.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
@@ -110,21 +110,24 @@ class HhmmModel(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-
         tables = self.tables
         p = -1.0
         while p < 0:  # negative if the tables lack room
-            p, stores, values, likely, scale, entropy, back = advanced(
+            work = tables.workspaces[0]
+            p, size, scale = read_word(
                 tables.rules, tables.successors, tables.emission(word, position), state.stores, state.values,
                 state.likely, state.entropy, self.depth, ROOT, tables.mass, self.beam, self.threshold, self.entropies,
-                tables.workspaces[0],
+                work,
             )  # fmt: skip
             if p < 0:
                 tables.enlarge()
-        if not len(stores):
+        if not size:
             return -math.inf, None
         ln_p = min(math.log(p), 0.0)
         before = state if self.derivations else None
+        after = work.after
+        stores, back = after.stores[:size].copy(), after.back[:size].copy()
+        values, likely, entropy = (array[:size].copy() for array in (after.values, after.likely, after.entropy))
         beam = Beam(position + 1, stores, values, likely, state.scale + scale, entropy, back, before, state.unparsed)
         return ln_p, beam
 
@@ -210,14 +213,14 @@ def start_of(depth: int) -> Beam:
     return Beam(0, np.zeros((0, depth + 1), np.int32), empty, empty, 0.0, empty, np.zeros((0, 5), np.int32))
 
 
-@part
+@filling_kernel
 def read_word(
     rules: Any, memory: Remembered, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int,
     root: int, mass: float, width: int, threshold: float, entropies: bool, work: Workspace,
-) -> tuple[float, int]:  # fmt: skip
-    """Return P(word | beam), and the number of stores after it, whose rows of `work.emitted` are in `work.order`.
+) -> tuple[float, int, float]:  # fmt: skip
+    """Fill `work.after` with the beam after a word; return P(word | beam), the number of its stores, and their scale.
 
-    P is negative if the workspace lacks room.
+    There are no stores if none can read the word. P is negative if the workspace lacks room.
     """
     awaiting, table = work.awaiting.rows, work.emitted.rows
     base = work.clock[0]
@@ -232,22 +235,21 @@ def read_word(
     else:
         m = start(rules, word, root, mass, awaiting)
     if m < 0:
-        return -1.0, 0
+        return -1.0, 0, 0.0
     p = 0.0
     for row in range(m):
-        p += awaiting[row].sum
+        p += awaiting[row].total
     # Step 3 for the best stores, and the best of the stores that it yields.
     kept = best_rows(awaiting, m, width, work.order, work.spare, work.values)
     count = emit(rules, word, kept, size, depth, root, threshold, entropies, work, base)
     if count < 0:
-        return -1.0, 0
-    return p, best_rows(table, count, width, work.order, work.spare, work.values)
+        return -1.0, 0, 0.0
+    number = best_rows(table, count, width, work.order, work.spare, work.values)
+    return p, number, write_beam(work, number, entropies)
 
 
 @part
-def write_beam(
-    work: Workspace, size: int, stores: Any, values: Any, likely: Any, entropy: Any, back: Any, entropies: bool
-) -> float:
+def write_beam(work: Workspace, size: int, entropies: bool) -> float:
     """Write the beam after a word, whose `size` stores are in `work.order`; returns the scale of `likely`.
 
     The stores come in order of falling probability. `values` sum to one; `likely` has a maximum of one, and its scale
@@ -255,12 +257,14 @@ def write_beam(
     kind of expansion.
     """
     stacks, promoted, awaiting, table = work.stacks.rows, work.promoted.rows, work.awaiting.rows, work.emitted.rows
-    order, depth = work.order, stores.shape[1] - 1
+    stores, values, likely = work.after.stores, work.after.values, work.after.likely
+    entropy, back, order = work.after.entropy, work.after.back, work.order
+    depth = stores.shape[1] - 1
     total, highest = 0.0, 0.0
     for i in range(size):
         store = table[order[i]]
-        values[i], likely[i] = store.sum, store.likely
-        total, highest = total + store.sum, max(highest, store.likely)
+        values[i], likely[i] = store.total, store.likely
+        total, highest = total + store.total, max(highest, store.likely)
         entropy[i] = entropy_of(store) if entropies else 0.0
         # The elements of the store, from the top one down, and the symbol completed above them.
         for d in range(depth):
@@ -279,21 +283,3 @@ def write_beam(
         values[i] /= total
         likely[i] /= highest
     return math.log(highest) if size else 0.0
-
-
-@kernel
-def advanced(
-    rules: Any, memory: Remembered, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int,
-    root: int, mass: float, width: int, threshold: float, entropies: bool, work: Workspace,
-) -> Any:  # fmt: skip
-    """Return the beam after a word: (P(word | beam), stores, values, likely, its scale, entropy, back).
-
-    There are no stores if none can read the word. P is negative if the workspace lacks room.
-    """
-    p, size = read_word(
-        rules, memory, word, stores, values, likely, entropy, depth, root, mass, width, threshold, entropies, work
-    )
-    after, back = np.empty((size, depth + 1), np.int32), np.empty((size, 5), np.int32)
-    sums, best, inner = np.empty(size), np.empty(size), np.empty(size)
-    scale = write_beam(work, size, after, sums, best, inner, back, entropies)
-    return p, after, sums, best, scale, inner, back

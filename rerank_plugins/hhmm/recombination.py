@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +27,7 @@ HALF = np.uint64(32)
 STACK = np.dtype([("key", np.int64), ("depth", np.int64)])
 STORE = np.dtype(
     [
-        ("key", np.int64), ("sum", np.float64), ("likely", np.float64), ("spread", np.float64),
+        ("key", np.int64), ("total", np.float64), ("likely", np.float64), ("spread", np.float64),
         ("before", np.int32), ("event", np.int32), ("kind", np.int32), ("unused", np.int32),
     ]
 )  # fmt: skip
@@ -49,7 +51,7 @@ class Table(NamedTuple):
     and a store, whose values grow while contributions are added to it (`merge`)
 
         key     what is unique to it
-        sum     probability of all its derivations
+        total   probability of all its derivations
         likely  Viterbi probability: that of its best derivation
         spread  Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
         before, event, kind   the back-pointer of its best derivation
@@ -103,10 +105,10 @@ def merge(slots: Any, rows: Any, base: int, count: int, parts: Any, size: int, b
         store = rows[row]
         if row == count:
             count += 1
-            store.sum = 0.0
+            store.total = 0.0
             store.likely = -1.0
             store.spread = 0.0
-        store.sum += part.value
+        store.total += part.value
         if entropies:
             store.spread += part.value * (part.entropy - math.log(part.value))
         if part.likely > store.likely:
@@ -142,10 +144,10 @@ def nth_highest(values: Any, count: int, n: int) -> float:
 
 
 @part
-def nth_sum(table: Any, count: int, n: int, values: Any) -> float:
+def nth_total(table: Any, count: int, n: int, values: Any) -> float:
     """Return the n-th highest probability of the first `count` stores; `values` (count or more) is overwritten."""
     for row in range(count):
-        values[row] = table[row].sum
+        values[row] = table[row].total
     return nth_highest(values, count, n)
 
 
@@ -161,7 +163,7 @@ def sort_rows(table: Any, rows: Any, size: int, spare: Any) -> None:
             i, middle, end = start, min(start + width, size), min(start + 2 * width, size)
             j = middle
             for place in range(start, end):
-                if i < middle and (j >= end or table[rows[i]].sum >= table[rows[j]].sum):
+                if i < middle and (j >= end or table[rows[i]].total >= table[rows[j]].total):
                     spare[place] = rows[i]
                     i += 1
                 else:
@@ -181,13 +183,13 @@ def best_rows(table: Any, count: int, most: int, rows: Any, spare: Any, values: 
     """
     bound, ties = -math.inf, count
     if 0 < most < count:
-        bound = nth_sum(table, count, most, values)
+        bound = nth_total(table, count, most, values)
         ties = most
         for row in range(count):
-            ties -= table[row].sum > bound
+            ties -= table[row].total > bound
     size = 0
     for row in range(count):
-        p = table[row].sum
+        p = table[row].total
         if p > bound or (p == bound and ties > 0):
             ties -= p == bound
             rows[size] = row
@@ -199,11 +201,21 @@ def best_rows(table: Any, count: int, most: int, rows: Any, spare: Any, values: 
 ROWS = 1 << 12  # stores of a table at first
 
 
+class Stores(NamedTuple):
+    """Stores after a word, with their values and back-pointers, as in `Beam` (model.py)."""
+
+    stores: IntArray
+    values: FloatArray
+    likely: FloatArray
+    entropy: FloatArray
+    back: IntArray
+
+
 class Workspace(NamedTuple):
     """Tables of the parts of a step (transitions.py), all of the same size, and the contributions of one store.
 
     In `last_use` (rules), transitions.py notes which rules were counted; `order`, `spare` and `values` (rows) serve the
-    sorting of stores. `clock` (1) is the base of the slots in the next step (recombination.py).
+    sorting of stores. `clock` (1) is the base of the slots in the next step (recombination.py). `after` is the result.
     """
 
     stacks: Table
@@ -216,14 +228,17 @@ class Workspace(NamedTuple):
     spare: Any
     values: Any
     clock: Any
+    after: Stores
 
 
-def new_workspace(most: int, rules: int, rows: int = ROWS) -> Workspace:
-    """Return empty tables of `rows` stores, a power of two, for stores of up to `most` contributions each."""
+def new_workspace(most: int, rules: int, depth: int, rows: int = ROWS) -> Workspace:
+    """Return empty tables of `rows` stores, a power of two, for stores of up to `most` contributions each, bundled."""
     stacks, promoted, awaiting, emitted = (
         Table(np.zeros(2 * rows, np.int64), np.empty(rows, kind)) for kind in (STACK, STORE, STORE, STORE)
     )
     order, spare = np.empty((2, rows), np.int64)
     last_use = np.full(rules, -1, np.int64)
     parts, values, clock = np.empty(most, PART), np.empty(rows), np.ones(1, np.int64)
-    return Workspace(stacks, promoted, awaiting, emitted, parts, last_use, order, spare, values, clock)
+    sums, likely, entropy = np.empty((3, rows))
+    after = Stores(np.empty((rows, depth + 1), np.int32), sums, likely, entropy, np.empty((rows, 5), np.int32))
+    return bundled(Workspace(stacks, promoted, awaiting, emitted, parts, last_use, order, spare, values, clock, after))

@@ -18,6 +18,7 @@ from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_cou
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.hhmm.recombination import Workspace, new_workspace
 from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
@@ -110,11 +111,12 @@ class Tables:
     @cached_property
     def workspaces(self) -> list[Workspace]:
         """The arrays in which the search works, as the only item; replaced by larger ones where they lack room."""
-        return [new_workspace(self.most, len(self.numbers))]
+        return [new_workspace(self.most, len(self.numbers), self.depth)]
 
     def enlarge(self) -> None:
         """Double the workspace."""
-        self.workspaces[:] = [new_workspace(self.most, len(self.numbers), 2 * len(self.workspaces[0].stacks.rows))]
+        rows = 2 * len(self.workspaces[0].order)
+        self.workspaces[:] = [new_workspace(self.most, len(self.numbers), self.depth, rows)]
 
     @cached_property
     def most(self) -> int:
@@ -123,7 +125,10 @@ class Tables:
         return int(max(2 * np.diff(starts).max(), np.diff(promotions).max(), self.grammar.size + 1))
 
     def emission(self, word: str, position: int) -> Emission:
-        """Return the probabilities of a word, cached by its known form; `position` 0 is the first of its sentence."""
+        """Return the probabilities of a word, bundled and cached by its known form.
+
+        `position` 0 is the first of its sentence.
+        """
         lexicon = self.grammar.lexicon
         form = known_form(word, position, lexicon.index)
         emission = self.remembered.get(form)
@@ -155,7 +160,8 @@ class Tables:
         share = parts[best, np.arange(size)]
         counted = self.rules.counted
         opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges % size]
-        return Emission(next(self.numbering), tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
+        mixed, number = np.maximum(mixed, 0.0), next(self.numbering)
+        return bundled(Emission(number, tags, p, here, tags[best], share, mixed, ahead, opened))
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
@@ -185,12 +191,12 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
             ending = np.nan_to_num(left_progeny.closure[ROOT] / left_progeny.expected[0, ROOT], posinf=0.0)
     else:
         counted, ending = interpolated(events, grammar, left_progeny, order)
-    rules = Rules(
+    rules = bundled(Rules(
         _starts(left, grammar.size), parent, right, p[order],
         _starts(awaited, grammar.size), filler.astype(np.int32), left_progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), left_progeny.closure[place, node],
         left_progeny.expected, left_progeny.expected.max(axis=2), counted,
-    )  # fmt: skip
+    ))  # fmt: skip
     tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))

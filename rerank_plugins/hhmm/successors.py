@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.hhmm.recombination import find
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import first_not_below, part
 
 LISTS, ENTRIES = 1 << 14, 1 << 20  # 16 MB, of which only what is used is touched
@@ -47,11 +48,13 @@ class Remembered(NamedTuple):
 
 
 def nothing_remembered(longest: int) -> Remembered:
-    """Return an empty memory with room for lists of up to `longest` rules."""
+    """Return an empty memory with room for lists of up to `longest` rules, bundled."""
     entries = max(ENTRIES, longest)
-    return Remembered(
-        np.zeros(2 * LISTS, np.int64), np.empty(LISTS, LIST), np.empty(entries, ENTRY),
-        np.empty(longest), np.empty(longest + EXPONENTS + 1, np.int32), np.array([1, 0, 0], np.int64),
+    return bundled(
+        Remembered(
+            np.zeros(2 * LISTS, np.int64), np.empty(LISTS, LIST), np.empty(entries, ENTRY),
+            np.empty(longest), np.empty(longest + EXPONENTS + 1, np.int32), np.array([1, 0, 0], np.int64),
+        )
     )  # fmt: skip
 
 

@@ -37,9 +37,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
 from rerank_plugins.hhmm.interpolation import context_of, opening_of
-from rerank_plugins.hhmm.recombination import Workspace, find, lookup, merge, nth_sum, sort_rows
+from rerank_plugins.hhmm.recombination import Workspace, find, lookup, merge, nth_total, sort_rows
 from rerank_plugins.hhmm.successors import BASE, Remembered, write_fillers, write_openers
 from rerank_plugins.kit.kernels import part
 
@@ -53,7 +55,7 @@ FULL = -1  # a table lacks room
 @part
 def entropy_of(store: Any) -> Any:
     """Return the entropy in nats of the derivations of a store."""
-    return max(0.0, store.spread / store.sum + math.log(store.sum))
+    return max(0.0, store.spread / store.total + math.log(store.total))
 
 
 @part
@@ -77,7 +79,7 @@ def promote(
             return FULL, FULL
         stack, d, b = 0, 0, root
         while d < width and stores[i, d] >= 0:
-            element = stores[i, d]
+            element: Any = np.int64(stores[i, d])
             d, b = d + 1, element & LOW
             stack = find(stack_slots, stacks, base, size, stack << 32 | element)
             if stack == size:
@@ -142,11 +144,11 @@ def transit(
         if stack:
             d, below, top = stacks[stack].depth, stacks[stack].key >> 32, stacks[stack].key & ELEMENT
         a, b = top >> 16, top & LOW
-        v, ratio = before.sum, before.likely / before.sum
+        v, ratio = before.total, before.likely / before.total
         inner = entropy_of(before) if entropies else 0.0
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
-            bound = max(bound, FAR * nth_sum(table, count, width, values))
+            bound = max(bound, FAR * nth_total(table, count, width, values))
             full = 2 * count
         level = min(d, last)
         # P(event) = share P0(event) + extra: P0 is multiplied by v times the weight of its kind, the counted extra by
@@ -266,9 +268,9 @@ def emit(
                 size += 1
         # Step 2 multiplied by the probability of the word, w_d(c) or its counted counterpart; v is without it.
         row = opening_of(edges, symbols, d, a, c) if len(edges) else -1
-        v = before.sum / (ahead[d, c] if row < 0 else opened[row])
+        v = before.total / (ahead[d, c] if row < 0 else opened[row])
         own = 1.0 if row < 0 else openings[row, symbols]
-        ratio = before.likely / before.sum
+        ratio = before.likely / before.total
         inner = entropy_of(before) if entropies else 0.0
         m = 0
         # The awaited symbol c itself reads the word, by unary rules and a preterminal: the node a_d is complete.
@@ -285,7 +287,7 @@ def emit(
         if d < depth:
             level = min(d, last)
             for k in range(len(tags)):
-                x = tags[k]
+                x = np.int64(tags[k])
                 value = v * (expected[level, c, x] if row < 0 else openings[row, x]) * p_tag[k]
                 if value > threshold * best:
                     best = max(best, value)
@@ -307,7 +309,7 @@ def start(rules: Any, word: Any, root: int, mass: float, awaiting: Any) -> int:
     p = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
     store = awaiting[0]
     store.key = EMPTY
-    store.sum = store.likely = p
+    store.total = store.likely = p
     store.spread = -p * math.log(p) if p > 0 else 0.0
     store.before = store.event = store.kind = EMPTY
     return 1 if p > 0 else 0

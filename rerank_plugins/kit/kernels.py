@@ -17,10 +17,12 @@ from typing import Any, TypeVar, cast
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.core import cgutils as numba_cgutils
+from numba.core import config as numba_config
 from numba.extending import intrinsic, register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-cgutils: Any = numba_cgutils  # it has no types
+cgutils: Any = numba_cgutils  # these have no types
+config: Any = numba_config
 BYTE, INT = ir.IntType(8), ir.IntType(32)
 READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
 
@@ -47,7 +49,7 @@ forget_other_versions()
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, and keep the machine code on disk."""
-    return cast(Function, njit(cache=True)(function))
+    return filling_kernel(function, nogil=False, _nrt=True)
 
 
 def filling_kernel(function: Function, **options: Any) -> Function:
@@ -55,8 +57,8 @@ def filling_kernel(function: Function, **options: Any) -> Function:
 
     It is compiled without reference counts, and therefore in about half the time, and releases the interpreter's lock.
     """
-    options |= {"cache": True, "nogil": True, "_nrt": False}
-    return cast(Function, njit(**options)(function))
+    settings = {"cache": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True} | options
+    return cast(Function, njit(**settings)(function))
 
 
 def part(function: Function, **options: Any) -> Function:
@@ -113,4 +115,4 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG0
     return types.void(array, index), generate
 
 
-prefetch: Any = intrinsic(_prefetch)
+prefetch: Any = (lambda array, index: None) if config.DISABLE_JIT else intrinsic(_prefetch)

@@ -6,14 +6,18 @@ hash table (open addressing), so each order costs O(tokens), whatever its length
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from rerank_plugins import FloatArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel
 
 
-@njit(cache=True, nogil=True)
-def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clipped: bool, log: bool) -> Any:
+def consensus(
+    words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, orders: int, clipped: bool, log: bool
+) -> FloatArray:
     """(hypotheses, orders) sums, over the n-grams of a hypothesis, of their posteriors in the list (or of ln of them).
 
     `words` (tokens) int64 ids from 0; `rows` (hypotheses + 1) offsets into `words`; `lists` (lists + 1) offsets into
@@ -21,7 +25,33 @@ def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clip
     in a sentence is an event of its own, whose mass is that of the hypotheses that have the n-gram k times or more.
     """
     sums = np.zeros((len(rows) - 1, orders))
-    base = words.max() + 1 if len(words) else 1
+    size = int(np.diff(rows[lists]).max(initial=0))
+    table, events = np.empty((2, table_size(size)), np.int64), np.empty((5, size), np.int64)
+    base = int(words.max(initial=0)) + 1
+    add_posteriors(words, rows, lists, weights, base, clipped, log, table, events, np.empty(size), sums)
+    return sums
+
+
+def table_size(tokens: int) -> int:
+    """Return the number of slots for so many n-grams, at most half of which are taken."""
+    return 1 << max(4, (2 * tokens - 1).bit_length())
+
+
+@filling_kernel
+def add_posteriors(
+    words: Any, rows: Any, lists: Any, weights: Any, base: int, clipped: bool, log: bool, table: Any, events: Any,
+    mass: Any, sums: Any,
+) -> None:  # fmt: skip
+    """Add the values of `consensus` to `sums`; `base` is above all words.
+
+    `table` (2, slots), `events` (5, n) and `mass` (n) are overwritten; n is the number of tokens of the longest list.
+    """
+    keys, ids = table[0], table[1]
+    # By position: the id of the n-gram (of the latest order) that begins there, and the event that it stands for.
+    gram, event = events[0], events[1]
+    # By event: the last hypothesis that had the n-gram, how often it has occurred there so far, and the event of its
+    # next occurrence.
+    seen_in, times, repeat = events[2], events[3], events[4]
     for s in range(len(lists) - 1):
         # The hypotheses first..last-1 of this list, and where its tokens lie in `words`.
         first, last = lists[s], lists[s + 1]
@@ -30,17 +60,16 @@ def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clip
         slots = 16
         while slots < 2 * size:
             slots *= 2
-        # By position: the id of the n-gram (of the latest order) that begins there, and the event that it stands for.
-        gram = np.zeros(size, np.int64)
-        event = np.empty(size, np.int64)
-        for n in range(orders):
-            # An empty table for this order; `mass` and the arrays after it are indexed by event.
-            keys = np.full(slots, -1, np.int64)
-            ids = np.empty(slots, np.int64)
-            mass = np.zeros(size)
-            seen_in = np.full(size, -1, np.int64)  # the last hypothesis that contained the n-gram
-            times = np.zeros(size, np.int64)  # how often it has occurred in that hypothesis so far
-            repeat = np.full(size, -1, np.int64)  # from the event of the k-th occurrence to that of the next
+        for i in range(size):
+            gram[i] = 0
+        for n in range(sums.shape[1]):
+            # An empty table for this order.
+            for slot in range(slots):
+                keys[slot] = -1
+            for e in range(size):
+                mass[e] = 0.0
+                seen_in[e] = repeat[e] = -1
+                times[e] = 0
             known = 0  # events so far
             # First pass: p(w) = sum of P(e') over the hypotheses e' that contain w, for every n-gram w of the list.
             for h in range(first, last):
@@ -73,5 +102,4 @@ def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clip
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
                     value = mass[event[i]]
-                    sums[h, n] += np.log(max(value, 1e-300)) if log else value
-    return sums
+                    sums[h, n] += math.log(max(value, 1e-300)) if log else value

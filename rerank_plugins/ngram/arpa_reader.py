@@ -10,36 +10,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
+from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
-from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
-from rerank_plugins.kit.vocabulary.word_hash import EMPTY, first_slot, hash_table, slot_of
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
 MIX = 0xD6E8FEB86659FD93
-AHEAD = 16  # how many rows ahead the memory of a slot is asked for
-
-
-def row_table(keys: LongArray) -> LongArray:
-    """(size, 2) the hash table of the rows with these hashes, as in kit/vocabulary/word_hash.py."""
-    table = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)
-    fill_rows(keys, table, table.reshape(-1))
-    return table
-
-
-def rows_of(keys: LongArray, table: LongArray) -> IntArray:
-    """(n) the row with each hash, or -1."""
-    rows = np.empty(len(keys), np.int32)
-    find_rows(keys, table, table.reshape(-1), rows)
-    return rows
 
 
 @part
@@ -64,22 +50,18 @@ def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
 
 
 @filling_kernel
-def fill_rows(keys: Any, table: Any, flat: Any) -> None:
-    """Put each row into the table."""
+def fill_rows(keys: Any, table: Any) -> None:
+    """Put each row into a hash table of (size, 2), as in kit/vocabulary/word_hash.py."""
     for row in range(len(keys)):
-        if row + AHEAD < len(keys):
-            prefetch(flat, 2 * first_slot(table, keys[row + AHEAD]))
         slot = slot_of(table, keys[row])
         table[slot, 0] = keys[row]
         table[slot, 1] = row
 
 
 @filling_kernel
-def find_rows(keys: Any, table: Any, flat: Any, rows: Any) -> None:
-    """Fill in the row with each hash; the n-grams of a file that follow each other often begin alike."""
+def find_rows(keys: Any, table: Any, rows: Any) -> None:
+    """Fill in the row with each hash, or -1; the n-grams of a file that follow each other often begin alike."""
     for i in range(len(keys)):
-        if i + AHEAD < len(keys):
-            prefetch(flat, 2 * first_slot(table, keys[i + AHEAD]))
         if i > 0 and keys[i] == keys[i - 1]:
             rows[i] = rows[i - 1]
             continue
@@ -218,12 +200,16 @@ def _longer(
             beginnings, hashes = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
             hash_ngrams(words, beginnings, hashes)
             keys[here] = hashes[: len(keys)]
-            beginning[here] = rows_of(beginnings, rows) if order > 2 else words[:, 0]
+            if order > 2:
+                find_rows(beginnings, rows, beginning[here])
+            else:
+                beginning[here] = words[:, 0]
             if (beginning[here] < 0).any():
                 lacking = " ".join(vocabulary.words[number] for number in words[beginning[here].argmin(), :-1])
                 raise ModelError(f"{source.path}: has n-grams that begin with {lacking!r}, but not that n-gram")
             last[here], log10[here], backoff[here] = words[:, -1], *values
-        rows = row_table(keys)
+        rows = np.zeros((1 << (3 * len(keys) // 2).bit_length(), 2), np.int64)
+        fill_rows(keys, rows)
         yield ArpaOrder(beginning, last, log10, backoff)
     _expect(source, b"\\end\\")
 
@@ -238,7 +224,7 @@ def _blocks(
             raise source.error(f"cut short: {size - left} {order}-grams found, {size} promised in the header")
         block = None if table is None else _common_lines(source, order, min(BLOCK, left), table)
         if block is None or not len(block[1]):
-            block = _any_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
+            block = _plain_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
         left -= len(block[1])
         yield block
 
@@ -251,57 +237,41 @@ def _common_lines(source: _Text, order: int, size: int, table: LongArray) -> Blo
     return words[:rows], log10[:rows], backoff[:rows]
 
 
-def _any_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]) -> Block:
+def _plain_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]) -> Block:
     """The n-grams of at most `size` lines in any form; the words of 1-grams get numbers."""
     lines = source.block(size)
-    try:
-        return _parse([line for line in lines if line], order, numbers)
-    except (ValueError, IndexError):
-        source.number -= len(lines)
-        raise _first_error(source, lines, order, numbers) from None
-
-
-def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Block:
-    """The n-grams of these lines. Raises ValueError for a line that is no n-gram."""
-    rows = list(map(bytes.split, lines))
-    if not set(map(len, rows)) <= {order + 1, order + 2}:
-        raise ValueError
-    log10, *columns = zip_longest(*rows, fillvalue=b"0")
-    words, backoff = columns[:order], columns[order:]
-    if order == 1:
-        words = [tuple(UNKNOWN if word == FORMER_UNK else word for word in words[0])]
-        for word in words[0]:
-            numbers.setdefault(word, len(numbers))
-    ids = np.array([[numbers.get(word, -1) for word in column] for column in words], np.int32).T
-    values = np.array(list(map(float, log10)))
-    weights = np.array(list(map(float, backoff[0]))) if backoff else np.zeros(len(rows))
-    if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
-        raise ValueError
-    return ids, _finite(values), _finite(weights)
-
-
-def _finite(values: FloatArray) -> NDArray[np.float32]:
-    return np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32)
-
-
-def _first_error(source: _Text, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
-    """The error of the first bad line of a block."""
-    for line in block:
+    source.number -= len(lines)
+    rows = []
+    for line in lines:
         source.number += 1
-        row = line.split()
-        if not row:
-            continue
-        shown = line.decode(errors="replace")
         if line.startswith(b"\\"):
-            return source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")
-        unknown = [word for word in row[1 : order + 1] if word not in numbers]
-        if len(row) in (order + 1, order + 2) and unknown:
-            return source.error(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
-        try:
-            _parse([line], order, numbers)
-        except (ValueError, IndexError):
-            return source.error(f"expected 'log10 {'word ' * order}[back-off]', found {shown!r}")
-    raise AssertionError("a bad block without a bad line")
+            shown = line.decode(errors="replace")
+            raise source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")
+        if line:
+            try:
+                rows.append(parse_line(line, order, numbers))
+            except ValueError as error:
+                raise source.error(str(error)) from None
+    words, *values = zip(*rows, strict=True) if rows else ((), (), ())
+    log10, backoff = (np.where(np.isneginf(column), LOG_ZERO, column).astype(np.float32) for column in values)
+    return np.array(words, np.int32).reshape(-1, order), log10, backoff
+
+
+def parse_line(line: bytes, order: int, numbers: dict[bytes, int]) -> tuple[list[int], float, float]:
+    """The words by number, log10 p and log10 back-off of a line. Raises ValueError with the message for another one."""
+    log10, *words = line.split()[: order + 1]
+    rest = line.split()[order + 1 :]
+    if order == 1 and words:
+        words = [UNKNOWN if words[0] == FORMER_UNK else words[0]]
+        numbers.setdefault(words[0], len(numbers))
+    if len(words) == order and len(rest) <= 1:
+        if unknown := [word for word in words if word not in numbers]:
+            raise ValueError(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
+        with suppress(ValueError):
+            value, weight = float(log10), float(rest[0]) if rest else 0.0
+            if value <= 0 and weight < np.inf:
+                return [numbers[word] for word in words], value, weight
+    raise ValueError(f"expected 'log10 {'word ' * order}[back-off]', found {line.decode(errors='replace')!r}")
 
 
 def _all_words(blocks: list[Block], vocabulary: Vocabulary, path: str) -> ArpaOrder:

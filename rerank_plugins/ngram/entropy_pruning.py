@@ -19,13 +19,14 @@ import numpy as np
 
 from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.scoring import look_up
-from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 LEAST = 1e-10  # probability that is left for words that were not seen in a context, at least
 
 
-def prune(tables: BackoffTables, threshold: float, bos: int = 1, eos: int = 2) -> BackoffTables:
+def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
     """The model without the n-grams whose removal raises the perplexity by less than this share (1e-8, for example).
 
     Raises ModelError for stupid backoff, whose scores are no probabilities.
@@ -37,33 +38,26 @@ def prune(tables: BackoffTables, threshold: float, bos: int = 1, eos: int = 2) -
     kept_contexts[[0, -1]] = True
     lower, left = np.zeros(len(events)), np.ones(len(contexts))
     log10_p = np.zeros(len(contexts))
-    context_log10s(contexts, events, levels, bos, eos, log10_p)
+    context_log10s(contexts, events, levels, log10_p)
     for level in range(tables.order - 1, 0, -1):
         first, end = int(levels[level]), int(levels[level + 1])
         mark_kept(contexts, events, first, end, log10_p, threshold, lower, left, kept_contexts, kept_events)
-    # The records that are kept. What follows an n-gram is the longest context that is kept.
-    numbers = np.cumsum(kept_contexts) - 1
-    following = events["next"][kept_events]
+    # The records that are kept, in new numbers. What follows an n-gram is the longest context that is kept.
+    new_contexts, new_events = contexts[kept_contexts], events[kept_events]
+    numbers, before = np.cumsum(kept_contexts) - 1, np.concatenate([[0], np.cumsum(kept_events)])
+    following = new_events["next"]
     while len(lost := np.flatnonzero(~kept_contexts[following])):
         following[lost] = contexts["parent"][following[lost]]
-    new_events = np.empty(len(following), EVENT)
-    for name in ("symbol", "log10"):
-        new_events[name] = events[name][kept_events]
-    new_events["next"] = numbers[following]
-    before = np.concatenate([[0], np.cumsum(kept_events)])
-    chosen = contexts[kept_contexts]
-    new_contexts = np.empty(len(chosen), CONTEXT)
-    for name in ("backoff", "symbol"):
-        new_contexts[name] = chosen[name]
-    new_contexts["parent"], new_contexts["events"] = numbers[chosen["parent"]], before[chosen["events"]]
+    following[:] = numbers[following]
+    new_contexts["parent"], new_contexts["events"] = numbers[new_contexts["parent"]], before[new_contexts["events"]]
     new_contexts[-1] = (0.0, 0, len(new_events), 0)
-    context_levels = np.concatenate([[0], np.cumsum(kept_contexts)])[levels].astype(np.int64)
     weigh(new_contexts, new_events, left[kept_contexts])
+    context_levels = np.concatenate([[0], np.cumsum(kept_contexts)])[levels].astype(np.int64)
     return BackoffTables(new_contexts, new_events, context_levels, before[tables.event_levels].astype(np.int64))
 
 
 @filling_kernel
-def context_log10s(contexts: Any, events: Any, levels: Any, bos: int, eos: int, log10_p: Any) -> None:
+def context_log10s(contexts: Any, events: Any, levels: Any, log10_p: Any) -> None:
     """Fill in log10 of the probability of each context as a text: the product of the probabilities of its words."""
     for level in range(len(levels) - 2):
         longer = levels[level + 1]
@@ -71,7 +65,7 @@ def context_log10s(contexts: Any, events: Any, levels: Any, bos: int, eos: int, 
             for event in range(contexts[context]["events"], contexts[context + 1]["events"]):
                 following = events[event]["next"]
                 if following >= longer:
-                    value = events[eos]["log10"] if level == 0 and event == bos else events[event]["log10"]
+                    value = events[EOS]["log10"] if level == 0 and event == BOS else events[event]["log10"]
                     log10_p[following] = log10_p[context] + value
 
 

@@ -5,10 +5,10 @@ As a feature: total = sum_{i=1}^{|e|+1} ln p(e_i | e_1 .. e_{i-1}) with e_{|e|+1
 an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word has the probability that the model gives
 `<unk>`: keep `oovs`, so that a tuner can weight unknown words by itself.
 
-One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
-scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
-which the model lacks is read in another spelling. An ARPA file is read into memory, at about
-half a microsecond an n-gram.
+One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.2 to 0.5 µs a word, by
+the size of the model). The scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that
+a bracket or quotation mark which the model lacks is read in another spelling. An ARPA file is read into memory, at
+about half a microsecond an n-gram.
 
 A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `kenlm`, which lists no n-grams: there
 are neither samples nor unigrams. KenLM stores log10 p in float32, so that sums over a sentence agree with those of a
@@ -157,11 +157,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.ngram.compact_file import read_embedded
         from rerank_plugins.ngram.model import NgramModel
 
-        if self.model is not None:
-            from rerank_plugins.ngram.model import NgramModel
-
-            return NgramModel.load(self.model)
-        return read_embedded(EMBEDDED)
+        return read_embedded(EMBEDDED) if self.model is None else NgramModel.load(self.model)
 
     @property
     def order(self) -> int:
@@ -188,7 +184,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
         from rerank_plugins.kit.backoff.scoring import score_text
 
-        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
+        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences))[0]
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
@@ -256,22 +252,15 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def _steps(self, states: Sequence[State], numbers: Sequence[int]) -> tuple[FloatArray, LongArray]:
         """(n) ln p, and (n) the contexts after the words of these numbers."""
-        from rerank_plugins.ngram.model import score_steps
+        from rerank_plugins.kit.backoff.scoring import score_steps
 
-        contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
-        return score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
+        contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T.copy()
+        ln_p, _, after = score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
+        return ln_p, after
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
-        from rerank_plugins.kit.backoff.scoring import score_step
-        from rerank_plugins.kit.backoff.tables import BackoffTables
-
-        stored = self.ngrams.stored
-        if isinstance(stored, BackoffTables):
-            ln_p, context = score_step(stored, state[0], state[1], number)
-        else:
-            values, contexts = self._steps([state], [number])
-            ln_p, context = float(values[0]), int(contexts[0])
-        return ln_p, (context, min(state[1] + 1, self.order - 1))
+        ln_p, contexts = self._steps([state], [number])
+        return float(ln_p[0]), (int(contexts[0]), min(state[1] + 1, self.order - 1))
 
 
 def _cut(values: NDArray[Any], sentences: Iterable[Sentence]) -> list[NDArray[Any]]:

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import FloatArray, LongArray, ModelError, TrainedOn
+from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.scoring import LN10, look_up, unseen_symbols
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from
 from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
-from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 
@@ -41,7 +39,7 @@ class NgramModel:
         """The tables as records; packed ones are unpacked on first use, into twice the memory."""
         if isinstance(self.stored, BackoffTables):
             return self.stored
-        from rerank_plugins.kit.backoff.packed_scoring import unpack
+        from rerank_plugins.kit.backoff.stores import unpack
 
         return unpack(self.stored)
 
@@ -105,36 +103,3 @@ def counts_from(arrays: Arrays, size: int, path: Path) -> LongArray | None:
     if counts is not None and counts.shape != (size,):
         raise ModelError(f"{path}: damaged model: {size} words, but counts of shape {counts.shape}")
     return None if counts is None else counts.astype(np.int64)
-
-
-def score_steps(
-    tables: BackoffTables | PackedTables, contexts: LongArray, lengths: LongArray, symbols: LongArray
-) -> tuple[FloatArray, LongArray]:
-    """(n) longest known contexts, numbers of symbols before, next symbols -> (n) ln p, (n) contexts after the symbols.
-
-    The same as `score_step` for each of them.
-    """
-    if isinstance(tables, PackedTables):
-        from rerank_plugins.kit.backoff.packed_scoring import score_packed_steps
-
-        log10, after = score_packed_steps(tables, contexts, lengths, symbols)
-        return log10 * LN10, after
-    log10, after = np.empty(len(symbols)), np.empty(len(symbols), np.int64)
-    _score_steps(
-        tables.contexts, tables.events, tables.context_levels, tables.unseen, contexts, lengths, symbols, log10, after
-    )
-    return log10 * LN10, after
-
-
-@filling_kernel
-def _score_steps(
-    contexts: Any, events: Any, levels: Any, unseen: float, starts: Any, lengths: Any, symbols: Any,
-    log10: Any, after: Any,
-) -> None:  # fmt: skip
-    """Fill in the log10 score of each symbol and the context after it."""
-    for i in range(len(symbols)):
-        score, event = look_up(contexts, events, starts[i], symbols[i])
-        if unseen != 0.0:
-            score += unseen * unseen_symbols(levels, starts[i], lengths[i])
-        log10[i] = score
-        after[i] = events[event]["next"]

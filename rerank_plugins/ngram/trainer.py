@@ -65,8 +65,8 @@ class NgramTrainer(Trainer):
         """An `NgramModel`. Raises ModelError where there are no words, or for a model that ARPA cannot hold."""
         from rerank_plugins import __version__
         from rerank_plugins.kit.backoff.smoothing import parse_prune
+        from rerank_plugins.ngram.distributed_training import train_shards
         from rerank_plugins.ngram.language_model import NgramLanguageModel
-        from rerank_plugins.ngram.shards import train_shards
         from rerank_plugins.ngram.training import NgramSettings, train
 
         settings = NgramSettings(

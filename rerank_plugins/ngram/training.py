@@ -7,7 +7,7 @@ has its probability. With a cut-off of the vocabulary, `<unk>` stands for the ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,6 @@ from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
     from rerank_plugins.kit.backoff.estimation import Estimate
-    from rerank_plugins.kit.backoff.events import TextEvents
     from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
@@ -43,6 +42,11 @@ class NgramSettings:
     closed: bool = False
     quantise: int | None = None
     prune_entropy: float = 0.0
+
+    @property
+    def estimated_bits(self) -> int | None:
+        """The bits of values that are estimated: those that are then pruned by entropy are exact."""
+        return None if self.prune_entropy else self.quantise
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
+    from rerank_plugins.kit.backoff.estimation import estimate
     from rerank_plugins.kit.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
@@ -92,17 +97,11 @@ def train(
     check_unknown(int(counts[UNK]), settings)
     source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens  # so that their memory is free once they are dealt out
-    estimated, tables = _estimated(
-        source,
-        smoothing,
-        settings,
-        prune,
-        never_predicted(settings),
-        workspace,
-        jobs,
-        lambda stage: progress(stage, words),
-    )
-    return summary(vocabulary, counts, estimated, tables, settings)
+    estimated = estimate(
+        source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=prune,
+        never=never_predicted(settings), jobs=jobs, progress=lambda stage: progress(stage, words),
+    )  # fmt: skip
+    return finished(vocabulary, counts, estimated, settings)
 
 
 def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
@@ -137,10 +136,16 @@ def never_predicted(settings: NgramSettings) -> list[int]:
     return [BOS, UNK] if settings.closed else [BOS]
 
 
-def summary(
-    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[Any], tables: PackedTables, settings: NgramSettings
+def finished(
+    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[PackedTables], settings: NgramSettings
 ) -> Trained:
-    """The trained model, which records the settings, the size of the text and the counts of its words."""
+    """The model, pruned by entropy where the settings require it; it records the settings and the size of the text."""
+    tables = estimated.tables
+    if settings.prune_entropy:
+        from rerank_plugins.kit.backoff.stores import pack, unpack
+        from rerank_plugins.ngram.entropy_pruning import prune
+
+        tables = pack(prune(unpack(tables), settings.prune_entropy), settings.quantise)
     sentences, unknown = int(counts[EOS]), int(counts[UNK])
     words = int(counts.sum()) - 2 * sentences
     sizes = [estimated.ngrams[0], *tables.sizes[1:]]
@@ -149,33 +154,3 @@ def summary(
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
     return Trained(NgramModel(vocabulary, tables, record, counts), sentences, words, unknown, orders)
-
-
-def _estimated(
-    source: TextEvents, smoothing: Smoothing, settings: NgramSettings, prune: Sequence[int], never: Sequence[int],
-    workspace: Workspace, jobs: int, progress: Callable[[str], None],
-) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
-    """The estimate and its packed tables, pruned by entropy where the settings require it."""
-    from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
-    from rerank_plugins.kit.backoff.stores import PackedStore
-
-    if not settings.prune_entropy:
-        store = PackedStore(settings.order, settings.quantise, workspace)
-        packed = estimate_into(
-            store, source, smoothing, text=True, workspace=workspace, prune=prune, never=never, jobs=jobs,
-            progress=progress,
-        )  # fmt: skip
-        return packed, packed.tables
-    estimated = estimate(
-        source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs, progress=progress
-    )
-    progress("pruning")
-    return estimated, pruned_by_entropy(estimated, settings)
-
-
-def pruned_by_entropy(estimated: Estimate[Any], settings: NgramSettings) -> PackedTables:
-    """The packed tables of an estimate, pruned by entropy."""
-    from rerank_plugins.kit.backoff.stores import pack
-    from rerank_plugins.ngram.entropy_pruning import prune
-
-    return pack(prune(estimated.tables, settings.prune_entropy), settings.quantise)

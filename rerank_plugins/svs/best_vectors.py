@@ -8,19 +8,20 @@ leaves hardly more symbols than are in some tree of the sentence. The symbols of
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy import uintp  # an index that is not compared with 0
 from numpy.typing import NDArray
 
-from rerank_plugins import IntArray, LongArray
+from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import EMISSION, FAST
-from rerank_plugins.svs.vector_chart import HIGHEST
+from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
@@ -46,7 +47,7 @@ class SymbolSets(NamedTuple):
 
 
 def symbol_sets(rules: VectorRules) -> SymbolSets:
-    """The sets of symbols of a model's rules."""
+    """The sets of symbols of a model's rules, bundled."""
     group, members, starts = rules.group, rules.members, rules.member_starts
     places = np.empty(len(group), np.int32)
     places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
@@ -67,23 +68,58 @@ def symbol_sets(rules: VectorRules) -> SymbolSets:
     pairs, which = np.unique(group[rules.above].astype(np.int64) * groups + group[rules.below], return_inverse=True)
     over.ravel()[pairs] = np.arange(len(pairs))
     left, right, only = sets(triples, rules.left), sets(triples, rules.right), sets(which, rules.below)
-    return SymbolSets(np.concatenate([*blocks, np.empty(0, np.int32)]), block_starts, left, right, over, only)
+    every_block = np.concatenate([*blocks, np.empty(0, np.int32)])
+    return bundled(SymbolSets(every_block, block_starts, left, right, over, only))
 
 
-@part
-def list_kept(kept: Any, starts: Any, groups: Any) -> int:
-    """List the categories that are `kept` (cells, G): those of cell c are groups[starts[c] : starts[c + 1]]."""
-    size = 0
-    for cell in range(len(kept)):
-        for group in range(kept.shape[1]):
-            if kept[cell, group]:
-                groups[size] = group
-                size += 1
-        starts[cell + 1] = size
-    return size
+class Candidates(NamedTuple):
+    """What the kernel notes of the items of a sentence, and of the symbols and concepts of a cell."""
+
+    # worth, scale: (items) aᵀe, and the factor of the product of the children's vectors
+    worth: FloatArray
+    scale: FloatArray
+    bits: IntArray  # (items) the number of the symbol in its category
+    # where, here: (S) the item of each symbol in the right cell of a split point, and in the present cell
+    where: IntArray
+    here: IntArray
+    # both, e: (K)
+    both: FloatArray
+    e: FloatArray
 
 
-@part
+def candidates(items: int, symbols: int, concepts: int) -> Candidates:
+    """Room for so many items, bundled."""
+    (worth, scale), (both, e), (where, here) = (
+        np.empty((2, items)), np.empty((2, concepts)), np.empty((2, symbols), np.int32)
+    )  # fmt: skip
+    return bundled(Candidates(worth, scale, np.empty(items, np.int32), where, here, both, e))
+
+
+class Kept(NamedTuple):
+    """The categories that the coarse grammar leaves of a sentence, and the symbols of these that fit.
+
+    The categories of cell c are starts[c] to starts[c + 1] of `groups`. `allowed` (categories of all cells, W) are sets
+    of symbols. `runs` (2, categories of all cells): the first item of each, and the one after the last.
+    """
+
+    kept: BoolArray  # (cells, G)
+    starts: IntArray
+    groups: IntArray
+    allowed: NDArray[np.uint64]
+    runs: IntArray
+
+
+def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
+    """The categories that are `kept` (cells, G) of n words; None if ROOT is not kept over all words."""
+    starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
+    groups = np.nonzero(kept)[1].astype(np.int32)
+    allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
+    if not allow(rules, sets, n, kept, starts, groups, allowed):
+        return None
+    return Kept(kept, starts, groups, allowed, np.empty((2, len(groups)), np.int32))
+
+
+@filling_kernel
 def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
     """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
 
@@ -121,54 +157,51 @@ def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, al
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def fill_kept(rules: Any, sets: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: Any) -> int:
-    """Fill the heap from the categories that are `kept` (cells, G); return ROOT's item, -1 without a tree, or NO_ROOM.
+@partial(filling_kernel, fastmath=FAST)
+def fill_kept(
+    rules: Any,
+    sets: Any,
+    words: Any,
+    kept: Any,
+    starts: Any,
+    groups: Any,
+    allowed: Any,
+    runs: Any,
+    heap: Any,
+    work: Any,
+) -> int:
+    """Fill the heap from `Kept`, from narrow cells to wide ones; return ROOT's item, -1 without a tree, or NO_ROOM.
 
-    The cells of the heap are those of the sentence. `worth` and `scale` (items) are working space: aᵀe, and the factor
-    of the product of the children's vectors. An item with the worth 0 has the vector 0.
+    The cells of the heap are those of the sentence. An item with the worth 0 has the vector 0. The items of a cell are
+    sorted by category. The arrays of `Kept` are arguments of their own, `work` are `Candidates`.
     """
-    starts, groups = np.zeros(len(kept) + 1, np.int32), np.empty(kept.size, np.int32)
-    size = list_kept(kept, starts, groups)
-    allowed = np.zeros((size, sets.left.shape[1]), np.uint64)
-    if not allow(rules, sets, len(words), kept, starts, groups, allowed):
-        return -1
-    runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
-    symbols, concepts = len(rules.relation), heap.vector.shape[1]
-    where, here = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
-    both, e = np.empty(concepts), np.empty(concepts)
-    return fill_cells(
-        rules, sets, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e
-    )
-
-
-@part
-def fill_cells(
-    rules: Any, sets: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any,
-    scale: Any, runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
-) -> int:  # fmt: skip
-    """Fill all cells, from narrow to wide; see `fill_kept`. The result is the item of ROOT, -1 or NO_ROOM.
-
-    The items of a cell are sorted by category: those of the kept category `place` are runs[0, place] to runs[1, place].
-    """
-    n, symbols, concepts = len(words), len(here), len(both)
+    worth, scale, bits, where, here = work.worth, work.scale, work.bits, work.where, work.here
+    both, e, vector = work.both, work.e, heap.vector
+    begins, ends, powers, symbol_of = heap.begin, heap.end, heap.power, heap.symbol
+    rule_of, left_of, right_of = heap.rule, heap.left, heap.right
     block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
-    parents, weight, vector = rules.parent, rules.weight, heap.vector
+    parents, weight, transfer, word_p = rules.parent, rules.weight, rules.transfer, rules.word_p
+    members, member_starts = rules.members, rules.member_starts
+    couple_starts, couple_parents = rules.couple_starts, rules.couple_parents
+    chained, chain_starts, chains, parents_of_chains = rules.chained, rules.chain_starts, rules.chains, rules.above
+    n, concepts = len(words), len(both)
+    for symbol in range(len(here)):
+        where[symbol] = here[symbol] = -1
     size = 0
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             cell = cell_number(i, i + width, n)
             begin = size
-            heap.begin[cell], heap.end[cell], heap.width[cell] = begin, begin, width
-            heap.power[cell] = HIGHEST
+            begins[cell], ends[cell], heap.width[cell] = begin, begin, width
+            powers[cell] = HIGHEST
             if starts[cell] == starts[cell + 1]:
                 continue
-            if begin + symbols > len(heap.symbol):
+            if begin + len(here) > len(symbol_of):
                 return NO_ROOM
             # The power of two of the cell: the lowest of the products of two cells.
             power = 0 if width == 1 else HIGHEST
             for k in range(i + 1, i + width):
-                one, two = heap.power[cell_number(i, k, n)], heap.power[cell_number(k, i + width, n)]
+                one, two = powers[cell_number(i, k, n)], powers[cell_number(k, i + width, n)]
                 if one < HIGHEST and two < HIGHEST:
                     power = min(power, one + two)
             if power == HIGHEST:
@@ -178,28 +211,28 @@ def fill_cells(
             # The symbols that may be in a tree.
             for place in range(starts[cell], starts[cell + 1]):
                 runs[0, place] = size
-                first = rules.member_starts[groups[place]]
-                for bit in range(rules.member_starts[groups[place] + 1] - first):
+                first = member_starts[groups[place]]
+                for bit in range(member_starts[groups[place] + 1] - first):
                     if (allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-                        symbol = rules.members[first + bit]
+                        symbol = members[first + bit]
                         here[symbol] = size
-                        heap.symbol[size], bits[size], worth[size] = symbol, bit, NOTHING
+                        symbol_of[size], bits[size], worth[size] = symbol, bit, NOTHING
                         size += 1
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     item = here[rules.word_symbol[entry]]
                     if item >= 0:
                         worth[item] = scale[item] = 1.0  # a preterminal has no other candidate
-                        heap.rule[item], heap.left[item], heap.right[item] = EMISSION, entry, -1
+                        rule_of[item], left_of[item], right_of[item] = EMISSION, entry, -1
             # The best pair of children for each of them.
             for k in range(i + 1, i + width):
                 left, right = cell_number(i, k, n), cell_number(k, i + width, n)
-                if heap.power[left] == HIGHEST or heap.power[right] == HIGHEST:
+                if powers[left] == HIGHEST or powers[right] == HIGHEST:
                     continue
-                factor = math.ldexp(1.0, power - heap.power[left] - heap.power[right])
-                right_begin, right_end = heap.begin[right], heap.end[right]
+                factor = power_factor(powers, power, left, right)
+                right_begin, right_end = begins[right], ends[right]
                 for y in range(right_begin, right_end):
-                    where[heap.symbol[y]] = y
+                    where[symbol_of[y]] = y
                 for one in range(starts[left], starts[left + 1]):
                     if runs[0, one] == runs[1, one]:
                         continue
@@ -208,8 +241,8 @@ def fill_cells(
                         if couple < 0 or runs[0, two] == runs[1, two]:
                             continue
                         fits = False
-                        for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
-                            fits = fits or kept[cell, rules.couple_parents[triple]]
+                        for triple in range(couple_starts[couple], couple_starts[couple + 1]):
+                            fits = fits or kept[cell, couple_parents[triple]]
                         if not fits:
                             continue
                         offset = sets.block_starts[couple]
@@ -234,13 +267,13 @@ def fill_cells(
                                             value += weight[uintp(rule), c] * both[c]
                                         if value > worth[uintp(item)]:
                                             worth[item], scale[item] = value, factor
-                                            heap.rule[item], heap.left[item], heap.right[item] = rule, x, y
+                                            rule_of[item], left_of[item], right_of[item] = rule, x, y
             # Their items: only those that derive the span stay.
             for item in range(begin, size):
-                symbol = heap.symbol[item]
-                if worth[item] >= 0.0 and not rules.chained[symbol]:
-                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
-                        above = here[rules.above[rules.chains[place]]]
+                symbol = symbol_of[item]
+                if worth[item] >= 0.0 and not chained[symbol]:
+                    for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                        above = here[parents_of_chains[chains[place]]]
                         if above >= 0:
                             worth[above] = max(worth[above], CHAIN)
             end, after = begin, begin
@@ -248,68 +281,68 @@ def fill_cells(
                 first, after = after, runs[0, place + 1] if place + 1 < starts[cell + 1] else size
                 runs[0, place] = end
                 for item in range(first, after):
-                    symbol = heap.symbol[item]
+                    symbol = symbol_of[item]
                     here[symbol] = -1
                     if worth[item] > NOTHING:
                         here[symbol] = end
-                        heap.symbol[end], heap.cell[end], heap.rule[end] = symbol, cell, heap.rule[item]
-                        heap.left[end], heap.right[end] = heap.left[item], heap.right[item]
+                        symbol_of[end], heap.cell[end], rule_of[end] = symbol, cell, rule_of[item]
+                        left_of[end], right_of[end] = left_of[item], right_of[item]
                         bits[end], worth[end], scale[end] = bits[item], worth[item], scale[item]
                         end += 1
                 runs[1, place] = end
             size = end
-            heap.end[cell] = end
+            ends[cell] = end
             # The vectors e (eq. 4), stored as L e: items without unary rules, then those above them.
             largest = 0.0
             for level in range(2):
                 for item in range(begin, end):
-                    symbol = heap.symbol[item]
-                    if rules.chained[symbol] != (level == 1):
+                    symbol = symbol_of[item]
+                    if chained[symbol] != (level == 1):
                         continue
-                    rule, x, y = heap.rule[item], heap.left[item], heap.right[item]
+                    rule, x, y = rule_of[item], left_of[item], right_of[item]
                     if worth[item] <= 0.0:
                         for c in range(concepts):
                             e[c] = 0.0
-                        heap.left[item] = heap.right[item] = -1
+                        left_of[item] = right_of[item] = -1
                     elif rule >= 0:
                         for c in range(concepts):
-                            e[c] = rules.p[rule, c] * (scale[item] * heap.vector[x, c] * heap.vector[y, c])
+                            e[c] = rules.p[rule, c] * (scale[item] * vector[x, c] * vector[y, c])
                     elif rule == EMISSION:
                         for c in range(concepts):
-                            e[c] = rules.word_p[x, c]
-                        heap.left[item] = -1
+                            e[c] = word_p[x, c]
+                        left_of[item] = -1
                     else:
                         for c in range(concepts):
-                            e[c] = rules.chain_p[-2 - rule, c] * heap.vector[x, c]
+                            e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
                     relation = rules.relation[symbol]
                     for c in range(concepts):
                         value = 0.0
                         for child in range(concepts):
-                            value += rules.transfer[relation, c, child] * e[child]
-                        heap.vector[item, c] = value
+                            value += transfer[relation, c, child] * e[child]
+                        vector[item, c] = value
                         largest = max(largest, value)
                     # This item as the only child.
-                    for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
-                        chain = rules.chains[place]
-                        above = here[rules.above[chain]]
+                    for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                        chain = chains[place]
+                        above = here[parents_of_chains[chain]]
                         if above >= 0:
                             value = 0.0
                             for c in range(concepts):
-                                value += rules.chain_weight[chain, c] * heap.vector[item, c]
+                                value += rules.chain_weight[chain, c] * vector[item, c]
                             if value > worth[above]:
                                 worth[above] = value
-                                heap.rule[above], heap.left[above], heap.right[above] = -2 - chain, item, -1
+                                rule_of[above], left_of[above], right_of[above] = -2 - chain, item, -1
             # Scale the cell, so that its largest number is between 1/2 and 1.
             if largest > 0.0:
                 shift = -math.frexp(largest)[1]
                 factor = math.ldexp(1.0, shift)
-                heap.power[cell] = power + shift
+                powers[cell] = power + shift
                 for item in range(begin, end):
                     for c in range(concepts):
-                        heap.vector[item, c] *= factor
+                        vector[item, c] *= factor
             for item in range(begin, end):
-                here[heap.symbol[item]] = -1
-    top = heap.end[len(kept) - 1] - 1
-    while top >= heap.begin[len(kept) - 1] and (heap.symbol[top] != ROOT or worth[top] <= 0.0):
+                here[symbol_of[item]] = -1
+    top = ends[len(kept) - 1] - 1
+    while top >= begins[len(kept) - 1] and (symbol_of[top] != ROOT or worth[top] <= 0.0):
         top -= 1
-    return top if top >= heap.begin[len(kept) - 1] else -1
+    return top if top >= begins[len(kept) - 1] else -1

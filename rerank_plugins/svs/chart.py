@@ -80,11 +80,11 @@ def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
     """Compute an item's vector e from its rule and children (eq. 4), at its cell's power; `word` is its first word."""
     rule, x, y, cell = heap.rule[item], heap.left[item], heap.right[item], heap.cell[item]
     if rule >= 0:
-        factor = power_factor(heap, heap.power[cell], heap.cell[x], heap.cell[y])
+        factor = power_factor(heap.power, heap.power[cell], heap.cell[x], heap.cell[y])
         for c in range(len(e)):
             e[c] = rules.p[rule, c] * (factor * heap.vector[x, c] * heap.vector[y, c])
     elif rule == EMISSION:
-        factor = math.ldexp(1.0, heap.power[cell])
+        factor = math.ldexp(1.0, int(heap.power[cell]))
         entry = rules.words[word]
         while rules.word_symbol[entry] != heap.symbol[item]:
             entry += 1
@@ -143,7 +143,7 @@ def fill_best(rules: Any, words: Any, cells: Any, heap: Any, size: int) -> tuple
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
-                    factor = power_factor(heap, heap.power[cell], left, right)
+                    factor = power_factor(heap.power, heap.power[cell], left, right)
                     best_split(rules, heap, left, right, factor, where, best)
             # Items: symbols without unary rules first, then those with unary rules, whose children are the former.
             # Each item's vector e (eq. 4) is computed once, and stored as L e.
@@ -230,7 +230,7 @@ def fill_sums(rules: Any, words: Any, cells: Any, heap: Any, size: int) -> tuple
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
-                    factor = power_factor(heap, heap.power[cell], left, right)
+                    factor = power_factor(heap.power, heap.power[cell], left, right)
                     add_split(rules, heap, left, right, factor, where, (sums, some))
             for level in range(2):
                 if level == 1:

@@ -15,6 +15,7 @@ from numba import njit
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
 
 FULL = -1  # result of `build`: there is no room for all items or pairs
 
@@ -34,12 +35,11 @@ class Forest(NamedTuple):
 
 
 def make_forest(n: int, items: int, pairs: int) -> Forest:
-    """An empty forest of n words with room for so many items and pairs."""
+    """An empty forest of n words with room for so many items and pairs, bundled."""
     left, right, pair = np.empty((3, pairs), np.int32)
-    return Forest(
-        np.zeros(n * (n + 1) // 2 + 1, np.int32), np.empty(items, np.int32), np.empty(items, np.bool_),
-        np.zeros(n * (n * n - 1) // 6 + 1, np.int64), left, right, pair,
-    )  # fmt: skip
+    starts, split_starts = np.zeros(n * (n + 1) // 2 + 1, np.int32), np.zeros(n * (n * n - 1) // 6 + 1, np.int64)
+    symbol, used = np.empty(items, np.int32), np.empty(items, np.bool_)
+    return bundled(Forest(starts, symbol, used, split_starts, left, right, pair))
 
 
 @njit(cache=True, nogil=True)

@@ -21,10 +21,11 @@ from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import FAST
 from rerank_plugins.svs.item_forest import FULL
-from rerank_plugins.svs.vector_chart import HIGHEST
+from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 
@@ -82,7 +83,7 @@ def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, v
                     if pair < 0:
                         continue
                     if factor == 0.0:
-                        factor = math.ldexp(1.0, common - power[cell_of[x]] - power[cell_of[y]])
+                        factor = power_factor(power, common, cell_of[x], cell_of[y])
                     for c in range(concepts):
                         both[c] = factor * vector[x, c] * vector[y, c]
                     for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
@@ -185,7 +186,7 @@ def expect_rules(
             # Tags of a word.
             expected.tags[cell, 0] = number
             if width == 1:
-                factor = math.ldexp(1.0, power[cell])
+                factor = math.ldexp(1.0, int(power[cell]))
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     item, tag = here[rules.word_symbol[entry]], plain.group[rules.word_symbol[entry]]
                     if item >= 0:
@@ -213,7 +214,7 @@ def expect_rules(
                     if pair < 0 or power[cell] == HIGHEST:  # no vector of the cell has a probability above 0
                         continue
                     if factor == 0.0:
-                        factor = math.ldexp(1.0, power[cell] - power[cell_of[x]] - power[cell_of[y]])
+                        factor = power_factor(power, power[cell], cell_of[x], cell_of[y])
                     for c in range(concepts):
                         sums[c] = 0.0
                         both[c] = factor * vector[x, c] * vector[y, c]
@@ -260,7 +261,7 @@ class PlainRules(NamedTuple):
 
 
 def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str, ...]]) -> PlainRules:
-    """The rules over the plain categories `group` (S) of symbols; unary rules of different `between` are distinct."""
+    """The rules over the plain categories `group` (S), bundled; unary rules of different `between` are distinct."""
     binary = group[np.stack((rules.parent, rules.left, rules.right), axis=1)].reshape(-1, 3)
     table, rule = np.unique(binary, axis=0, return_inverse=True)
     numbers = {chain: number for number, chain in enumerate(dict.fromkeys(between))}
@@ -269,9 +270,8 @@ def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str
     chains, chain = np.unique(unary, axis=0, return_inverse=True)
     columns = [*table.T, *chains.T[:2]]
     parent, left, right, above, below = (np.ascontiguousarray(column, np.int32) for column in columns)
-    return PlainRules(
-        group, rule.ravel().astype(np.int32), parent, left, right, chain.ravel().astype(np.int32), above, below
-    )
+    rules_of, chains_of = (numbers.ravel().astype(np.int32) for numbers in (rule, chain))
+    return bundled(PlainRules(group, rules_of, parent, left, right, chains_of, above, below))
 
 
 class Best(NamedTuple):

@@ -26,7 +26,7 @@ from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept, symbol_sets
+from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept, kept_categories, symbol_sets
 from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
@@ -95,12 +95,13 @@ class PrunedChart:
     def fill(self, words: IntArray, kept: BoolArray) -> bool:
         """Fill the best vectors; return whether there is a tree."""
         self.words, self.top = words, -1
-        if not len(words):
+        categories = kept_categories(self.rules, self._sets, len(words), kept) if len(words) else None
+        if categories is None:
             return False
         if len(self.heap.begin) < len(kept):
             self._make_room(2 * len(kept), len(self.heap.symbol))
         while True:
-            top = fill_kept(self.rules, self._sets, words, kept, self.heap, self.worth, self.scale)
+            top = fill_kept(self.rules, self._sets, words, *categories, self.heap, self._candidates)
             if top != NO_ROOM:
                 break
             self._make_room(len(kept), 2 * len(self.heap.symbol))
@@ -109,7 +110,7 @@ class PrunedChart:
 
     def _make_room(self, cells: int, items: int) -> None:
         self.heap = make_heap(cells, items, self.concepts)
-        self.worth, self.scale = np.zeros((2, items))
+        self._candidates = candidates(items, len(self.rules.relation), self.concepts)
 
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:

@@ -15,6 +15,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.svs.vector_rules import VectorRules
 
@@ -41,10 +42,10 @@ class Heap(NamedTuple):
 
 
 def make_heap(cells: int, items: int, concepts: int) -> Heap:
-    """An empty heap with room for this many cells and items."""
+    """An empty heap with room for this many cells and items, bundled."""
     begin, end, power, width = np.full((4, cells), NEW, np.int32)
     symbol, cell, rule, left, right = np.empty((5, items), np.int32)
-    return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
+    return bundled(Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts))))
 
 
 def enlarged(heap: Heap, cells: int, items: int) -> Heap:
@@ -69,9 +70,9 @@ def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
 
 
 @part
-def power_factor(heap: Any, power: int, left: int, right: int) -> float:
-    """The factor that scales products of two cells' vectors to 2^power times the true values."""
-    return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
+def power_factor(powers: Any, power: int, left: int, right: int) -> float:
+    """The factor that scales products of two cells' vectors, of these `powers`, to 2^power times the true values."""
+    return math.ldexp(1.0, int(power - powers[left] - powers[right]))
 
 
 @part

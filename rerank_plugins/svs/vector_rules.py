@@ -14,6 +14,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.svs.model import SvsModel
 
 
@@ -66,7 +67,7 @@ class VectorRules(NamedTuple):
 
 
 def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
-    """Sort the rules of a model for the kernels; `group` (S) has the plain categories of its symbols."""
+    """The rules of a model, sorted and bundled for the kernels; `group` (S) has the plain categories of its symbols."""
     size = len(model.symbols)
     prior, relation = model.prior.copy(), model.relation.copy()
     prior[ROOT], relation[ROOT] = model.root, len(model.relations)
@@ -87,7 +88,7 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     chained[model.unary[:, 0]] = True
     above, below = model.unary.T
     chains = np.argsort(below, kind="stable")
-    return VectorRules(
+    rules = VectorRules(
         group,
         np.searchsorted(pair_left, np.arange(size + 1)).astype(np.int32),
         np.argsort(group, kind="stable").astype(np.int32),
@@ -116,7 +117,8 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         relation,
         np.concatenate((model.transfer, top)),
         prior,
-        model.lexicon.starts.copy(),  # those of a file are read-only, which is another type to numba
-        model.lexicon.symbols.copy(),
+        model.lexicon.starts,
+        model.lexicon.symbols,
         np.ascontiguousarray(model.lexicon.p),
     )
+    return bundled(rules)

@@ -32,7 +32,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins import ROOT, ConfigError, FloatArray, IntArray, LongArray, ModelError, PickledFields, Tree
-from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
@@ -305,7 +305,6 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-    estimator: Estimator = estimate,
 ) -> HeadlexModel:
     """A model of a finished corpus of untransformed trees. Raises ModelError if there are no phrases under ROOT."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
@@ -324,6 +323,6 @@ def train_on(
     for kind in KINDS:
         progress(kind)
         never = [0] if kind == "word" else []
-        estimation = estimator(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
+        estimation = estimate(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
         tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
     return HeadlexModel(settings, symbols, vocabulary, tables, provenance | {"ngrams": ngrams})

@@ -60,8 +60,6 @@ class TreeletLMTrainer(Trainer):
 
     def train(self, data: TrainingData) -> Trained:
         """A `TreeletModel`, or a `HeadlexModel`. Raises ModelError where there are no trees."""
-        from rerank_plugins.kit.backoff.estimation import estimate
-        from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
         from rerank_plugins.kit.backoff.smoothing import parse_prune
         from rerank_plugins.treelet import headlex, training
         from rerank_plugins.treelet.headlex import write_model as write_headlex
@@ -72,11 +70,7 @@ class TreeletLMTrainer(Trainer):
         }  # fmt: skip
         cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
         pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
-        estimation: dict[str, Any] = {
-            "workspace": data.workspace,
-            "jobs": data.jobs,
-            "estimator": sharded_estimator(*data.cluster) if data.cluster else estimate,
-        }
+        estimation: dict[str, Any] = {"workspace": data.workspace, "jobs": data.jobs}
         model: TreeletModel | HeadlexModel
         write: Any
         if self.variant == "headlex":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FloatArray, ModelError, Tree
-from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, estimate
+from rerank_plugins.kit.backoff.estimation import Estimate, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
@@ -47,7 +47,6 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-    estimator: Estimator = estimate,
 ) -> TreeletModel:
     """A model of a finished corpus of trees, which were transformed if the settings require it."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
@@ -70,9 +69,9 @@ def train_on(
     del corpus, counted, types, number  # their memory is needed for the estimation
     progress("rules")
     lowest = _lowest(yields, rules)
-    rule_model = estimator(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
+    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
     progress("words")
-    word_model = estimator(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
+    word_model = estimate(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
     provenance |= {
         "rule_types": len(rules) - rules.unknown,
         "rules": _described(rule_model),

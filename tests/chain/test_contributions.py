@@ -172,6 +172,17 @@ def test_a_system_leaves_features_out(config, tmp_path):
     assert "1-bests" in applied.err
 
 
+def test_a_system_without_any_feature_has_those_of_the_decoder(config, tmp_path):
+    config.write_text(CONFIG.replace('without = ["words"]', 'without = ["words", "reciprocal-rank"]'))
+    done("run", config, "--work", tmp_path / "work")
+    assert set(read_weights(tmp_path / "work" / "weights.by-rank-alone.toml").dense) == {"LM"}
+    assert set(read_weights(tmp_path / "work" / "weights.toml").dense) == {"LM", "words", "reciprocal-rank"}
+    lists = (tmp_path / "lists").read_text()
+    (tmp_path / "lists").write_text(re.sub(r"LM= \S+", "", lists))
+    assert "there is no feature to tune" in rerank("run", config, "--work", tmp_path / "other").err
+    assert "there is no feature to tune" in rerank("check", config).out
+
+
 def test_what_is_judged_together_is_measured_again_when_a_system_changes(config, tmp_path):
     work = tmp_path / "work"
     assert "all that" not in done("run", config, "--work", work).out

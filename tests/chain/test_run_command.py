@@ -11,7 +11,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
-from tests.command_line import BLEU, done, file_names, refused
+from tests.command_line import BLEU, done, file_names, one_line, refused, rerank
 
 
 @pytest.fixture
@@ -189,6 +189,16 @@ def test_work_goes_where_the_config_says(config, monkeypatch, tmp_path):
     done("run", config)
     assert (tmp_path / "there" / "weights.toml").exists()
     assert file_names(elsewhere) == set()
+
+
+@pytest.mark.parametrize("command", [("run",), ("run", "--dry-run")])
+def test_a_run_does_not_overwrite_what_it_reads(config, tmp_path, command):
+    lists = tmp_path / "data" / "held.nbest.gz"
+    lists.write_bytes((tmp_path / "data" / "test.nbest").read_bytes())
+    config.write_text('work = "data"\n' + config.read_text().replace("data/test.nbest", "data/held.nbest.gz"))
+    before = {path: path.read_bytes() for path in lists.parent.iterdir()}
+    assert "held.nbest.gz: is read and would be overwritten" in one_line(rerank(*command, config), 2, after=True)
+    assert {path: path.read_bytes() for path in lists.parent.iterdir()} == before
 
 
 def test_check_finds_a_good_job_good(config, small):

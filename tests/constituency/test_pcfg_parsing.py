@@ -81,8 +81,7 @@ def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
     assert chart.rules.parent_p.min() > 0 == chart.rules.parent_p.min() * 0.2
     assert len(chart.rules.pair_left) == 2
     counts = np.zeros((3, grammar.size))
-    values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, outside_buffers(chart.rules, 2))
+    outside_pass.py_func(chart.rules, 2, chart.values, 0.0, counts, outside_buffers(chart.rules, 2))
     wanted = [[0, 0, 0, 0, 0, 0, 0, 1]] * 2 + [[1, 0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]]
     np.testing.assert_allclose(counts, wanted, atol=1e-12)
     np.testing.assert_array_equal(expected_nodes(chart), counts)

@@ -48,7 +48,7 @@ from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
@@ -75,8 +75,8 @@ def ngram_totals(
     for order in orders:
         for name, smoothing in (("SB", StupidBackoff()), ("KN", KneserNey())):
             events = TextEvents(tokens, len(vocabulary), order)
-            tables = estimate(events, smoothing, never=[BOS], text=True).tables
-            scores, _ = score_text(tables, encoded, BOS, EOS)
+            tables = estimate(events, smoothing, never=[BOS]).tables
+            scores, _ = score_text(tables, encoded)
             scores -= np.log(cut_off) * (encoded == UNK)
             totals[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)
             say(f"trained Ngm-{name} {order} on {len(tokens):,} words and sentence ends")

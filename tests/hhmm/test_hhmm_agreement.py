@@ -113,7 +113,7 @@ def test_any_amount_of_memory(path, beam, monkeypatch):
     monkeypatch.setattr(successors, "ENTRIES", 1)
     model = HhmmLanguageModel(path, beam=beam)
     tables = model.hhmm.tables
-    tables.workspaces[:] = [new_workspace(tables.most, len(tables.numbers), 1)]
+    tables.workspaces[:] = [new_workspace(tables.most, len(tables.numbers), tables.depth, 1)]
     for ln_p, again in zip(scores, model.score(sentences), strict=True):
         assert ln_p.tobytes() == again.tobytes()
     assert len(tables.workspaces[0].stacks.rows) > 1

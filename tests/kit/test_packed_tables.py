@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given, settings
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.estimation import estimate, estimate_into
+from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents
-from rerank_plugins.kit.backoff.packed_scoring import unpack
 from rerank_plugins.kit.backoff.packed_tables import copy_bits, integers_for, write_bits
-from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, codebook, nearest, pack
+from rerank_plugins.kit.backoff.stores import codebook, nearest, pack, unpack
 from rerank_plugins.kit.backoff.tables import table_arrays
 from rerank_plugins.kit.files.model_file import write_model
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.model import KIND, NgramModel, score_steps
+from rerank_plugins.ngram.model import KIND, NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import CUTS, ORDERS, OTHERS, SIZE, TEXTS, of_text, same, tokens_of
 
@@ -43,16 +42,11 @@ def test_packing_loses_nothing(stupid, sentences, others, order, cut):
             assert left.tobytes() == right.tobytes()
 
 
-def estimated_packed(source, workspace, **options):
-    store = PackedStore(source.order, None, workspace)
-    return estimate_into(store, source, KneserNey(), text=True, workspace=workspace, never=[1], **options).tables
-
-
 @given(TEXTS, ORDERS, CUTS)
 @settings(max_examples=15)
 def test_orders_packed_one_by_one_are_those_packed_together(sentences, order, cut):
     source = TextEvents(tokens_of(sentences), SIZE, order)
-    one_by_one = estimated_packed(source, Workspace(), prune=cut[:order])
+    one_by_one = estimate(source, prune=cut[:order], never=[1]).tables
     together = pack(of_text(sentences, order, None, cut).tables)
     for name, array in table_arrays(together).items():
         assert getattr(one_by_one, name).tobytes() == array.tobytes(), name
@@ -64,9 +58,9 @@ def test_a_large_model_is_packed_from_files(tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 30_000) + 1, 5_000).astype(np.int32)
     tokens[-1] = 2
-    tables = estimate(TextEvents(tokens, 5_001, 4), never=[1], text=True).tables
+    tables = unpack(estimate(TextEvents(tokens, 5_001, 4), never=[1]).tables)
     workspace = Workspace(1 << 16, tmp_path)
-    packed = estimated_packed(TextEvents(tokens, 5_001, 4), workspace)
+    packed = estimate(TextEvents(tokens, 5_001, 4), never=[1], workspace=workspace).tables
     same(unpack(packed), tables)
     assert list(tmp_path.iterdir()) == []
     bytes_of = [sum(array.nbytes for array in arrays) for arrays in (

@@ -1,7 +1,6 @@
 """The lengths of the n-grams that match, by KenLM and by our readers."""
 
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.ngram.language_model import KenlmBinary
 
 
@@ -10,6 +9,6 @@ def matches(lm, sentences):
     binary = lm if isinstance(lm, KenlmBinary) else lm._binary
     if binary:
         return [[length for _, length, _ in binary._kenlm.full_scores(" ".join(words))] for words in sentences]
-    _, events = score_text(lm.ngrams.stored, lm.ngrams.vocabulary.encode(sentences), BOS, EOS)
+    _, events = score_text(lm.ngrams.stored, lm.ngrams.vocabulary.encode(sentences))
     lengths = iter(matched_lengths(lm.ngrams.stored, events).tolist())
     return [[next(lengths) for _ in range(len(words) + 1)] for words in sentences]

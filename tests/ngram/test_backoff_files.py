@@ -24,7 +24,7 @@ from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
 from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
-from rerank_plugins.ngram.arpa_reader import _parse as parse_plainly
+from rerank_plugins.ngram.arpa_reader import parse_line
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
 from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
@@ -321,12 +321,12 @@ def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
     made = [parse_lines([line], 2, hash_table(words, 0)) for line in lines]
     for line, found in zip(lines, made, strict=True):
         if found is not None:
-            for left, right in zip(found, parse_plainly([line], 2, numbers), strict=True):
-                assert left.tobytes() == right.tobytes(), line
+            row, p, weight = parse_line(line, 2, numbers)
+            assert (found[0][0].tolist(), *found[1], *found[2]) == (row, np.float32(p), np.float32(weight)), line
     if lines and all(found is not None for found in made):
         together = parse_lines(lines, 2, hash_table(words, 0))
-        for left, right in zip(together, parse_plainly(lines, 2, numbers), strict=True):
-            assert left.tobytes() == right.tobytes()
+        for left, right in zip(together, zip(*made, strict=True), strict=True):
+            assert left.tobytes() == np.concatenate(right).tobytes()
     common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
     assert common is not None
 

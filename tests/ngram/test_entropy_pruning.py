@@ -6,9 +6,8 @@ import pytest
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents
-from rerank_plugins.kit.backoff.packed_scoring import unpack
 from rerank_plugins.kit.backoff.scoring import LN10, score_text
-from rerank_plugins.kit.backoff.stores import pack
+from rerank_plugins.kit.backoff.stores import pack, unpack
 from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import same
@@ -20,7 +19,7 @@ WORDS = ("<unk>", "<s>", "</s>", "a", "b", "c", "d", "e")
 def tables_of(seed, order, sentences=80):
     rng = np.random.default_rng(seed)
     tokens = np.array([x for _ in range(sentences) for x in (*np.minimum(rng.zipf(1.6, 6) + 2, 7), 2)], np.int32)
-    return tokens, estimate(TextEvents(tokens, len(WORDS), order), never=[1], text=True).tables
+    return tokens, unpack(estimate(TextEvents(tokens, len(WORDS), order), never=[1]).tables)
 
 
 def ngrams_of(tables):

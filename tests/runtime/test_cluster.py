@@ -17,7 +17,6 @@ from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
 from rerank_plugins.kit.files.parse_cache import ParseCache
 from tests.command_line import done, start
 from tests.runtime.dask_cluster import DaskCluster
-from tests.treelet.test_treelet import BANK
 
 ADDRESS = "tcp://stand-in:8786"
 PLUGIN = '''
@@ -228,19 +227,6 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     done(*train(chain, "local.ngram"))
     for name in ("local.tsv", "local.ngram"):
         assert (chain / name).read_bytes() == (chain / name.replace("local", "cluster")).read_bytes()
-
-
-@pytest.mark.parametrize(
-    "model", ["dependency-lm --smoothing kneser-ney", "treelet-lm", "treelet-lm --variant headlex"]
-)
-def test_a_cluster_estimates_models_of_trees(treebank_path, tmp_path, stand_in, monkeypatch, model):
-    monkeypatch.setattr("rerank_plugins.kit.backoff.shards.rounds.WORTH", 0)
-    (tmp_path / "bank.ptb").write_text(BANK)
-    bank = treebank_path if model.startswith("dep") else tmp_path / "bank.ptb"
-    for name, *more in (("local",), ("cluster", "--scheduler", ADDRESS)):
-        done("train", *model.split(), bank, "--min-count", 1, "-o", tmp_path / name, *more)
-    assert stand_in.submitted > 10
-    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "local").read_bytes()
 
 
 @pytest.mark.slow

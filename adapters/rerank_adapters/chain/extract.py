@@ -137,15 +137,17 @@ def chosen_columns(
     *,
     folder: Path = Path(),
     work: ValueCache | None = None,
+    named_only: bool = False,
 ) -> FeatureTable:
     """The decoder's columns of the table at `path`, then those of the job's features, in the job's order.
 
-    A job without features takes all columns. `folder` and `work` are as in `extract_with`. Whether the table belongs to
-    these lists is checked here only before an extraction, and where it records none; otherwise the caller checks it.
-    Raises ConfigError where it does not, and all that an extraction raises.
+    A job without features takes all columns or, with `named_only`, the decoder's alone. `folder` and `work` are as in
+    `extract_with`. Whether the table belongs to these lists is checked here only before an extraction, and where it
+    records none; otherwise the caller checks it. Raises ConfigError where it does not, and all that an extraction
+    raises.
     """
     table = _with_decoder(job, nbests, table, path)
-    if not job.labels:
+    if not (job.labels or named_only):
         return table
     wanted = job.plan.describe()
     columns = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}

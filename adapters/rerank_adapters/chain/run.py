@@ -136,7 +136,14 @@ class _Run:
             wanted = wanted_by(job, running._lists(TUNE).nbests)
             record.remember("lists", inputs, wanted)
         running.job = with_wanted(job, wanted)
+        running._check_no_input_is_overwritten()
         return running
+
+    def _check_no_input_is_overwritten(self) -> None:
+        read = {self.job.config.path(path).resolve() for data in self.sets.values() for path in data.files}
+        for file in (file for name in self.sets for step in self.steps(name) for file in step.files):
+            if file.resolve() in read:
+                raise ConfigError(f"{file}: is read and would be overwritten; move it, or set another folder as `work`")
 
     @cached_property
     def systems(self) -> dict[str, Job]:
@@ -239,7 +246,8 @@ class _Run:
 
     def _columns(self, name: str, system: Job, nbests: Sequence[NBestList]) -> FeatureTable:
         path = self._table(name)
-        return chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=self.work)
+        table = FeatureTable.load(path)
+        return chosen_columns(system.for_set(name), nbests, table, path, folder=self.work, named_only=True)
 
     def _table(self, name: str) -> Path:
         return self.work / f"{name}.npz"

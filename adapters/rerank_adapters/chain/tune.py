@@ -191,13 +191,16 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
     """Do all that tuning does before the tuner runs, on the first list alone, with zeros for features still to extract.
 
     `decoder` is the table of the decoder's features. Raises ConfigError for wrong options of the metric and the tuner,
-    for unknown names of fixed or bounded features, for wrong start weights, and for data without references.
+    for unknown names of fixed or bounded features, for wrong start weights, and for data without references or with no
+    feature at all.
     """
     if not all(data.references):
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
     job.tuner  # noqa: B018  its options are checked
     table, rows = decoder.take_segments([0])
     names = job.plan.names
+    if not (names or decoder.all_names):
+        raise ConfigError("there is no feature to tune: the config leaves none, and the lists have none of the decoder")
     values = np.hstack([table.values, np.zeros((len(rows), len(names)))])
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])

@@ -16,17 +16,17 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numba import njit
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import EventSource, stretches
+from rerank_plugins.kit.backoff.events import EventSource, TextEvents, stretches
 from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import RecordStore, Store
+from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store, filing
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
-from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.kit.workspace import Collection, Workspace
 
 Tables = TypeVar("Tables")
 # The record of an event in the place of the two integers of its row.
@@ -35,19 +35,15 @@ ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4"
 
 @dataclass(frozen=True)
 class Estimate(Generic[Tables]):
-    """A model, and for each order its discounts, its counts of counts n_1 … n_4, and its n-grams before the cut-off.
+    """A model, and for each order its discounts, and its n-grams before the cut-off.
 
     `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
     tables: Tables
     discounts: list[tuple[float, ...]]
-    counts_of_counts: list[tuple[int, ...]]
     ngrams: list[int]
     enough: list[bool]
-
-
-Estimator = Callable[..., Estimate[BackoffTables]]  # with the arguments of `estimate`, for models of tuples
 
 
 def cutoffs(prune: Sequence[int], order: int) -> list[int]:
@@ -69,22 +65,39 @@ def estimate(
     source: EventSource,
     smoothing: Smoothing | None = None,
     *,
-    text: bool = False,
+    quantise: int | None = None,
     workspace: Workspace | None = None,
+    prune: Sequence[int] = (),
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
     **options: Any,
-) -> Estimate[BackoffTables]:
-    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given; see `estimate_into`."""
-    workspace = workspace or Workspace()
-    store = RecordStore(workspace, text)
-    return estimate_into(store, source, smoothing or KneserNey(), text=text, workspace=workspace, **options)
+) -> Estimate[Any]:
+    """Estimate a model, by modified Kneser–Ney smoothing unless another is given: packed tables of a text, or records.
+
+    The values of packed tables are exact, or have `quantise` bits; the other options are those of `estimate_counted`.
+    Raises ModelError where there are no events.
+    """
+    workspace, smoothing, layout = workspace or Workspace(), smoothing or KneserNey(), source.layout
+    raw = any(cutoffs(prune, layout.order))
+    if len(source) == 0:
+        raise ModelError("there are no events to estimate a model from")
+    is_text = isinstance(source, TextEvents)
+    store: Store[Any] = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
+    # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
+    progress("sorting")
+    rows, starts = source.deal(workspace, jobs)
+    levels = build_trie(rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=raw, jobs=jobs)
+    del rows
+    options |= {"workspace": workspace, "prune": prune, "jobs": jobs, "progress": progress}
+    return estimate_counted(store, levels, layout.sizes, smoothing, **options)
 
 
-def estimate_into(
+def estimate_counted(
     store: Store[Tables],
-    source: EventSource,
+    levels: list[TrieLevel],
+    sizes: tuple[int, ...],
     smoothing: Smoothing,
     *,
-    text: bool,
     workspace: Workspace,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
@@ -92,37 +105,26 @@ def estimate_into(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Estimate[Tables]:
-    """Estimate a model from `source`, whose records go to `store`.
+    """Estimate a model from the counts of its n-grams; the list of levels is empty afterwards.
 
-    `text`      whether contexts consist of the symbols that are predicted, as in a text
+    `sizes`     as in the layout of the events
     `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
     `never`     symbols that are never predicted (`<s>`)
     `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
                 interpolated with the uniform distribution
     `progress`  is called with the name of each stage
-    The model does not depend on the order of the events, on `jobs` or on the memory.
-    Raises ModelError where there are no events or too many.
+    The model does not depend on the order of the events, on `jobs` or on the memory. Raises ModelError for too many
+    n-grams.
     """
-    layout = source.layout
-    cut = cutoffs(prune, layout.order)
-    if len(source) == 0:
-        raise ModelError("there are no events to estimate a model from")
-    # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
-    progress("sorting")
-    rows, starts = source.deal(workspace, jobs)
-    levels = build_trie(
-        rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=any(cut), jobs=jobs
-    )
-    del rows
+    cut = cutoffs(prune, len(sizes))
     # The discounts of each order, from its counts of counts (smoothing.py).
     ngrams = [len(level) for level in levels]
     of_counts = [count_of_counts(level.count) for level in levels]
     discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
-    # Room for all events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
-    sizes = [layout.sizes[0], *(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
-    event_levels = np.concatenate([[0], np.cumsum(sizes)])
-    if event_levels[-1] >= 1 << 31:
-        raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
+    # The events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
+    total = sizes[0] + sum(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))
+    if total >= 1 << 31:
+        raise ModelError(f"{total:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
     # Long n-grams wait in files while the shorter ones are estimated.
     for level in levels[1:]:
         level.set_aside(workspace)
@@ -131,16 +133,15 @@ def estimate_into(
     if p.shape != (sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
     # One order after the other; each needs p of the shorter n-grams, that is of the order before.
+    orders = Orders(levels, store, p, cut, sizes, workspace, jobs)
     lower: FloatArray = p[levels[0].symbol]
-    orders = Orders(levels, store, event_levels, cut, layout.sizes, text, workspace, jobs)
-    fill_empty_context(orders.events, p)
-    for order in range(2, layout.order + 1):
+    for order in range(2, len(sizes) + 1):
         progress(f"{order}-grams")
         lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
+    levels.clear()
+    store.add_events(orders.events)
     unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
-    tables = orders.finish(unseen)
-    counted = [tuple(n[1:].tolist()) for n in of_counts]
-    return Estimate(tables, [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
+    return Estimate(store.finish(unseen), [tuple(d.tolist()) for d in discounts], ngrams, list(enough))
 
 
 def kept_ngrams(level: TrieLevel, cutoff: int) -> int:
@@ -172,14 +173,6 @@ def unigrams(
     return probabilities
 
 
-def fill_empty_context(events: RecordArray, p: FloatArray) -> None:
-    """Fill in the events of the empty context, one for each symbol, with the probabilities `p`."""
-    events["symbol"] = np.arange(len(events))
-    events["log10"] = LOG_ZERO
-    events["log10"][p > 0] = log10(p[p > 0])
-    events["next"] = 0
-
-
 @njit(cache=True, nogil=True)
 def count_of_counts(counts: Any) -> Any:
     """(5) how many n-grams have count 0, 1, 2, 3, 4."""
@@ -191,21 +184,23 @@ def count_of_counts(counts: Any) -> Any:
 
 
 class Orders(Generic[Tables]):
-    """Estimates the orders from 2 on, each from the order before it; `events` are those of the last one."""
+    """Estimates the orders from 2 on, each from the order before it, with p of the 1-grams given.
+
+    `events` are those of the last order, which `store` has not got yet: in a text they still have to be linked.
+    """
 
     def __init__(
-        self, levels: list[TrieLevel], store: Store[Tables], event_levels: LongArray, cut: list[int],
-        sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
+        self, levels: list[TrieLevel], store: Store[Tables], p: FloatArray, cut: list[int], sizes: tuple[int, ...],
+        workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
-        self._levels, self._event_levels, self._cut = levels, event_levels, cut
-        self._store: Store[Tables] = store
-        self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
-        store.start(event_levels, sum(map(len, levels[1:])) + 2)  # n-grams at most in a context each; the empty one
-        self.events = store.events_of(1, [np.zeros(int(event_levels[1]), EVENT)])
-        empty = store.contexts(1)
-        empty[0] = (0.0, 0, 0, 0)
-        store.contexts_done(empty, 0, len(self.events))
-        self._context_levels = [0, 1]
+        self._levels, self._store, self._cut = levels, store, cut
+        self._sizes, self._workspace, self._jobs = sizes, workspace, jobs
+        self.events = np.zeros(len(p), EVENT)
+        self.events["symbol"] = np.arange(len(p))
+        self.events["log10"] = LOG_ZERO
+        self.events["log10"][p > 0] = log10(p[p > 0])
+        store.add_contexts(np.zeros(1, CONTEXT), len(p))
+        self._context_levels, self._before = [0, 1], 0  # events before those of the last order
         self._predicted = levels[0].symbol
         self._context_of = workspace.zeros(len(levels[0]), np.int32)
         self._node = self._next = np.zeros(1, np.int32)
@@ -220,11 +215,12 @@ class Orders(Generic[Tables]):
             np.take(self._predicted, level.parent, out=predicted, mode="clip")
             self._predicted = predicted
         # The n-grams of the order before can now be linked to the contexts that follow them; those of this order wait.
-        if self._text:
+        if self._store.has_links:
             level.set_aside(self._workspace)
             self._link(order - 1, contexts)
-        self._store.events_done(self.events, int(self._event_levels[order - 2]))
-        self._store.contexts_done(contexts, self._context_levels[-2], int(self._event_levels[order]))
+        self._store.add_events(self.events)
+        self._before += len(self.events)
+        self._store.add_contexts(contexts, self._before + len(events))
         self.events = events
         return p
 
@@ -240,12 +236,12 @@ class Orders(Generic[Tables]):
         )
         last = order == len(self._levels)
         level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
-        if last or not self._text:
+        if last or not self._store.has_links:
             level.symbol = level.count
         # The records of the contexts of this order, and what the next one needs of each n-gram. The records of events
         # replace the rows from which they are estimated.
-        contexts = self._store.contexts(int(groups.contexts[-1]))
-        first = int(self._event_levels[order - 1])
+        contexts = empty(int(groups.contexts[-1]), CONTEXT)
+        first = self._before + len(self.events)
         p = empty(0 if last else len(level), np.float64)
         context_of = self._context_of = empty(0 if last else len(level), np.int32)
         if any(self._cut) and not last:
@@ -264,8 +260,10 @@ class Orders(Generic[Tables]):
         ]
         in_threads(estimate_contexts, tasks, jobs)
         self._context_levels.append(start + len(contexts))
-        kept = [part[:size] for part, size in zip(events, np.diff(groups.events).tolist(), strict=True)]
-        return contexts, self._store.events_of(order, kept), p
+        kept = Collection(filing(self._workspace), EVENT)
+        for part, size in zip(events, np.diff(groups.events).tolist(), strict=True):
+            kept.append(part[:size])
+        return contexts, kept.finish(), p
 
     def _link(self, order: int, contexts: RecordArray) -> None:
         """Link the n-grams of an order to the contexts that follow them, now that contexts of that length are known."""
@@ -274,21 +272,9 @@ class Orders(Generic[Tables]):
         base = self._context_levels[order]
         link_ngrams(level.symbol, level.parent, self._node, self._next, contexts, base, node, following)
         if order == 1:
-            self.events["next"] = 0
             self.events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
         else:
-            self._place(following)
+            parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
+            in_threads(place_links, parts, self._jobs)
         self._node, self._next = self._workspace.set_aside(node), self._workspace.set_aside(following)
         level.symbol = level.parent = np.zeros(0, np.int32)
-
-    def _place(self, following: IntArray) -> None:
-        parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
-        in_threads(place_links, parts, self._jobs)
-
-    def finish(self, unseen: float) -> Tables:
-        """The tables, once all orders have been added."""
-        if self._text and len(self._levels) > 1 and self._store.has_last_links:
-            self._place(self._next[self._levels[-1].parent])
-        self._levels.clear()
-        self._store.events_done(self.events, int(self._event_levels[-2]))
-        return self._store.finish(np.array(self._context_levels, np.int64), unseen)

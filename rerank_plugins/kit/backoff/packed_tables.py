@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.kernels import filling_kernel, part, prefetch
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 BitArray = NDArray[np.uint64]
 
@@ -30,8 +30,24 @@ EVENT_COLUMNS, CONTEXT_COLUMNS = 8, 10
 EXACT = -1  # in column BOOK
 
 
+class Levels:
+    """What tables of both kinds say of their orders: `event_levels` (n + 1) are where the events of each start."""
+
+    event_levels: LongArray
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.event_levels) - 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of n-grams of each order."""
+        return [int(n) for n in np.diff(self.event_levels)]
+
+
 @dataclass(frozen=True)
-class PackedTables:
+class PackedTables(Levels):
     """The arrays of a model of text of order n.
 
     `event_bits`, `context_bits`: the records. That of an event has the predicted symbol (not for the empty context,
@@ -57,20 +73,15 @@ class PackedTables:
     event_levels: LongArray
     unseen: float = 0.0
 
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-        return len(self.event_levels) - 1
-
-    @property
-    def sizes(self) -> list[int]:
-        """The number of n-grams of each order."""
-        return [int(n) for n in np.diff(self.event_levels)]
-
     @cached_property
     def unigrams(self) -> NDArray[np.float32]:
         """(symbols) log10 p of each symbol in the empty context."""
         return self.event_values(0)
+
+    @property
+    def arrays(self) -> Any:
+        """The arrays, in the order in which kernels take them."""
+        return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
 
     def event_values(self, level: int) -> NDArray[np.float32]:
         """(n) the value of each event of a level."""
@@ -84,8 +95,6 @@ class PackedTables:
         return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
 
     def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        from rerank_plugins.kit.backoff.packed_tables import copy_bits
-
         codes = np.empty(number, np.uint32)
         copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
         if fields[BOOK] == EXACT:
@@ -93,16 +102,6 @@ class PackedTables:
             return codes.view(np.float32)
         decoded: NDArray[np.float32] = self.values[fields[BOOK] + codes]
         return decoded
-
-    def following(self, symbol: int) -> int:
-        """The context after this symbol in the empty context."""
-        from rerank_plugins.kit.backoff.packed_tables import copy_bits
-
-        fields = self.event_fields[0]
-        after = np.zeros(1, np.uint32)
-        at = int(fields[BIT] + symbol * fields[WIDTH] + fields[SYMBOL] + fields[VALUE])
-        copy_bits(self.event_bits, at, 0, int(fields[NEXT]), after)
-        return int(after[0])
 
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
@@ -138,12 +137,6 @@ def read_bits(bits: Any, at: int, width: int) -> Any:
         number |= bits[place + 1] << np.uint64(64 - shift)
     # As int64: numba makes floating-point numbers of sums of signed and unsigned ones.
     return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
-
-
-@part
-def prefetch_bits(bits: Any, at: int) -> None:
-    """Start loading the numbers at bit `at`."""
-    prefetch(bits, at >> 6)
 
 
 @filling_kernel
@@ -236,3 +229,39 @@ def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol:
         if symbol_at(bits, fields, level, event) == symbol:
             return event
     return -1
+
+
+@filling_kernel
+def score_packed_steps(
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any, unseen: float,
+    starts: Any, lengths: Any, symbols: Any, log10: Any, matched: Any, after: Any,
+) -> None:  # fmt: skip
+    """Fill in the log10 score of each symbol, the event that matches it, and the context after it."""
+    order = len(event_fields)
+    for i in range(len(symbols)):
+        context, symbol = starts[i] if starts[i] >= 0 else after[i - 1], symbols[i]
+        level = level_of(context_fields, context)
+        # Stupid backoff weighs the symbols that are missing from the longest known context.
+        score = unseen * (min(lengths[i], order - 1) - level)
+        hit = -1
+        while True:
+            # Search the events of the context, of which the empty one has all; back off where there is none.
+            event = symbol
+            if level > 0:
+                low = events_at(context_bits, context_fields, bases, level, context)
+                high = events_at(context_bits, context_fields, bases, level, context + 1)
+                event = find_symbol(event_bits, event_fields, level, low, high, symbol)
+            if event >= 0:
+                if hit < 0:
+                    at = place_of(event_fields, level, event) + event_fields[level, SYMBOL]
+                    score += value_at(event_bits, event_fields, values, level, at)
+                    hit = event
+                # The highest order has no following contexts: they are those of the next shorter n-gram.
+                if level + 1 < order or level == 0:
+                    break
+            elif hit < 0:
+                at = place_of(context_fields, level, context)
+                score += value_at(context_bits, context_fields, values, level, at)
+            context = parent_at(context_bits, context_fields, bases, level, context)
+            level -= 1
+        log10[i], matched[i], after[i] = score, hit, next_at(event_bits, event_fields, level, event)

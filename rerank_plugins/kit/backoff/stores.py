@@ -7,12 +7,9 @@ log10 values from -8 to 0). Measured on 46.8 million words, 8 bits cost 0.04 % o
 frequency, as in KenLM, 2.7 %. The scores of impossible and unweighted n-grams (-99 and 0) stay exact.
 """
 
-# ruff: noqa: ARG002, D102 (the methods of stores have the signatures and docstrings of Store)
-
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +18,9 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.backoff import packed_tables as packed
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.packed_tables import PackedTables, integers_for, write_bits
+from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
@@ -30,78 +29,56 @@ STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
 
-Tables = TypeVar("Tables")
+Tables = TypeVar("Tables", covariant=True)
 
 
-class Store(Generic[Tables]):
-    """Room for the records of each order in turn; `has_last_links`: whether the highest order has links."""
+class Store(Protocol[Tables]):
+    """Takes the records of a model, order by order; `has_links` says whether `next` of events is needed."""
 
-    has_last_links = False
+    has_links: ClassVar[bool]
+
+    def add_contexts(self, contexts: RecordArray, end: int) -> None:
+        """Add the contexts of the next length, whose events end before number `end`."""
+
+    def add_events(self, events: RecordArray) -> None:
+        """Add the events of the next order."""
+
+    def finish(self, unseen: float) -> Tables:
+        """The tables."""
+        ...
+
+
+def filing(workspace: Workspace) -> Workspace:
+    """A workspace from which large arrays go to files at once, as they have to wait."""
+    return Workspace(min(workspace.memory, FILED), workspace.folder)
+
+
+class RecordStore:
+    """Records that are the tables, for models of tuples."""
+
+    has_links: ClassVar[bool] = False
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self._contexts, self._events = Collection(workspace, CONTEXT), Collection(workspace, EVENT)
+        self._context_levels, self._event_levels = [0], [0]
 
-    def start(self, event_levels: LongArray, most: int) -> None:
-        """Begin a model with these levels of events and at most `most` contexts, the end included."""
-        self._event_levels = event_levels
+    def add_contexts(self, contexts: RecordArray, end: int) -> None:  # noqa: ARG002
+        """Add the contexts of the next length."""
+        self._contexts.append(contexts)
+        self._context_levels.append(self._contexts.rows)
 
-    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
-        """Records of EVENT with the content of these parts, the events of an order."""
-        return joined(parts, self._workspace.empty(sum(map(len, parts)), EVENT))
+    def add_events(self, events: RecordArray) -> None:
+        """Add the events of the next order."""
+        self._events.append(events)
+        self._event_levels.append(self._events.rows)
 
-    def contexts(self, size: int) -> RecordArray:
-        """Records for the contexts of the next length."""
-        return self._workspace.empty(size, CONTEXT)
-
-    def events_done(self, events: RecordArray, first: int) -> None:
-        """The events of the next order, from number `first` on, are complete."""
-
-    def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
-        """The contexts of the next length, from number `first` on, are complete; their events end at `end`."""
-
-    def finish(self, context_levels: LongArray, unseen: float) -> Tables:
+    def finish(self, unseen: float) -> BackoffTables:
         """The tables."""
-        raise NotImplementedError
-
-
-def joined(parts: Iterable[RecordArray], records: RecordArray) -> RecordArray:
-    """`records`, filled with the parts one after the other."""
-    start = 0
-    for part in parts:
-        records[start : start + len(part)] = part
-        start += len(part)
-    return records
-
-
-class RecordStore(Store[BackoffTables]):
-    """Records that are the tables; `text` as for `estimate`. Models of tuples get the links of contexts in the end."""
-
-    has_last_links = True
-
-    def __init__(self, workspace: Workspace, text: bool) -> None:
-        super().__init__(workspace)
-        self._text, self._used = text, 0
-
-    def start(self, event_levels: LongArray, most: int) -> None:
-        self._event_levels = event_levels
-        self._events = self._workspace.empty(int(event_levels[-1]), EVENT)
-        self._contexts = self._workspace.empty(most, CONTEXT)
-
-    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
-        return joined(parts, self._events[self._event_levels[order - 1] : self._event_levels[order]])
-
-    def contexts(self, size: int) -> RecordArray:
-        self._used += size
-        return self._contexts[self._used - size : self._used]
-
-    def finish(self, context_levels: LongArray, unseen: float) -> BackoffTables:
-        contexts = self._contexts[: self._used + 1]
-        contexts[-1] = (0.0, 0, len(self._events), 0)
-        if self._text:
-            return BackoffTables(contexts, self._events, context_levels, self._event_levels, unseen=unseen)
-        self._events["next"] = 0
-        children = first_children(contexts)
-        return BackoffTables(contexts, self._events, context_levels, self._event_levels, children, unseen)
+        self._contexts.append(np.array([(0.0, 0, self._event_levels[-1], 0)], CONTEXT))
+        contexts, events = self._contexts.finish(), self._events.finish()
+        events["next"] = 0
+        levels = np.array(self._context_levels, np.int64), np.array(self._event_levels, np.int64)
+        return BackoffTables(contexts, events, *levels, first_children(contexts), unseen)
 
 
 def codebook(values: Values, bits: int) -> Values:
@@ -126,30 +103,26 @@ def nearest(values: Values, book: Values) -> NDArray[np.uint32]:
     return places
 
 
-class PackedStore(Store[PackedTables]):
-    """Records that are packed, and then given up; `quantise` is the number of bits of a value, or None for exact ones.
+class PackedStore:
+    """Records of a model of text, which are packed; `quantise` is the number of bits of a value, None for exact ones.
 
     Many records wait in files.
     """
 
+    has_links: ClassVar[bool] = True
+
     def __init__(self, order: int, quantise: int | None, workspace: Workspace) -> None:
-        super().__init__(workspace)
         self._order, self._quantise = order, quantise
-        self._filing = Workspace(min(workspace.memory, FILED), workspace.folder)
-        self._bits = {kind: Collection(self._filing, np.uint64) for kind in ("events", "contexts")}
+        self._bits = {kind: Collection(filing(workspace), np.uint64) for kind in ("events", "contexts")}
         self._fields: dict[str, list[LongArray]] = {"events": [], "contexts": []}
+        self._levels = {"events": [0], "contexts": [0]}
         self._bases: list[IntArray] = []
         self._books: list[NDArray[np.float32]] = []
 
-    def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
-        records = Collection(self._filing, EVENT)
-        for part in parts:
-            records.append(part)
-        return records.finish()
-
-    def events_done(self, events: RecordArray, first: int) -> None:
+    def add_events(self, events: RecordArray) -> None:
+        """Pack the events of the next order; those of the highest are not linked."""
         level = len(self._fields["events"])
-        fields, codes = self._start("events", packed.EVENT_COLUMNS, first, events["log10"])
+        fields, codes = self._start("events", packed.EVENT_COLUMNS, events["log10"])
         columns = [(codes, fields[packed.VALUE])]
         if level > 0:
             fields[packed.SYMBOL] = _width(events["symbol"])
@@ -159,8 +132,9 @@ class PackedStore(Store[PackedTables]):
             columns.append((events["next"], fields[packed.NEXT]))
         self._write("events", fields, columns)
 
-    def contexts_done(self, contexts: RecordArray, first: int, end: int) -> None:
-        fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, first, contexts["backoff"])
+    def add_contexts(self, contexts: RecordArray, end: int) -> None:
+        """Pack the contexts of the next length, and a record for the end of their events."""
+        fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, contexts["backoff"])
         number = len(contexts)
         links = np.empty((number + 1, 2), np.int32)
         links[:number, 0], links[:number, 1] = contexts["parent"], contexts["events"]
@@ -182,10 +156,11 @@ class PackedStore(Store[PackedTables]):
         ]
         self._write("contexts", fields, columns)
 
-    def _start(self, kind: str, columns: int, first: int, values: NDArray[np.float32]) -> tuple[LongArray, Any]:
+    def _start(self, kind: str, columns: int, values: NDArray[np.float32]) -> tuple[LongArray, Any]:
         """The fields of the next level, those of its values filled in, and the codes of these values."""
         fields = np.zeros(columns, np.int64)
-        fields[packed.FIRST] = first
+        fields[packed.FIRST] = self._levels[kind][-1]
+        self._levels[kind].append(self._levels[kind][-1] + len(values))
         fields[packed.BIT] = self._bits[kind].rows * 64
         if self._quantise is None:
             codes = values.copy().view(np.uint32)
@@ -211,26 +186,71 @@ class PackedStore(Store[PackedTables]):
             self._bits[kind].append(bits if start + STRETCH >= size else bits[:-1])
         self._fields[kind].append(fields)
 
-    def finish(self, context_levels: LongArray, unseen: float) -> PackedTables:
+    def finish(self, unseen: float) -> PackedTables:
+        """The tables."""
         bits = {kind: collection.finish() for kind, collection in self._bits.items()}
         fields = {kind: np.array(rows, np.int64) for kind, rows in self._fields.items()}
         bases, values = np.concatenate(self._bases), np.concatenate([*self._books, np.zeros(0, np.float32)])
+        context_levels, event_levels = (np.array(self._levels[kind], np.int64) for kind in ("contexts", "events"))
         return PackedTables(
             bits["events"], bits["contexts"], fields["events"], fields["contexts"], bases, values,
-            context_levels, self._event_levels, unseen,
+            context_levels, event_levels, unseen,
         )  # fmt: skip
 
 
 def pack(tables: BackoffTables, quantise: int | None = None) -> PackedTables:
     """The packed tables of a model of text that was estimated here."""
     store = PackedStore(tables.order, quantise, Workspace())
-    store.start(tables.event_levels, 0)
     for level in range(tables.order):
         start, end = tables.event_levels[level : level + 2].tolist()
-        store.events_done(tables.events[start:end], start)
-        first, last = tables.context_levels[level : level + 2].tolist()
-        store.contexts_done(tables.contexts[first:last], first, end)
-    return store.finish(tables.context_levels, tables.unseen)
+        store.add_events(tables.events[start:end])
+        store.add_contexts(tables.contexts[slice(*tables.context_levels[level : level + 2].tolist())], end)
+    return store.finish(tables.unseen)
+
+
+def unpack(tables: PackedTables) -> BackoffTables:
+    """The tables as records, which take about twice the memory."""
+    contexts = np.zeros(int(tables.context_levels[-1]) + 1, CONTEXT)
+    events = np.zeros(int(tables.event_levels[-1]), EVENT)
+    for level in range(tables.order):
+        events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
+        span = slice(*tables.context_levels[level : level + 2].tolist())
+        contexts["backoff"][span] = tables.context_values(level)
+    _fill(*tables.arrays, tables.context_levels, contexts, events)  # type: ignore[call-arg]
+    contexts[-1] = (0.0, 0, len(events), 0)
+    return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
+
+
+@filling_kernel
+def _fill(
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, _values: Any,
+    context_levels: Any, contexts: Any, events: Any,
+) -> None:  # fmt: skip
+    """Fill in all but the values."""
+    order = len(event_fields)
+    for level in range(order):
+        longer = context_levels[level + 1]
+        for context in range(context_levels[level], longer):
+            low = packed.events_at(context_bits, context_fields, bases, level, context)
+            high = packed.events_at(context_bits, context_fields, bases, level, context + 1)
+            contexts[context]["events"] = low
+            parent = 0
+            if level > 0:
+                parent = packed.parent_at(context_bits, context_fields, bases, level, context)
+                contexts[context]["parent"] = parent
+            for event in range(low, high):
+                symbol = event if level == 0 else packed.symbol_at(event_bits, event_fields, level, event)
+                events[event]["symbol"] = symbol
+                if level + 1 < order or level == 0:
+                    following = packed.next_at(event_bits, event_fields, level, event)
+                    # The symbol of a context that is one word longer is the farthest word of this n-gram.
+                    if following >= longer:
+                        contexts[following]["symbol"] = symbol if level == 0 else contexts[context]["symbol"]
+                else:
+                    # What follows an n-gram of the highest order follows the next shorter n-gram of the model.
+                    _, shorter = look_up(contexts, events, parent, symbol)
+                    following = events[shorter]["next"]
+                events[event]["next"] = following
 
 
 def _width(numbers: NDArray[Any]) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
 from rerank_plugins.kit.files.declared import Contents, Stored
 from rerank_plugins.kit.files.model_file import Arrays
 
@@ -27,7 +27,7 @@ RecordArray = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class BackoffTables:
+class BackoffTables(Levels):
     """The arrays of a model of order n.
 
     `contexts` (C + 1) of CONTEXT: log10 of the back-off weight; the context without its farthest symbol, and that
@@ -44,16 +44,6 @@ class BackoffTables:
     event_levels: LongArray
     children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
-
-    @property
-    def order(self) -> int:
-        """The length of the longest n-grams."""
-        return len(self.event_levels) - 1
-
-    @property
-    def sizes(self) -> list[int]:
-        """The number of n-grams of each order."""
-        return [int(n) for n in np.diff(self.event_levels)]
 
     @property
     def unigrams(self) -> NDArray[np.float32]:

@@ -7,13 +7,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.kit.backoff.estimation import estimate
-from rerank_plugins.kit.backoff.events import TupleEvents
-from rerank_plugins.kit.backoff.shards.files import shards_folder
-from rerank_plugins.kit.backoff.shards.rounds import sharded_estimator
-from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.shards import train_shards
+from rerank_plugins.ngram.distributed_training import shards_folder, train_shards
 from rerank_plugins.ngram.training import NgramSettings, train
 
 
@@ -106,34 +101,3 @@ def test_texts_that_cannot_be_trained_on(tmp_path):
     refused(["a b\n"] * 3 + ["a </s>\n"], NgramSettings(2), FormatError, "may not be in the text")
     refused(["a b\n"] * 3, NgramSettings(2, closed=True, most_words=1), ConfigError, "3 words of the text are out")
     refused(["a b\n"] * 3, NgramSettings(7), ConfigError, "orders 1 to 6")
-
-
-@pytest.mark.parametrize("order", [1, 2, 4])
-@pytest.mark.parametrize("smoothing", [KneserNey(), StupidBackoff()], ids=["kneser-ney", "stupid-backoff"])
-@pytest.mark.parametrize("prune", [(), (0, 1)])
-def test_models_of_tuples(tmp_path, order, smoothing, prune):
-    """Each column has symbols of its own, and contexts end early; p of the empty context comes from elsewhere, too."""
-    rng = np.random.default_rng(4)
-    sizes = (30, 50, 20, 40)[:order]
-    events = np.stack([np.minimum(rng.zipf(1.4, 500), size) - 1 for size in reversed(sizes)], axis=1)
-    for column in range(order - 1):
-        events[: 100 - 30 * column, column] = -1
-    lowest = rng.dirichlet(np.ones(30)) if order == 2 else None
-    workspace = Workspace(1 << 20, tmp_path)
-
-    def source():
-        made = TupleEvents(sizes)
-        made.add(events[:200])
-        made.add(events[200:])
-        return made
-
-    options = {"prune": prune[:order], "never": [3], "lowest": lowest}
-    whole = estimate(source(), smoothing, **options)
-    sharded = sharded_estimator(share, 4, 1 << 20, worth=0)(source(), smoothing, workspace=workspace, **options)
-    for name in ("contexts", "events", "context_levels", "event_levels", "children"):
-        np.testing.assert_array_equal(getattr(sharded.tables, name), getattr(whole.tables, name))
-    assert sharded.tables.unseen == whole.tables.unseen
-    assert [vars(sharded)[name] for name in ("discounts", "counts_of_counts", "ngrams", "enough")] == [
-        vars(whole)[name] for name in ("discounts", "counts_of_counts", "ngrams", "enough")
-    ]
-    assert not any(tmp_path.iterdir())

@@ -1,0 +1,263 @@
+"""Trains an n-gram model whose n-grams tasks on several machines count; it equals that of training.py to the last byte.
+
+Tasks hand over files in a folder that all machines share; each needs the memory of its piece or part.
+
+1. Reading: a task numbers the words of a piece of the text for itself; the command merges the words of all pieces.
+2. Dealing: a task packs the events of its piece, and deals them into *parts*, by their last words. A part is a range of
+   the vocabulary; all parts have about the same number of events.
+3. Counting: a task makes the trie of a part. A k-gram stands beside all its extensions there, so its counts are those
+   of the whole text; and the n-grams of the parts, one part after the other, are those of the text in suffix order.
+
+From these the command estimates the model, as it does from its own counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins import LongArray, ModelError
+from rerank_plugins.core.intact_files import unfinished
+from rerank_plugins.core.paths import this_machine
+from rerank_plugins.kit.backoff.estimation import estimate_counted
+from rerank_plugins.kit.backoff.events import EventLayout, TupleEvents, bucket_bounds, pack_text
+from rerank_plugins.kit.backoff.stores import PackedStore
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.training import (
+    NgramSettings,
+    Trained,
+    check_unknown,
+    check_words,
+    checked,
+    finished,
+    never_predicted,
+)
+
+NEEDED = 120  # bytes that the counting of a part needs for each of its events, about
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Opened = Callable[[Any], AbstractContextManager[tuple[str, Iterator[str]]]]
+
+
+class Share(Protocol):
+    """Does a task for each item on some machine, and gives the results in the order of the items."""
+
+    def __call__(self, task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
+        """The results; messages call the task by `name`."""
+        ...
+
+
+@contextmanager
+def shards_folder(parent: Path | None) -> Iterator[Path]:
+    """A new folder in `parent`, by default that of temporary files, for as long as the block. Raises OSError.
+
+    A folder `.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it
+    (core/intact_files.py); those of killed processes are removed.
+    """
+    parent = Path(parent or tempfile.gettempdir()).resolve()
+    name = f".shards-{hashlib.blake2b(this_machine().encode(), digest_size=4).hexdigest()}"
+    with unfinished(parent / name) as lock:  # which removes the files of killed processes
+        for folder in parent.glob(f"{name}.*"):
+            if not (parent / f".{folder.name}.tmp").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        folder = parent / lock.name.removeprefix(".").removesuffix(".tmp")
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def write(path: Path, array: NDArray[Any]) -> None:
+    """Write an array, whose file appears when it is complete, as two workers may do the same task. Raises OSError."""
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    with temporary.open("xb") as stream:
+        np.save(stream, array)
+    temporary.replace(path)
+
+
+class Read(NamedTuple):
+    """The words of a piece in the order of their numbers, one a line, and their counts."""
+
+    words: str
+    counts: LongArray
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The task: numbers the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
+
+    folder: Path
+    memory: int
+    opened: Opened
+
+    def __call__(self, numbered_piece: tuple[int, Any]) -> Read:
+        """The words of the piece that has this number."""
+        number, piece = numbered_piece
+        collector = TextCollector(Workspace(self.memory, self.folder))
+        with self.opened(piece) as (name, lines):
+            collector.add(lines, name)
+        names, counts, tokens = collector.numbered()
+        write(self.folder / f"tokens-{number}", tokens)
+        return Read("\n".join(names), counts)
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """The task: deals the events of a piece into parts, to `rows-PIECE`, which begin there at `starts-PIECE`.
+
+    `numbers-PIECE` has the number in the vocabulary of each word of the piece; part i has the words from `bounds[i]`
+    to `bounds[i + 1]`.
+    """
+
+    folder: Path
+    memory: int
+    order: int
+    bounds: tuple[int, ...]
+
+    def __call__(self, piece: int) -> None:
+        """Deal the events of the piece."""
+        tokens = np.load(self.folder / f"numbers-{piece}")[np.load(self.folder / f"tokens-{piece}")]
+        layout = EventLayout((self.bounds[-1],) * self.order)
+        parts = len(self.bounds) - 1
+        part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.bounds))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
+        rows = Workspace(self.memory, self.folder).empty((len(tokens), layout.words), np.int64)
+        pack_text(tokens, 0, len(tokens), BOS, EOS, layout.places, part_of, starts[:-1].copy(), rows)
+        write(self.folder / f"rows-{piece}", rows)
+        write(self.folder / f"starts-{piece}", starts)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The task: counts the n-grams of a part; the columns of the levels of its trie go to `level-PART-ORDER`."""
+
+    folder: Path
+    memory: int
+    sizes: tuple[int, ...]
+    pieces: int
+    continuation: bool
+    raw: bool
+
+    def __call__(self, part: int) -> None:
+        """Count the n-grams of the part."""
+        workspace = Workspace(self.memory, self.folder)
+        events = TupleEvents(self.sizes, workspace)
+        for piece in range(self.pieces):
+            start, end = np.load(self.folder / f"starts-{piece}")[part : part + 2]
+            events.add_packed(np.load(self.folder / f"rows-{piece}", mmap_mode="r")[start:end])
+        rows, starts = events.deal(workspace, 1)
+        levels = build_trie(
+            rows, starts, events.layout.places, workspace, continuation=self.continuation, raw=self.raw, jobs=1
+        )
+        for order, level in enumerate(levels, 1):
+            columns = [level.symbol, level.parent, level.count, *([] if level.raw is None else [level.raw])]
+            write(self.folder / f"level-{part}-{order}", np.stack(columns))
+
+
+def joined_level(folder: Path, parts: int, order: int, before: LongArray, workspace: Workspace) -> TrieLevel:
+    """The n-grams of an order of all parts; (parts + 1) `before` is how many shorter n-grams precede each part.
+
+    It is replaced by the same of this order.
+    """
+    files = [np.load(folder / f"level-{part}-{order}", mmap_mode="r") for part in range(parts)]
+    ends = np.cumsum([0, *(file.shape[1] for file in files)])
+    columns = [workspace.empty(int(ends[-1]), np.int32) for _ in files[0]]
+    for file, start, end, shorter in zip(files, ends, ends[1:], before, strict=False):
+        for column, values in zip(columns, file, strict=True):
+            column[start:end] = values
+        if order > 1:
+            columns[1][start:end] += np.int32(shorter)
+    before[:] = ends
+    symbol, parent, count, *raw = columns
+    return TrieLevel(symbol, parent, count, raw[0] if raw else None)
+
+
+def train_shards(
+    pieces: Sequence[Any],
+    opened: Opened,
+    settings: NgramSettings,
+    *,
+    workspace: Workspace,
+    share: Share,
+    parts: int = 1,
+    memory: int | None = None,
+    progress: Callable[[str, int], None] = lambda stage, words: None,
+) -> Trained:
+    """Train on pieces of text, whose name and lines `opened` gives; the model equals that of `train` to the last byte.
+
+    The tasks that `share` does write to the folder of the workspace. Each has `memory` bytes, by default as much as the
+    workspace; the events are cut into `parts` parts, or into as many as the memory requires. Raises as `train` does.
+    """
+    memory = memory or workspace.memory
+    smoothing, prune = checked(settings)
+    with shards_folder(workspace.folder) as folder:
+        progress("reading", 0)
+        read = share(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
+        words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
+        check_words(words)
+        progress("vocabulary", words)
+        vocabulary, counts = merged(read, settings, folder)
+        check_unknown(int(counts[UNK]), settings)
+        del read
+        # Parts with about the same number of events.
+        number = max(parts, -(-NEEDED * int(counts.sum()) // max(1, memory)))
+        of_text = counts * (np.arange(len(counts)) != BOS)
+        part_of, _ = bucket_bounds(of_text, max(1, -(-int(of_text.sum()) // number)))
+        bounds = tuple(np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist())
+        sizes = (len(vocabulary),) * settings.order
+        progress("dealing", words)
+        share(Dealing(folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
+        progress("counting n-grams", words)
+        counting = Counting(folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
+        share(counting, range(len(bounds) - 1), "the counting of n-grams")
+        for path in folder.glob("rows-*"):  # which no later round reads
+            path.unlink()
+        before = np.zeros(len(bounds), np.int64)
+        levels = [
+            joined_level(folder, len(bounds) - 1, order, before, workspace) for order in range(1, settings.order + 1)
+        ]
+    store = PackedStore(settings.order, settings.estimated_bits, workspace)
+    estimated = estimate_counted(
+        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=never_predicted(settings),
+        progress=lambda stage: progress(stage, words),
+    )  # fmt: skip
+    return finished(vocabulary, counts, estimated, settings)
+
+
+def merged(read: Sequence[Read], settings: NgramSettings, folder: Path) -> tuple[Vocabulary, LongArray]:
+    """The vocabulary of all pieces and its counts, as TextCollector has them; the tasks get `numbers-PIECE`.
+
+    Raises ModelError for a word that occurs too often.
+    """
+    totals: Counter[str] = Counter()
+    for piece in read:
+        for word, count in zip(piece.words.split("\n"), piece.counts.tolist(), strict=True):
+            totals[word] += count
+    words, sentences = totals.total() - totals[SPECIAL[EOS]], totals[SPECIAL[EOS]]
+    for special in SPECIAL:
+        totals.pop(special)
+    known = [word for word, count in totals.items() if count >= settings.min_count]
+    known = sorted(known, key=lambda word: (-totals[word], word))[: settings.most_words]
+    counts = np.array([0, sentences, sentences, *(totals[word] for word in known)], np.int64)
+    counts[UNK] = words - counts[EOS + 1 :].sum()
+    if counts.max() >= 1 << 31:
+        raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
+    vocabulary = Vocabulary((*SPECIAL, *known))
+    for number, piece in enumerate(read):
+        numbers = [vocabulary.number.get(word, UNK) for word in piece.words.split("\n")]
+        write(folder / f"numbers-{number}", np.array(numbers, np.int32))
+    return vocabulary, counts
