@@ -147,7 +147,7 @@ def _order(length: int, reverse: bool) -> Sequence[int]:
 
 
 LAYERS = ("lstm1", "lstm2")
-LOOKED_AT, ALIKE = 3, 0.7  # where less than this share of the first so many words is distinct, sentences are alike
+LOOKED_AT, ALIKE = 3, 0.7  # where less than this proportion of the first so many words is distinct, sentences are alike
 
 
 class Direction(NamedTuple):

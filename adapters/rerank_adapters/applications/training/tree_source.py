@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BLOCK = 1000  # trees or sentences that are handled at a time
-FOREIGN = 0.3  # the share of unknown words above which a text is not in the language of an embedded parser
+FOREIGN = 0.3  # the proportion of unknown words above which a text is not in the language of an embedded parser
 
 logger = logging.getLogger(__name__)
 

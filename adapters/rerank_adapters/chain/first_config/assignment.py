@@ -31,7 +31,7 @@ from rerank_plugins.lists.column import read_columns
 TUNE = {"tune", "tuning", "dev", "devel", "development", "valid", "validation", "val", "heldout"}
 TEST = {"test", "tst", "eval", "evaluation", "blind"}
 SOURCE = {"src", "source", "input"}
-SAME = 0.2  # the share of words, beyond that by chance, from which two texts are versions of each other
+SAME = 0.2  # the proportion of words, beyond that by chance, from which two texts are versions of each other
 ALIKE = 0.3  # the correlation of lengths from which a text that nobody named is a source
 SAMPLE = 300  # segments that are compared
 MANY = 10  # groups from which on tests resample them
@@ -218,7 +218,7 @@ def _text(path: Path, ids: Sequence[str]) -> References:
 
 
 def _fit(path: Path, one: Set) -> tuple[float, float] | None:
-    """The share of words and a tenth of the correlation of lengths with the 1-bests; None without the segments."""
+    """The proportion of words and a tenth of the correlation of lengths with the 1-bests; None without the segments."""
     lists = one.lists[0]
     try:
         references = _text(path, lists.ids)
@@ -233,7 +233,7 @@ def _fit(path: Path, one: Set) -> tuple[float, float] | None:
 
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
-    """The mean share of words that a text has in common with that of the same place, less that with the next one.
+    """The mean proportion of words that a text has in common with that of the same place, less that with the next one.
 
     >>> shared_words(["a b", "c d"], ["a b", "c d"]), shared_words(["a b", "a b"], ["a b", "a b"])
     (1.0, 0.0)
