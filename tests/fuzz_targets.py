@@ -474,7 +474,7 @@ def models() -> Iterable[Target]:
     )
     yield model(
         "word alignment",
-        lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings("hmm", 2)).model, path),
+        lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings("hmm", 2)), path),
         alignment_file.read_model,
     )
     yield model("joint model", joint_model, joint_file.read_model)
@@ -485,9 +485,7 @@ def models() -> Iterable[Target]:
 def joint_model(path: Path) -> None:
     """A network of a few units."""
     settings = joint.Settings(embedding=2, hidden=2, epochs=1, draws=2)
-    joint_file.write_model(
-        joint.train(PAIRS, alignment.train(PAIRS, alignment.Settings("hmm", 1)).model, settings), path
-    )
+    joint_file.write_model(joint.train(PAIRS, alignment.train(PAIRS, alignment.Settings("hmm", 1)), settings), path)
 
 
 def write_unigrams(path: Path) -> None:

@@ -271,7 +271,7 @@ def test_features(name, options, tmp_path):
         return
     if name in ("word-translation", "dependency-agreement", "joint-lm"):
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
-        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2)).model
+        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2))
         write_alignment(alignment, tmp_path / "micro.align")
         if name == "joint-lm":
             joint = train_joint(pairs, alignment, JointSettings(embedding=4, hidden=4, epochs=1))

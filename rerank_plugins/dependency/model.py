@@ -39,7 +39,7 @@ from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeC
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
-from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
@@ -61,7 +61,7 @@ def least_scores(tables: BackoffTables) -> FloatArray:
     return least * LN10
 
 
-SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
+SMOOTHINGS: dict[str, type[Smoothing]] = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 CACHED = 1 << 20  # names whose numbers are cached
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceModel, option
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.nbest_lists import source_of
+from rerank_plugins.translation.words import split_words
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,13 @@ class UntranslatedFeature(FeatureExtractor):
         if not len(nbest):
             return values
         source = normal_text(source_of(nbest, "untranslated"))
-        copied = Counter(self._key(word) for word in source.split() if self._counts(word))
+        counted = " ".join(filter(self._counts, source.split()))
+        copied = Counter(split_words(counted, self.ignore_case))
         for row, text in enumerate(nbest.texts):
-            words = self._key(text).split()
+            words = split_words(text, self.ignore_case)
             if not copied.keys().isdisjoint(words):
                 values[row] = 0.0 - sum(min(words.count(word), count) for word, count in copied.items())
         return values
-
-    def _key(self, text: str) -> str:
-        text = normal_text(text)
-        return text.lower() if self.ignore_case else text
 
     def _counts(self, word: str) -> bool:
         if not any(map(str.isalpha, word)) or not (self.names or word == word.lower()):
@@ -66,15 +64,11 @@ class LexicalOverlapFeature(FeatureExtractor):
         values = np.zeros((len(nbest), 2))
         if not len(nbest):
             return values
-        source = Counter(self._tokens(source_of(nbest, "lexical-overlap")))
+        source = Counter(split_words(source_of(nbest, "lexical-overlap"), self.ignore_case))
         size = source.total()
         for row, text in enumerate(nbest.texts):
-            words = self._tokens(text)
+            words = split_words(text, self.ignore_case)
             if words and size:
                 matches = sum(min(words.count(word), source[word]) for word in source.keys() & words)
                 values[row] = matches / len(words), matches / size
         return values
-
-    def _tokens(self, text: str) -> list[str]:
-        text = normal_text(text)
-        return text.lower().split() if self.ignore_case else text.split()

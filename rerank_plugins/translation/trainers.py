@@ -36,16 +36,12 @@ class TranslationMemoryTrainer(Trainer):
     reads = "pairs"
 
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
-    k1: float = option(1.2, within="[0, ]", doc="Saturation of BM25: how much a word counts that a sentence repeats.")
-    b: float = option(
-        0.75, within="[0, 1]", doc="Normalisation of BM25 by the length of a sentence, from 0 (none) to 1."
-    )
 
     def train(self, data: TrainingData) -> Trained:
         """A `TranslationMemory`. Raises ModelError where no pair is left."""
         from rerank_plugins.translation.translation_memory import Settings, train, write_model
 
-        memory = train(data.examples(), Settings(not self.keep_case, self.k1, self.b), progress=data.progress)
+        memory = train(data.examples(), Settings(not self.keep_case), progress=data.progress)
         memory = replace(memory, provenance={**memory.provenance, "texts": data.names})
         pairs = counted(memory.provenance["pairs"], "pair")
         sizes = (
@@ -123,7 +119,6 @@ class JointLMTrainer(Trainer):
     embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")
     hidden: int = option(256, within="[1, ]", doc="Size of the hidden layer.")
     epochs: int = option(6, within="[1, ]", doc="Passes over the words.")
-    dropout: float = option(0.2, within="[0, 1)", doc="Proportion of the hidden layer that is left out for each word.")
     source_count: int = option(2, within="[1, ]", doc="Leave out source words that occur less often than this.")
     target_count: int = option(2, within="[1, ]", doc="Leave out target words that occur less often than this.")
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
@@ -140,7 +135,7 @@ class JointLMTrainer(Trainer):
 
         settings = Settings(
             window=self.window, history=self.history, source_count=self.source_count, target_count=self.target_count,
-            embedding=self.embedding, hidden=self.hidden, epochs=self.epochs, dropout=self.dropout,
+            embedding=self.embedding, hidden=self.hidden, epochs=self.epochs,
             lowercase=not self.keep_case, seed=data.seed,
         )  # fmt: skip
         aligner = read_model(self.alignment)
@@ -211,7 +206,7 @@ class WordAlignmentTrainer(Trainer):
         settings = Settings(
             self.model, self.iterations, self.alpha, self.null, not self.keep_case, self.longest, self.least
         )
-        model, _ = train(data.examples(), settings, jobs=data.jobs, report=report, progress=data.progress)
+        model = train(data.examples(), settings, jobs=data.jobs, report=report, progress=data.progress)
         model = replace(model, settings={**model.settings, "texts": data.names, "version": __version__})
         return Trained(
             lambda path: write_model(model, path),

@@ -77,7 +77,7 @@ def test_text_models_agree_with_the_definitions(sentences, others, order, prune)
 @settings(max_examples=40)
 def test_tuples_of_words_make_the_same_model(sentences, others, order, prune):
     events, wanted = events_of(sentences, order), as_array(events_of(others, order), order)
-    for smoothing in (KneserNey(), StupidBackoff(0.3)):
+    for smoothing in (KneserNey(), StupidBackoff()):
         source = TupleEvents((SIZE,) * order)
         for part in (events[1::2], events[::2]):  # in any order, in any number of blocks
             source.add(as_array(part, order))
@@ -242,8 +242,6 @@ def test_bad_input_is_refused():
         with pytest.raises(ConfigError, match=message):
             cutoffs(cut, 3)
     assert cutoffs([0, 1], 4) == [0, 1, 1, 1]
-    with pytest.raises(ValueError, match="factor"):
-        StupidBackoff(0.0)
     tables = estimate(_some()).tables
     with pytest.raises(ValueError, match="predicted symbols"):
         score_events(tables, np.array([[0, 3]]))

@@ -39,7 +39,7 @@ PAIRS = [(" ".join(words), translated(words)) for words in SOURCES]
 
 @pytest.fixture(scope="module")
 def alignment():
-    return train_alignment(PAIRS, AlignmentSettings(model="diagonal", iterations=3))[0]
+    return train_alignment(PAIRS, AlignmentSettings(model="diagonal", iterations=3))
 
 
 @pytest.fixture(scope="module")

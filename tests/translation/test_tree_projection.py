@@ -148,7 +148,7 @@ PAIRS = [("er sah den Hund .", "he saw the dog ."), ("den Hund", "the dog"), *WO
 @pytest.fixture(scope="module")
 def alignment(tmp_path_factory):
     path = tmp_path_factory.mktemp("alignment") / "model"
-    write_model(train(PAIRS, Settings("ibm1", 5)).model, path)
+    write_model(train(PAIRS, Settings("ibm1", 5)), path)
     return path
 
 

@@ -33,7 +33,7 @@ def split(pairs):
 
 def trained(kind, pairs=PAIRS, iterations=4, **options):
     steps = []
-    model, _ = train(pairs, Settings(kind, iterations, **options), report=steps.append)
+    model = train(pairs, Settings(kind, iterations, **options), report=steps.append)
     return model, steps
 
 
@@ -140,7 +140,7 @@ def test_threads_do_not_change_the_model(tmp_path):
     ]
     for kind in KINDS:
         for jobs in (1, 3):
-            model, _ = train(pairs, Settings(kind, 3), jobs=jobs)
+            model = train(pairs, Settings(kind, 3), jobs=jobs)
             write_model(model, tmp_path / f"{kind}.{jobs}")
         assert (tmp_path / f"{kind}.1").read_bytes() == (tmp_path / f"{kind}.3").read_bytes()
 

@@ -140,7 +140,7 @@ def estimate_counted(
         lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
     levels.clear()
     store.add_events(orders.events)
-    unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
+    unseen = float(np.log10(smoothing.backoff)) if isinstance(smoothing, StupidBackoff) else 0.0
     return Estimate(store.finish(unseen), [tuple(d.tolist()) for d in discounts], ngrams, list(enough))
 
 

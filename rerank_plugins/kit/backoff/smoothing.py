@@ -28,7 +28,6 @@ class KneserNey:
 
     continuation: ClassVar[bool] = True
     backoff: ClassVar[float] = -1.0  # negative: the weights are estimated
-    name: ClassVar[str] = "kneser-ney"
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
         """(3) D_1, D_2, D_3+ from (5) n_0 … n_4, and whether the data was large enough for the formula."""
@@ -45,20 +44,10 @@ class KneserNey:
 
 @dataclass(frozen=True)
 class StupidBackoff:
-    """Stupid backoff; `factor` is the weight of each symbol by which the context is shortened."""
+    """Stupid backoff, with a constant weight for each symbol by which the context is shortened."""
 
-    factor: float = 0.4
     continuation: ClassVar[bool] = False
-    name: ClassVar[str] = "stupid-backoff"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.factor <= 1:
-            raise ValueError(f"the factor of stupid backoff is {self.factor}, wanted above 0 and at most 1")
-
-    @property
-    def backoff(self) -> float:
-        """The weight of every context."""
-        return self.factor
+    backoff: ClassVar[float] = 0.4
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:  # noqa: ARG002
         """(3) zeros: seen events are not discounted."""

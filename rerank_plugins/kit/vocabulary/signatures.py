@@ -13,18 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.brackets_and_quotes import Words, known_spelling, normal_form
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 
 UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 Sentence = Sequence[str]
-
-
-def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
-    """(n) minus the number of words of each sentence that are not in the vocabulary."""
-    unknown = {word for word in set().union(*sentences) if word not in vocabulary}
-    return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
 
 
 def signature(word: str, first: bool, lower_known: bool) -> str:

@@ -238,13 +238,6 @@ class Iteration(NamedTuple):
     words: int
 
 
-class Trained(NamedTuple):
-    """A trained model, and the text that it was trained on."""
-
-    model: WordAlignmentModel
-    bitext: Bitext
-
-
 def train(
     pairs: Iterable[tuple[str, str]],
     settings: Settings,
@@ -252,7 +245,7 @@ def train(
     jobs: int = 1,
     report: Callable[[Iteration], None] = lambda iteration: None,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Trained:
+) -> WordAlignmentModel:
     """Train a model on pairs of (source line, target line); the number of threads, `jobs`, does not change it.
 
     Raises ModelError if no pair is left to train on.
@@ -274,7 +267,7 @@ def train(
                 report(Iteration(name, model, number, bound, len(generated.tokens)))
         direction.finish()
         directions.append(direction)
-    return Trained(_model(bitext, words, directions[0], directions[1], settings), bitext)
+    return _model(bitext, words, directions[0], directions[1], settings)
 
 
 def _model(
