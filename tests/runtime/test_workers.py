@@ -162,15 +162,15 @@ def test_a_script_that_forgets_them_ends(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the kernel's signal is switched off below only on Linux")
 def test_a_thread_ends_them_where_the_kernel_does_not(tmp_path):
-    """As on other systems; the parent has a fork that holds its pipes open, too."""
+    """As on other systems; the parent has a fork, too."""
     script = """
 import os, sys, time
 from rerank_adapters.runtime import workers
 class Nap:
     def __call__(self, seconds):
-        import fcntl, multiprocessing
-        sentinel = multiprocessing.parent_process().sentinel
-        fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) & ~os.O_ASYNC)
+        import ctypes
+        from rerank_adapters.runtime.worker_process import PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
         print("ready", flush=True)
         time.sleep(seconds)
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from rerank_adapters.runtime.workers import Load, attempt, in_order, load, sendable
+from rerank_adapters.runtime.worker_process import Load, attempt, load, sendable
+from rerank_adapters.runtime.workers import in_order
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 logger = logging.getLogger(__name__)
