@@ -135,6 +135,12 @@ def fill_inside(
 
     Fills the arrays of `meetings` too, and returns how many items they make.
     """
+    pair_of, groups, group_b, group_c = blocks.pair, blocks.groups, blocks.b, blocks.c
+    block_starts, block_parent, block_entries = blocks.starts, blocks.parent, blocks.entries
+    rule_a, rule_group, rule_p = blocks.a, blocks.group, blocks.p
+    word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
+    base_of, local = blocks.base, blocks.local
+    cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
     met_starts, met_left, met_right, met_pair = meetings
     chains = blocks.chains
     n, ways, met = len(words), 0, 0
@@ -143,35 +149,35 @@ def fill_inside(
         for i in range(n - width + 1):
             j = i + width
             cell = cell_number(i, j, n)
-            first, last = items.starts[cell], items.starts[cell + 1]
+            first, last = cell_starts[cell], cell_starts[cell + 1]
             met_starts[cell] = met
             if first == last:
                 continue
             for item in range(first, last):
-                where[items.base[item]] = items.offsets[item]
+                where[item_base[item]] = item_offsets[item]
             # Emissions: V(a, i, i + 1) = p(word | a) · scale.
             if width == 1:
-                for e in range(blocks.words[words[i]], blocks.words[words[i] + 1]):
-                    symbol = blocks.word_symbol[e]
-                    if where[blocks.base[symbol]] >= 0:
-                        lower[where[blocks.base[symbol]] + blocks.local[symbol]] = blocks.word_p[e] * scales[i]
+                for e in range(word_starts[words[i]], word_starts[words[i] + 1]):
+                    symbol = word_symbol[e]
+                    if where[base_of[symbol]] >= 0:
+                        lower[where[base_of[symbol]] + local[symbol]] = word_p[e] * scales[i]
             # M(b, c) = Σ_k I(b, i, k) I(c, k, j).
             count, room = 0, 0
             for k in range(i + 1, j):
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
-                for x in range(items.starts[left_cell], items.starts[left_cell + 1]):
-                    left = np.uint64(items.offsets[x])
-                    for y in range(items.starts[right_cell], items.starts[right_cell + 1]):
-                        pair = blocks.pair[items.base[x], items.base[y]]
+                for x in range(cell_starts[left_cell], cell_starts[left_cell + 1]):
+                    left = np.uint64(item_offsets[x])
+                    for y in range(cell_starts[right_cell], cell_starts[right_cell + 1]):
+                        pair = pair_of[item_base[x], item_base[y]]
                         if pair < 0:
                             continue
-                        begin, end = blocks.groups[pair], blocks.groups[pair + 1]
+                        begin, end = groups[pair], groups[pair + 1]
                         if place[pair] == -1:
                             touched[count] = pair
                             count += 1
                             alive[pair] = 0
-                            for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
-                                if where[blocks.parent[block]] >= 0:
+                            for block in range(block_starts[pair], block_starts[pair + 1]):
+                                if where[block_parent[block]] >= 0:
                                     alive[pair] += 1
                             place[pair] = -2
                             if alive[pair]:
@@ -184,30 +190,30 @@ def fill_inside(
                         ways += alive[pair]
                         met_left[met], met_right[met], met_pair[met] = x, y, pair
                         met += 1
-                        right, here = np.uint64(items.offsets[y]), np.uint64(place[pair])
+                        right, here = np.uint64(item_offsets[y]), np.uint64(place[pair])
                         for g in range(np.uint64(begin), np.uint64(end)):
-                            sums[here] += upper[left + blocks.b[g]] * upper[right + blocks.c[g]]
+                            sums[here] += upper[left + group_b[g]] * upper[right + group_c[g]]
                             here += np.uint64(1)
             # Binary rules: V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c).
             for t in range(count):
                 pair = touched[t]
                 here, place[pair] = place[pair], -1
                 if here >= 0:
-                    for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
-                        if where[blocks.parent[block]] >= 0:
-                            parent, sums_here = np.uint64(where[blocks.parent[block]]), np.uint64(here)
-                            for e in range(np.uint64(blocks.entries[block]), np.uint64(blocks.entries[block + 1])):
-                                lower[parent + blocks.a[e]] += blocks.p[e] * sums[sums_here + blocks.group[e]]
+                    for block in range(block_starts[pair], block_starts[pair + 1]):
+                        if where[block_parent[block]] >= 0:
+                            parent, sums_here = np.uint64(where[block_parent[block]]), np.uint64(here)
+                            for e in range(np.uint64(block_entries[block]), np.uint64(block_entries[block + 1])):
+                                lower[parent + rule_a[e]] += rule_p[e] * sums[sums_here + rule_group[e]]
             # All chains of unary rules on top: I(s, i, j) = Σ_a R(s, a) V(a, i, j).
             for item in range(first, last):
-                child, base = np.uint64(items.offsets[item]), items.base[item]
+                child, base = np.uint64(item_offsets[item]), item_base[item]
                 for block in range(chains.starts[base], chains.starts[base + 1]):
                     if where[chains.parent[block]] >= 0:
                         parent = np.uint64(where[chains.parent[block]])
                         for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
                             upper[parent + chains.a[e]] += chains.p[e] * lower[child + chains.b[e]]
             for item in range(first, last):
-                where[items.base[item]] = -1
+                where[item_base[item]] = -1
     met_starts[len(met_starts) - 1] = met
     return ways
 
@@ -222,6 +228,12 @@ def fill_outside(
     On entry both are 0, except that `outer` of ROOT over the whole sentence is 1. `total` is p(sentence) in the chart.
     Fills `edges` too, whose score is the expected number of the rule over its spans, and returns how many there are.
     """
+    groups, group_b, group_c = blocks.groups, blocks.b, blocks.c
+    block_starts, block_parent, block_entries = blocks.starts, blocks.parent, blocks.entries
+    rule_a, rule_group, rule_p = blocks.a, blocks.group, blocks.p
+    word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
+    base_of, local = blocks.base, blocks.local
+    cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
     met_starts, met_left, met_right, met_pair = meetings
     first_edge, following, lefts, rights, score = edges
     for vertex in range(len(first_edge)):
@@ -232,18 +244,18 @@ def fill_outside(
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             cell = cell_number(i, i + width, n)
-            first, last = items.starts[cell], items.starts[cell + 1]
+            first, last = cell_starts[cell], cell_starts[cell + 1]
             if first == last:
                 continue
             for item in range(first, last):
-                where[items.base[item]] = item
+                where[item_base[item]] = item
             # Down all chains of unary rules: inner(b) = Σ_a R(a, b) outer(a). All larger spans are done.
             for item in range(first, last):
-                child, base = np.uint64(items.offsets[item]), items.base[item]
+                child, base = np.uint64(item_offsets[item]), item_base[item]
                 for block in range(chains.starts[base], chains.starts[base + 1]):
                     above = where[chains.parent[block]]
                     if above >= 0:
-                        parent = np.uint64(items.offsets[above])
+                        parent = np.uint64(item_offsets[above])
                         for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
                             inner[child + chains.b[e]] += chains.p[e] * outer[parent + chains.a[e]]
             # Edges from 2e to 2e + 1 by the empty chain, and from 2e + 1 to the vertices above by every unary rule:
@@ -252,12 +264,12 @@ def fill_outside(
                 following[count], first_edge[2 * item + 1] = first_edge[2 * item + 1], count
                 lefts[count], rights[count], score[count] = 2 * item, -1, 1.0
                 count += 1
-                child, base = np.uint64(items.offsets[item]), items.base[item]
+                child, base = np.uint64(item_offsets[item]), item_base[item]
                 for block in range(unary.starts[base], unary.starts[base + 1]):
                     above = where[unary.parent[block]]
                     if above < 0:
                         continue
-                    p, parent = 0.0, np.uint64(items.offsets[above])
+                    p, parent = 0.0, np.uint64(item_offsets[above])
                     for e in range(np.uint64(unary.entries[block]), np.uint64(unary.entries[block + 1])):
                         p += inner[parent + unary.a[e]] * unary.p[e] * upper[child + unary.b[e]]
                     p = min(p / total, ALMOST_ONE)
@@ -267,11 +279,11 @@ def fill_outside(
                         count += 1
             # Emissions of the word, an edge for each base: Σ_a outside(a) p(word | a) / p(sentence).
             if width == 1:
-                for e in range(blocks.words[words[i]], blocks.words[words[i] + 1]):
-                    symbol = blocks.word_symbol[e]
-                    item = where[blocks.base[symbol]]
+                for e in range(word_starts[words[i]], word_starts[words[i] + 1]):
+                    symbol = word_symbol[e]
+                    item = where[base_of[symbol]]
                     if item >= 0:
-                        p = blocks.word_p[e] * scales[i] * inner[items.offsets[item] + blocks.local[symbol]] / total
+                        p = word_p[e] * scales[i] * inner[item_offsets[item] + local[symbol]] / total
                         if p > 0.0:
                             edge = first_edge[2 * item]
                             if edge < 0:
@@ -283,35 +295,35 @@ def fill_outside(
             room = np.uint64(0)
             for m in range(met_starts[cell], met_starts[cell + 1]):
                 pair = met_pair[m]
-                begin = np.uint64(blocks.groups[pair])
-                size = np.uint64(blocks.groups[pair + 1]) - begin
+                begin = np.uint64(groups[pair])
+                size = np.uint64(groups[pair + 1]) - begin
                 # T(b, c) = Σ_a O(a, i, j) p(a → b c): first for all parent bases together, then for each.
                 if place[pair] < 0:
                     here, place[pair] = room, np.int64(room)
                     room += size
                     for g in range(size):
                         sums[here + g] = 0.0
-                    for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
-                        if where[blocks.parent[block]] >= 0:
-                            parent = np.uint64(items.offsets[where[blocks.parent[block]]])
+                    for block in range(block_starts[pair], block_starts[pair + 1]):
+                        if where[block_parent[block]] >= 0:
+                            parent = np.uint64(item_offsets[where[block_parent[block]]])
                             for g in range(size):
                                 sums[room + g] = 0.0
-                            for e in range(np.uint64(blocks.entries[block]), np.uint64(blocks.entries[block + 1])):
-                                sums[room + blocks.group[e]] += blocks.p[e] * inner[parent + blocks.a[e]]
+                            for e in range(np.uint64(block_entries[block]), np.uint64(block_entries[block + 1])):
+                                sums[room + rule_group[e]] += rule_p[e] * inner[parent + rule_a[e]]
                             for g in range(size):
                                 sums[here + g] += sums[room + g]
                             room += size
                 # Outside of both children, and the edges' posteriors.
                 here = np.uint64(place[pair])
                 x, y = met_left[m], met_right[m]
-                left, right = np.uint64(items.offsets[x]), np.uint64(items.offsets[y])
+                left, right = np.uint64(item_offsets[x]), np.uint64(item_offsets[y])
                 for g in range(size):
-                    b, c = left + blocks.b[begin + g], right + blocks.c[begin + g]
+                    b, c = left + group_b[begin + g], right + group_c[begin + g]
                     products[g] = upper[b] * upper[c]
                     outer[b] += sums[here + g] * upper[c]
                     outer[c] += sums[here + g] * upper[b]
-                for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
-                    item = where[blocks.parent[block]]
+                for block in range(block_starts[pair], block_starts[pair + 1]):
+                    item = where[block_parent[block]]
                     if item < 0:
                         continue
                     here += size
@@ -326,7 +338,7 @@ def fill_outside(
             for m in range(met_starts[cell], met_starts[cell + 1]):
                 place[met_pair[m]] = -1
             for item in range(first, last):
-                where[items.base[item]] = -1
+                where[item_base[item]] = -1
     return count
 
 

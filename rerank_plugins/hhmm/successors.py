@@ -53,7 +53,7 @@ def nothing_remembered(longest: int) -> Remembered:
     return bundled(
         Remembered(
             np.zeros(2 * LISTS, np.int64), np.empty(LISTS, LIST), np.empty(entries, ENTRY),
-            np.empty(longest), np.empty(longest + EXPONENTS + 1, np.int32), np.array([1, 0, 0], np.int64),
+            np.empty(longest), np.empty(longest + EXPONENTS + 1, np.int64), np.array([1, 0, 0], np.int64),
         )
     )  # fmt: skip
 

@@ -23,9 +23,9 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.svs.chart import FAST
+from rerank_plugins.svs.chart import FAST, transferred
 from rerank_plugins.svs.item_forest import FULL
-from rerank_plugins.svs.vector_chart import HIGHEST, power_factor
+from rerank_plugins.svs.vector_cells import HIGHEST, lowest_power, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 
 
@@ -45,7 +45,10 @@ class Expected(NamedTuple):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, vector: Any) -> None:
-    """Fill `vector` (items, K) with L e of the items that are in a tree, and `power`, `cell_of` of cells and items."""
+    """Fill `vector` (items, K), 0 before, with L e of the items that are in a tree, and `power`, `cell_of`.
+
+    These are the powers of two of the cells, and the cell of each item.
+    """
     n, symbols, concepts = len(words), len(rules.relation), vector.shape[1]
     here = np.full(symbols, -1, np.int32)
     both, e = np.empty(concepts), np.empty(concepts)
@@ -62,20 +65,13 @@ def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, v
                 cell_of[item] = cell
                 if forest.used[item]:
                     here[forest.symbol[item]] = item
-                    vector[item] = 0.0
-            common = 0
+            common = lowest_power(power, i, i + width, n)
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     item = here[rules.word_symbol[entry]]
                     if item >= 0:
                         for c in range(concepts):
                             vector[item, c] = rules.word_p[entry, c]
-            else:
-                common = HIGHEST
-                for k in range(i + 1, i + width):
-                    one, two = power[cell_number(i, k, n)], power[cell_number(k, i + width, n)]
-                    if one < HIGHEST and two < HIGHEST:
-                        common = min(common, one + two)
             for _ in range(i + 1, i + width):
                 factor = 0.0
                 for place in range(forest.split_starts[split], forest.split_starts[split + 1]):
@@ -92,7 +88,6 @@ def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, v
                             for c in range(concepts):
                                 vector[item, c] += rules.p[rule, c] * both[c]
                 split += 1
-            largest = 0.0
             for level in range(2):
                 for item in range(begin, end):
                     symbol = forest.symbol[item]
@@ -100,27 +95,16 @@ def sum_vectors(rules: Any, words: Any, forest: Any, power: Any, cell_of: Any, v
                         continue
                     for c in range(concepts):
                         e[c] = vector[item, c]
-                    relation = rules.relation[symbol]
-                    for c in range(concepts):
-                        value = 0.0
-                        for child in range(concepts):
-                            value += rules.transfer[relation, c, child] * e[child]
-                        vector[item, c] = value
-                        largest = max(largest, value)
+                    transferred(rules.transfer[rules.relation[symbol]], e, vector[item])
                     for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
                         chain = rules.chains[place]
                         above = here[rules.above[chain]]
                         if above >= 0:
                             for c in range(concepts):
                                 vector[above, c] += rules.chain_p[chain, c] * vector[item, c]
-            if largest > 0.0:
-                shift = -math.frexp(largest)[1]
-                factor = math.ldexp(1.0, shift)
+            shift = normalise(vector, begin, end)
+            if shift < HIGHEST:
                 power[cell] = common + shift
-                for item in range(begin, end):
-                    if forest.used[item]:
-                        for c in range(concepts):
-                            vector[item, c] *= factor
             for item in range(begin, end):
                 here[forest.symbol[item]] = -1
 

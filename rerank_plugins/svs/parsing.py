@@ -26,12 +26,13 @@ from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept, kept_categories, symbol_sets
-from rerank_plugins.svs.chart import compose_items, fill_best, fill_sums
+from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept
+from rerank_plugins.svs.chart import VectorChart, compose_items
+from rerank_plugins.svs.fitting_symbols import kept_categories, symbol_sets
 from rerank_plugins.svs.item_forest import FULL, build, make_forest
 from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
 from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.vector_chart import VectorChart, make_heap
+from rerank_plugins.svs.vector_cells import make_heap
 from rerank_plugins.svs.vector_rules import VectorRules, compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree
 
@@ -78,7 +79,7 @@ class PrunedChart:
     def expected(self, plain: PlainRules) -> Expected | None:
         """The expected counts of plain rules in the forest; None if it has no tree with a probability above 0."""
         n, (cells, items) = len(self.words), (len(self.forest.starts) - 1, int(self.forest.starts[-1]))
-        power, cell_of, vector = np.empty(cells, np.int32), np.empty(items, np.int32), np.empty((items, self.concepts))
+        power, cell_of, vector = np.empty(cells, np.int32), np.empty(items, np.int32), np.zeros((items, self.concepts))
         if self.top < 0:
             return None
         sum_vectors(self.rules, self.words, self.forest, power, cell_of, vector)
@@ -138,9 +139,9 @@ class SvsParser:
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
         self.coarse_chart = Chart(compile_coarse(self.coarse))
-        self.chart = VectorChart(self.rules, fill_best)
+        self.chart = VectorChart(self.rules, summed=False)
         self.pruned = PrunedChart(self.rules)
-        self.sums = VectorChart(self.rules, fill_sums)
+        self.sums = VectorChart(self.rules, summed=True)
         names = [model.categories[number] for number in model.category]
         phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
         between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, Tree
 from rerank_plugins.svs.chart import EMISSION
-from rerank_plugins.svs.vector_chart import Heap
+from rerank_plugins.svs.vector_cells import Heap
 from rerank_plugins.svs.vector_rules import VectorRules
 
 

@@ -100,7 +100,7 @@ def hashed(key: Any, start: int, end: int) -> int:
 
 
 @filling_kernel
-def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: int) -> int:
+def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> int:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
     place = hashed(key, 0, size) & mask
@@ -181,12 +181,13 @@ def number_tags(
     A tag's sequence is its word and label, after a 0; a phrase's, 1 + its label and its children. `key` has room for
     one sequence.
     """
+    size_of_tag = np.int64(3)  # typed as other sizes, so that `intern` is compiled once
     for n in range(len(label)):
         start, end = bounds[n, 0], bounds[n, 1]
         key[0] = 1 + label[n]
         if children[start] < 0:
             key[0], key[1], key[2] = 0, label[n], word[-1 - children[start]]
-            number[n] = intern(subtrees[0], subtrees[1], subtrees[2], subtrees[3], key, 3)
+            number[n] = intern(subtrees[0], subtrees[1], subtrees[2], subtrees[3], key, size_of_tag)
             production[n] = -1
         else:
             for i in range(start, end):
@@ -204,6 +205,7 @@ def number_phrases(
     `head_child` is the head among the children of each production, `category_of` the category of each label; `root` is
     the label of roots, which have no heads. `key` has room for one sequence.
     """
+    size_of_label = np.int64(2)
     for n in range(len(label)):
         if production[n] < 0:
             continue
@@ -218,7 +220,9 @@ def number_phrases(
         head = facts[number[children[start + head_child[production[n]]]], HEAD]
         key[0], key[1] = label[n], head
         facts[x, CATEGORY], facts[x, HEAD], facts[x, WORD] = category_of[label[n]], head, -1
-        facts[x, LABEL] = intern(labels[0], labels[1], labels[2], labels[3], key, 2) if label[n] != root else 0
+        facts[x, LABEL] = (
+            intern(labels[0], labels[1], labels[2], labels[3], key, size_of_label) if label[n] != root else 0
+        )
         width = 0
         for i in range(start, end):
             width += facts[number[children[i]], WIDTH]
@@ -239,7 +243,7 @@ class Numbering:
         self.names, self.labels, self.words = list(CATEGORIES), [ROOT], list[str]()
         self._names = {name: number for number, name in enumerate(self.names)}
         self._label_of = Interner()
-        intern(*self._label_of.arrays(1, 2), np.array([0, 0]), 2)
+        intern(*self._label_of.arrays(1, 2), np.zeros(2, np.int32), 2)
         self._word_numbers: dict[str, int] = {}
         self._head_names: list[str] = [""]
         self._heads: dict[str, int] = {"": 0}
@@ -274,7 +278,7 @@ class Numbering:
         subtrees, productions = self.children.arrays(*room), self._productions.arrays(*room)
         old, old_productions = len(self), len(self._productions)
         self.facts = grown(self.facts, old + len(label))
-        key = np.empty(len(children) + 3, np.int64)
+        key = np.empty(len(children) + 3, np.int32)
         number_tags(label, bounds, children, word, number, production, subtrees, productions, key)
         for tag in range(old, len(self)):
             self._add_tag(tag)

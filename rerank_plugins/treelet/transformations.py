@@ -141,7 +141,7 @@ def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjun
 
 @part
 def spliced(
-    source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
+    source: Any, first: Any, last: Any, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,
 ) -> int:  # fmt: skip
     """Write children to the pool from index `place` on; return the index after them.
@@ -178,7 +178,7 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
         place = spliced(children, first, last, only, -1, facts, bounds, 0, pool, place)
         bounds[x, 1] = place
         # SBAR flattening: every S under an SBAR gives way to its children.
-        first, last = bounds[x, 0], bounds[x, 1]
+        first, last = np.int64(bounds[x, 0]), np.int64(bounds[x, 1])
         if facts[x, CATEGORY] == SBAR:
             first, place = place, spliced(pool, first, last, -1, S, facts, bounds, 2, pool, place)
             last = place

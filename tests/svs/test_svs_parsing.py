@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.svs import vector_chart
+from rerank_plugins.svs import chart as vector_chart
 from rerank_plugins.svs.parsing import SvsParser, coarse_grammar
 from rerank_plugins.svs.vector_tree import VectorTree
 from tests.constituency.naive_pcfg import derivations

@@ -72,7 +72,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
     `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
     the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
     """
-    head, mark, node, within, ends = range(5)
+    head, mark, node, within, ends = lists[0], lists[1], lists[2], lists[3], lists[4]
+    enters, leaves = places[0], places[1]
     for sentence in chosen:
         n = lengths[sentence]
         # The scores, with a penalty on the arcs of the root symbol; no arc goes to oneself or to the root symbol.
@@ -86,77 +87,77 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
                 matrix[i, j] = scores[sentence, i - 1, j] if i > 0 and i != j else -np.inf
             matrix[i, 0] -= penalty
         # The best head of each node: if there is no cycle, this is the best arborescence.
-        lists[head, 0] = 0
+        head[0] = 0
         for i in range(1, n + 1):
-            lists[head, i] = best_of(matrix, i, n + 1)
+            head[i] = best_of(matrix, i, n + 1)
         cycles = start = 0
         while True:
             # Walk up from each node; the walk that meets itself has come to a cycle.
             for i in range(n + 1):
-                lists[mark, i] = 0
-            lists[mark, 0] = -1
+                mark[i] = 0
+            mark[0] = -1
             meeting = 0
             for i in range(1, n + 1):
                 meeting = i
-                while lists[mark, meeting] == 0:
-                    lists[mark, meeting] = i
-                    meeting = lists[head, meeting]
-                if lists[mark, meeting] == i:
+                while mark[meeting] == 0:
+                    mark[meeting] = i
+                    meeting = head[meeting]
+                if mark[meeting] == i:
                     break
                 meeting = 0
             if meeting == 0:
                 break
             # List the nodes of the cycle, and mark them alone.
             for i in range(n + 1):
-                lists[mark, i] = 0
+                mark[i] = 0
             end = start
             one = meeting
-            while lists[mark, meeting] == 0:
-                lists[mark, meeting] = 1
-                lists[node, end], lists[within, end] = meeting, lists[head, meeting]
-                meeting = lists[head, meeting]
+            while mark[meeting] == 0:
+                mark[meeting] = 1
+                node[end], within[end] = meeting, head[meeting]
+                meeting = head[meeting]
                 end += 1
             # An arc that enters the cycle replaces the arc of the cycle to the same node: its score is the gain.
             for i in range(n + 1):
-                if lists[mark, i] != 0:
+                if mark[i] != 0:
                     continue
                 gain = leaving = -np.inf
-                places[0, cycles, i] = places[1, cycles, i] = 0
+                enters[cycles, i] = leaves[cycles, i] = 0
                 for k in range(start, end):
-                    inner = lists[node, k]
-                    if matrix[inner, i] - matrix[inner, lists[within, k]] > gain:
-                        gain = matrix[inner, i] - matrix[inner, lists[within, k]]
-                        places[0, cycles, i] = k - start
+                    inner = node[k]
+                    if matrix[inner, i] - matrix[inner, within[k]] > gain:
+                        gain = matrix[inner, i] - matrix[inner, within[k]]
+                        enters[cycles, i] = k - start
                     if matrix[i, inner] > leaving:
                         leaving = matrix[i, inner]
-                        places[1, cycles, i] = k - start
+                        leaves[cycles, i] = k - start
                 matrix[one, i], matrix[i, one] = gain, leaving
-                if lists[mark, lists[head, i]] != 0:
-                    lists[head, i] = one
+                if mark[head[i]] != 0:
+                    head[i] = one
             # The first node stands for the cycle; the others are no nodes any more.
             for k in range(start, end):
-                inner = lists[node, k]
+                inner = node[k]
                 matrix[one, inner] = -np.inf
-                lists[head, inner] = 0
+                head[inner] = 0
                 if k > start:
                     for i in range(n + 1):
                         matrix[i, inner] = -np.inf
-            lists[head, one] = best_of(matrix, one, n + 1)
-            lists[ends, cycles] = start = end
+            head[one] = best_of(matrix, one, n + 1)
+            ends[cycles] = start = end
             cycles += 1
         # Expand the cycles, the last one first: each keeps its arcs, but for that to the node that is entered.
         for cycle in range(cycles - 1, -1, -1):
-            start = lists[ends, cycle - 1] if cycle > 0 else 0
-            one = lists[node, start]
-            above = lists[head, one]
+            start = ends[cycle - 1] if cycle > 0 else 0
+            one = node[start]
+            above = head[one]
             for i in range(n + 1):
-                if lists[head, i] == one:
-                    lists[head, i] = lists[node, start + places[1, cycle, i]]
-            for k in range(start, lists[ends, cycle]):
-                lists[head, lists[node, k]] = lists[within, k]
-            lists[head, lists[node, start + places[0, cycle, above]]] = above
+                if head[i] == one:
+                    head[i] = node[start + leaves[cycle, i]]
+            for k in range(start, ends[cycle]):
+                head[node[k]] = within[k]
+            head[node[start + enters[cycle, above]]] = above
         for i in range(n):
-            heads[sentence, i] = lists[head, i + 1]
+            heads[sentence, i] = head[i + 1]
 
 
 @part

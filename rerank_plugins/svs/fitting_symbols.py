@@ -1,0 +1,127 @@
+"""The symbols of a pruned chart that can be in trees.
+
+The coarse grammar leaves categories over each span. A symbol lc of such a category can be in a tree only if a rule has
+it as a child, its parent's category is kept over some longer span, and its sibling's over the rest of that span. That
+leaves hardly more symbols than are in some tree of the sentence. The symbols of a category are bits of integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins import BoolArray, IntArray, LongArray
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.svs.vector_rules import VectorRules
+
+BITS = 64
+
+
+class SymbolSets(NamedTuple):
+    """What the kernel of a pruned chart reads beside `VectorRules`: above all sets of symbols, of W integers each.
+
+    Bit b of integer w is the symbol 64 w + b of its category.
+    """
+
+    # block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the symbol
+    # with the number b in the left category, -1 for none
+    blocks: IntArray
+    block_starts: IntArray
+    # left, right: (T, W) the children of binary rules over three categories, in the order of `couple_parents`
+    left: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+    over: IntArray  # (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    only: NDArray[np.uint64]  # (pairs, W) the children of unary rules over a pair
+
+
+def symbol_sets(rules: VectorRules) -> SymbolSets:
+    """The sets of symbols of a model's rules, bundled."""
+    group, members, starts = rules.group, rules.members, rules.member_starts
+    places = np.empty(len(group), np.int32)
+    places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
+    integers = (int(np.diff(starts).max()) + BITS - 1) // BITS
+
+    def sets(numbers: IntArray | LongArray, symbols: IntArray) -> NDArray[np.uint64]:
+        bits = np.zeros((int(numbers.max(initial=0)) + 1, integers), np.uint64)
+        place = places[symbols]
+        np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
+        return bits
+
+    groups = len(starts) - 1
+    keys = group[np.stack((rules.left, rules.right, rules.parent))].astype(np.int64)
+    _, triples = np.unique((keys[0] * groups + keys[1]) * groups + keys[2], return_inverse=True)
+    blocks = [rules.blocks[members[starts[a] : starts[a + 1]], b] for a, b in np.argwhere(rules.couples >= 0)]
+    block_starts = np.cumsum([0, *map(len, blocks)]).astype(np.int32)
+    over = np.full((groups, groups), -1, np.int32)
+    pairs, which = np.unique(group[rules.above].astype(np.int64) * groups + group[rules.below], return_inverse=True)
+    over.ravel()[pairs] = np.arange(len(pairs))
+    left, right, only = sets(triples, rules.left), sets(triples, rules.right), sets(which, rules.below)
+    every_block = np.concatenate([*blocks, np.empty(0, np.int32)])
+    return bundled(SymbolSets(every_block, block_starts, left, right, over, only))
+
+
+class Kept(NamedTuple):
+    """The categories that the coarse grammar leaves of a sentence, and the symbols of these that fit.
+
+    The categories of cell c are starts[c] to starts[c + 1] of `groups`. `allowed` (categories of all cells, W) are sets
+    of symbols. `runs` (2, categories of all cells): the first item of each, and the one after the last.
+    """
+
+    kept: BoolArray  # (cells, G)
+    starts: IntArray
+    groups: IntArray
+    allowed: NDArray[np.uint64]
+    runs: IntArray
+
+
+def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
+    """The categories that are `kept` (cells, G) of n words; None if ROOT is not kept over all words."""
+    starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
+    groups = np.nonzero(kept)[1].astype(np.int32)
+    allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
+    if not allow(rules, sets, n, kept, starts, groups, allowed):
+        return None
+    return Kept(kept, starts, groups, allowed, np.empty((2, len(groups)), np.int32))
+
+
+@filling_kernel
+def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
+    """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
+
+    The result is false if ROOT is not kept over all words.
+    """
+    integers = allowed.shape[1]
+    last = len(kept) - 1
+    if not kept[last, rules.group[ROOT]]:
+        return False
+    for place in range(starts[last], starts[last + 1]):
+        if groups[place] == rules.group[ROOT]:
+            allowed[place, 0] = 1  # the first symbol of its category
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            if starts[cell] == starts[cell + 1]:
+                continue
+            for one in range(starts[cell], starts[cell + 1]):
+                for two in range(starts[cell], starts[cell + 1]):
+                    pair = sets.over[groups[one], groups[two]]
+                    if pair >= 0:
+                        for w in range(integers):
+                            allowed[two, w] |= sets.only[pair, w]
+            for k in range(i + 1, i + width):
+                left, right = cell_number(i, k, n), cell_number(k, i + width, n)
+                for one in range(starts[left], starts[left + 1]):
+                    for two in range(starts[right], starts[right + 1]):
+                        couple = rules.couples[groups[one], groups[two]]
+                        if couple >= 0:
+                            for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                                if kept[cell, rules.couple_parents[triple]]:
+                                    for w in range(integers):
+                                        allowed[one, w] |= sets.left[triple, w]
+                                        allowed[two, w] |= sets.right[triple, w]
+    return True
