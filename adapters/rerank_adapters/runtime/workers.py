@@ -49,8 +49,8 @@ class Workers(Generic[Item, Result]):
     """`jobs` processes that call `work` on items; they start when the first item is submitted.
 
     `work` is pickled once, and loaded once in each worker; with `fork`, workers have it as it is if that is safe, and
-    start in no time. The `with` block ends the workers: at once if it is left by
-    an exception (or, in a generator, by its closing), otherwise when all submitted items are done.
+    start in no time. The `with` block ends the workers: at once if it is left by an exception (or, in a generator, by
+    its closing), otherwise when all submitted items are done.
     """
 
     remote: ClassVar[bool] = False  # whether they are those of a cluster (cluster.py)
@@ -195,36 +195,32 @@ def _ready_to_fork() -> Iterator[None]:
 
 
 def in_order(
-    results: Iterable[tuple[Item, Result | Future[Result]]], most: int | Callable[[], int]
+    results: Iterable[tuple[Item, Result | Future[Result]]], most: Callable[[], int]
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, in order, as soon as possible; at most `most` + 1 wait for earlier ones."""
+    """Yield each item with its result, in order, as soon as possible; at most `most()` + 1 wait for earlier ones."""
     waiting: deque[tuple[Item, Result | Future[Result]]] = deque()
     for pair in results:
         waiting.append(pair)
-        while waiting and (len(waiting) > _now(most) or _ready(waiting[0][1])):
+        while waiting and (len(waiting) > most() or _ready(waiting[0][1])):
             yield _finished(*waiting.popleft())
     while waiting:
         yield _finished(*waiting.popleft())
 
 
 def as_finished(
-    results: Iterable[tuple[Item, Result | Future[Result]]], most: int | Callable[[], int]
+    results: Iterable[tuple[Item, Result | Future[Result]]], most: Callable[[], int]
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, whichever is ready first; at most `most` + 1 are waited for at a time."""
+    """Yield each item with its result, whichever is ready first; at most `most()` + 1 are waited for at once."""
     waiting: dict[Future[Result], Item] = {}
     for item, result in results:
         if not isinstance(result, Future):
             yield item, result
             continue
         waiting[result] = item
-        if len(waiting) > _now(most):
+        if len(waiting) > most():
             yield from _next_finished(waiting)
     while waiting:
         yield from _next_finished(waiting)
-
-
-def _now(most: int | Callable[[], int]) -> int:
-    return most() if callable(most) else most
 
 
 def _next_finished(waiting: dict[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
