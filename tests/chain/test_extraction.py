@@ -22,8 +22,8 @@ from rerank_adapters.chain.extraction import (
 )
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.runtime.forking import may_fork
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.runtime.workers import may_fork
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -543,6 +543,7 @@ def test_a_bar_for_the_patient(monkeypatch, capsys):
     monkeypatch.setattr("rerank_adapters.runtime.progress.DELAY", -1.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     with ExtractionProgress(10) as progress:
+        progress._timer.join(10)
         progress(5, {"a": 0.5})
         progress(5, {"a": 0.5})
     assert progress.seconds == {"a": 1.0}

@@ -97,6 +97,12 @@ def test_an_interrupted_extraction_continues(place):
     check_continues(place, 0.01, 1, 30)
 
 
+def test_nothing_is_promised_without_a_cache(place, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", "")
+    stopped = run(place, "extract", "lists", "-f", "slow", "-j", 1, "-o", "new.npz", stop_after=10)
+    assert one_line(stopped, 130) == "interrupted; no file is half written"
+
+
 @pytest.mark.slow
 def test_an_interrupted_extraction_in_worker_processes_continues(place):
     check_continues(place, 0.08, 2, 60)

@@ -94,7 +94,7 @@ def test_order_and_how_many_wait():
             pulled.append(number)
             yield number, future if number % 2 else -number
 
-    ordered = in_order(source(), 2)
+    ordered = in_order(source(), lambda: 2)
     assert next(ordered) == (0, 0)
     assert pulled == [0]
     futures[1].set_result("a")
@@ -162,15 +162,15 @@ def test_a_script_that_forgets_them_ends(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the kernel's signal is switched off below only on Linux")
 def test_a_thread_ends_them_where_the_kernel_does_not(tmp_path):
-    """As on other systems; the parent has a fork that holds its pipes open, too."""
+    """As on other systems; the parent has a fork, too."""
     script = """
 import os, sys, time
 from rerank_adapters.runtime import workers
 class Nap:
     def __call__(self, seconds):
-        import fcntl, multiprocessing
-        sentinel = multiprocessing.parent_process().sentinel
-        fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) & ~os.O_ASYNC)
+        import ctypes
+        from rerank_adapters.runtime.worker_process import PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
         print("ready", flush=True)
         time.sleep(seconds)
 if __name__ == "__main__":
@@ -254,14 +254,14 @@ def test_forks_have_what_is_loaded_unless_another_thread_runs(tmp_path, how):
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are forks on Linux only")
 def test_forks_start_while_a_bar_is_shown(tmp_path):
     script = """
-import io, os, sys, time
+import sys
 from rerank_adapters.runtime import progress, workers
 progress.DELAY = 0.01
 sys.stderr.isatty = lambda: True
 if __name__ == "__main__":
     for _ in range(5):
         with progress.CountingBar("items", 100) as bar:
-            time.sleep(0.05)
+            bar._timer.join(10)
             bar.add(1)
             assert bar._display is not None
             def count(number):

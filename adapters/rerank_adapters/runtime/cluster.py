@@ -1,8 +1,8 @@
 """Runs the tasks of worker processes on a Dask cluster instead, whose scheduler the user names.
 
 In the block of `using_cluster`, `cluster_workers` is used instead of Workers. Users start the cluster, as they always
-do; this program only connects to its scheduler. A task whose worker dies runs again on
-another one. What a task needs to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
+do; this program only connects to its scheduler. A task whose worker dies runs again on another one. What a task needs
+to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
 
 A worker of Dask may have several threads, but runs one of these tasks at a time, since they share models and memory.
 Pickles travel both ways, so that anyone who can reach the scheduler can run any program on the cluster: Dask's TLS
@@ -26,7 +26,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from rerank_adapters.runtime.workers import Load, attempt, in_order, load, sendable
+from rerank_adapters.runtime.worker_process import Load, attempt, load, sendable
+from rerank_adapters.runtime.workers import in_order
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 logger = logging.getLogger(__name__)

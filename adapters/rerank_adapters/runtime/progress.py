@@ -23,7 +23,6 @@ Item = TypeVar("Item")
 
 DELAY = 2.0  # seconds before anything appears
 HYPOTHESES = "hypotheses"
-PACE = 0.1  # seconds between two pictures of a bar
 
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
 
@@ -85,17 +84,14 @@ class _LateDisplay(ABC):
                 self._display.stop()
 
     def _appear(self) -> None:
-        """Start the display, unless it is there or its block has ended."""
+        """Start the display, unless its block has ended."""
         with self._lock:
-            if self._display is None and not self._ended:
+            if not self._ended:
                 self._display = self._opened()
 
     @abstractmethod
     def _opened(self) -> Any:
         """The display of rich, started."""
-
-    def _is_due(self) -> bool:
-        return self.watch.seconds > DELAY and sys.stderr.isatty()
 
 
 @contextmanager
@@ -130,26 +126,34 @@ class CountingBar(_LateDisplay):
         super().__init__()
         self.what, self.total, self.done = what, total, 0
         self._task: Any = None
-        self._shown = 0.0
 
     def add(self, count: int) -> None:
         """Count `count` more."""
         self.done += count
-        if not self._is_due():
-            return
-        now = self.watch.seconds
-        if self._display is None:
-            self._appear()
-            if self._display is None:
-                return
-        elif now - self._shown < PACE and self.done != self.total:
-            return
-        self._shown = now
-        self._display.update(self._task, completed=self.done, pace=f"{self.done / now:,.0f}/s")
+        if self._display:
+            self._display.update(self._task, completed=self.done)
 
     def _opened(self) -> Any:
-        display, self._task = _bar(self.what, self.total)
-        return display
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        name, count = TextColumn("{task.description}"), TextColumn("{task.completed:,}")
+        known = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        open_ended = (SpinnerColumn(), count, name, TaskProgressColumn(show_speed=True), TimeElapsedColumn())
+        columns = known if self.total is not None else open_ended
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.start()
+        self._task = bar.add_task(self.what, total=self.total, completed=self.done)
+        return bar
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The same items; each counts as done when the next one is taken."""
@@ -210,10 +214,8 @@ class StatusLine(_LateDisplay):
         """Show the stage; `done` counts words."""
         words = f", {done:,} words" if done is not None else ""
         self._stage = f"{stage}{words}"
-        if self._is_due():
-            self._appear()
-            if self._display is not None:
-                self._display.update(f"{self._stage}, {self.watch}")
+        if self._display:
+            self._display.update(f"{self._stage}, {self.watch}")
 
     def _opened(self) -> Any:
         from rich.console import Console
@@ -221,24 +223,3 @@ class StatusLine(_LateDisplay):
         status = Console(stderr=True).status(self._stage)
         status.start()
         return status
-
-
-def _bar(what: str, total: int | None) -> tuple[Any, Any]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    name = TextColumn("{task.description}")
-    known = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    open_ended = (SpinnerColumn(), TextColumn("{task.completed:,}"), name, TextColumn("{task.fields[pace]}"))
-    columns = known if total is not None else (*open_ended, TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar.start()
-    return bar, bar.add_task(what, total=total, pace="")

@@ -64,21 +64,20 @@ class Store:
         """The file of the database."""
         return self.folder / FILE
 
-    def load(self, kind: Kind, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that are in the store; their use is noted."""
+    def load(self, kind: Kind, keys: Sequence[bytes] | None = None) -> Found:
+        """The values of those keys that are in the store, whose use is noted; without `keys`, all of the kind."""
 
-        def read(database: sqlite3.Connection) -> dict[bytes, bytes]:
-            found = self._intact(database, kind, blobs.read(database, kind, keys))
-            blobs.note_use(database, kind, found.stale)
-            return found.values
+        def read(database: sqlite3.Connection) -> Found:
+            found = blobs.read(database, kind, keys)
+            if keys is not None:
+                blobs.note_use(database, kind, found.stale)
+            if found.damaged:
+                logger.warning("%s: %d values are damaged; they are made again", self.file, len(found.damaged))
+                with suppress(sqlite3.OperationalError), database:  # read-only, or locked
+                    blobs.remove(database, kind, found.damaged)
+            return found
 
-        return self._attempt(read, {})
-
-    def load_all(self, kind: Kind) -> Found:
-        """All values of a kind; their use is not noted."""
-        return self._attempt(
-            lambda database: self._intact(database, kind, blobs.read(database, kind, None)), Found({}, [], [])
-        )
+        return self._attempt(read, Found({}, [], []))
 
     def note_use(self, kind: Kind, keys: Sequence[bytes]) -> None:
         """Note that the values of these keys are used now."""
@@ -198,14 +197,6 @@ class Store:
             self.file.with_name(FILE + end).unlink(missing_ok=True)
         with suppress(FileNotFoundError):  # another process has done it
             self.file.replace(self._aside)
-
-    def _intact(self, database: sqlite3.Connection, kind: Kind, found: Found) -> Found:
-        """What was found, after damaged values have been removed."""
-        if found.damaged:
-            logger.warning("%s: %d values are damaged; they are made again", self.file, len(found.damaged))
-            with suppress(sqlite3.OperationalError), database:  # read-only, or locked
-                blobs.remove(database, kind, found.damaged)
-        return found
 
     def _keep_to_limit(self, database: sqlite3.Connection, added: int) -> None:
         """Remove values beyond the limit. Their bytes are counted once in a process, when there are enough pages."""

@@ -64,5 +64,5 @@ def in_batches(
             yield batch, work(batch) if number == 0 or jobs == 1 else workers.submit(batch)
 
     with Workers(work, jobs, name) as workers:
-        for batch, results in in_order(shared_out(workers), 2 * jobs):
+        for batch, results in in_order(shared_out(workers), workers.most):
             yield from zip(batch, results, strict=True)

@@ -126,7 +126,7 @@ class StoredValues:
 
     def _read(self) -> dict[bytes, _Block]:
         if self._blocks is None:
-            found = self.store.load_all(self.kind)
+            found = self.store.load(self.kind)
             self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in found.values.items() if blob}
             self._stale = set(found.stale)
         return self._blocks
