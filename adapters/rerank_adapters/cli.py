@@ -29,6 +29,7 @@ from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
+from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.text import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
@@ -172,7 +173,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _stopped(reason: BaseException) -> int:
-    state = "no file is half written, and the same command continues an extraction"
+    state = "no file is half written" + (", and the same command continues an extraction" if cache_folder() else "")
     if isinstance(reason, Terminated):
         with suppress(OSError):  # the terminal may be gone
             _say(f"terminated; {state}", reason.code)

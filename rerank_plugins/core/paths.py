@@ -30,7 +30,7 @@ def resolve(path: Path | str, base: Path) -> Path:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder for parses, and for kernels that cannot be cached beside the code; None if the user wants no cache.
+    """The folder of the store, and of kernels that cannot be cached beside the code; None if the user wants no cache.
 
     It is the value of `RERANK_CACHE` (empty: no cache), else `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`.
 
@@ -48,7 +48,7 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
 def cache_limit(environment: Mapping[str, str] = os.environ) -> int:
     """The most bytes that parses and feature values may take on disk: the value of `RERANK_CACHE_LIMIT`, else 10 GB.
 
-    Each of the two may take half of it. Raises ConfigError for a value that is no size.
+    Raises ConfigError for a value that is no size.
 
     >>> cache_limit({}), cache_limit({"RERANK_CACHE_LIMIT": "500 MB"})
     (10000000000, 500000000)

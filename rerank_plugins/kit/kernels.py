@@ -14,17 +14,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.core import cgutils as numba_cgutils
-from numba.core import config as numba_config
-from numba.extending import intrinsic, register_jitable
+from numba import njit
+from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-cgutils: Any = numba_cgutils  # these have no types
-config: Any = numba_config
-BYTE, INT = ir.IntType(8), ir.IntType(32)
-READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
 
 
 def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
@@ -96,23 +89,3 @@ def place_of(keys: Any, low: int, high: int, key: int) -> int:
     """Return the index of the key in `keys[low:high]`, which ascend; -1 if it is not there."""
     place = first_not_below(keys, low, high, key)
     return place if place < high and keys[place] == key else -1
-
-
-def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
-    """`prefetch(array, index)`: start loading array[index] into the cache. Changes nothing else."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind, _ = signature.args
-        view = context.make_array(kind)(context, builder, arguments[0])
-        place = cgutils.get_item_pointer(
-            context, builder, kind, view, [arguments[1]], wraparound=False, boundscheck=False
-        )
-        signature_of_it = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT, INT, INT])
-        function = cgutils.get_or_insert_function(builder.module, signature_of_it, "llvm.prefetch.p0i8")
-        builder.call(function, [builder.bitcast(place, BYTE.as_pointer()), READ, KEEP, DATA])
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate
-
-
-prefetch: Any = (lambda array, index: None) if config.DISABLE_JIT else intrinsic(_prefetch)

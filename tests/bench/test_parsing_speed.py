@@ -9,7 +9,7 @@ from rerank_plugins.dependency.biaffine.parsing import parse_all
 from rerank_plugins.dependency.biaffine.pieces import word_inputs
 from rerank_plugins.dependency.parsers import EMBEDDED, EnglishParser
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.parse_cache import ParseCache
+from rerank_plugins.kit.files.store import Store
 from rerank_plugins.kit.trees.parseval import Attachment
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.timing import seconds
@@ -47,10 +47,10 @@ def test_reading_the_cache_against_parsing(benchmark, sentences, tmp_path):
     english = EnglishParser()
     english.parse(sentences[:1])
     parsing = seconds(lambda: english.parse(sentences))
-    CachedParser(english, ParseCache(tmp_path)).parse(sentences)
+    CachedParser(english, Store(tmp_path)).parse(sentences)
 
     def again():
-        return CachedParser(english, ParseCache(tmp_path)).parse(sentences)
+        return CachedParser(english, Store(tmp_path)).parse(sentences)
 
     benchmark(again)
     assert len(again()) == len(sentences)

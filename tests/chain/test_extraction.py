@@ -38,7 +38,7 @@ from rerank_plugins import (
 )
 from rerank_plugins.core.identity import describe
 from rerank_plugins.core.loader import load_plugins
-from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.kit.files.store import Store
 from rerank_plugins.lists.consensus import ConsensusFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.ngram.language_model import NgramLanguageModel
@@ -369,8 +369,8 @@ def test_the_table_of_other_lists():
 
 
 def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
-    nbests, work, stop = lists(), tmp_path / "work", tmp_path / "stop"
-    parts = ValueCache(work)
+    nbests, stop = lists(), tmp_path / "stop"
+    parts = ValueCache(Store(tmp_path), "parts")
     whole = saved(
         extract_features(nbests, Plan({"i": Interrupted(str(stop)), "c": ConsensusFeature()}), jobs=1),
         tmp_path / "whole",
@@ -379,20 +379,19 @@ def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
     run = {"i": Interrupted(str(stop)), "c": ConsensusFeature()}
     with pytest.raises(KeyboardInterrupt):
         extract_features(nbests, Plan(run), jobs=1, work=parts)
-    finished = sorted(work.glob("*/*.values"))
-    assert len(finished) == 2  # a block for each feature
+    assert [holding.blobs for holding in parts.store.holdings()] == [1, 1]  # a block for each feature
     stop.unlink()
     rows = Counter()
     table = extract_features(nbests, Plan(run), jobs=1, work=parts, progress=lambda n, s: rows.update({bool(s): n}))
     assert saved(table, tmp_path / "again") == whole
-    assert set(finished) < set(work.glob("*/*.values"))
+    assert [holding.blobs for holding in parts.store.holdings()] == [2, 2]
     assert 0 < rows[False] < rows[False] + rows[True] == len(table.values)  # some were there, some were extracted
     parts.clear()
-    assert not work.exists()
+    assert not parts.store.holdings()
 
 
 def test_what_workers_extract_is_kept(tmp_path, eager_workers):
-    nbests, work = lists(30), ValueCache(tmp_path / "work")
+    nbests, work = lists(30), ValueCache(Store(tmp_path))
     extractors = {"len": LengthFeature(), "overlap": LexicalOverlapFeature()}
     first = extract_features(nbests, Plan(extractors), jobs=2, work=work)
     progress = ExtractionProgress()
@@ -401,56 +400,28 @@ def test_what_workers_extract_is_kept(tmp_path, eager_workers):
     assert saved(first, tmp_path / "1") == saved(again, tmp_path / "2")
 
 
-def test_damaged_blocks_are_removed_and_other_files_stay(tmp_path, small_chunks, monkeypatch, caplog):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.PACE", -1.0)  # a block for each chunk
-    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1000)
-    nbests, work = lists(), tmp_path / "work"
-    spy = Spy()
-    table = extract_features(nbests, Plan({"len": Spy()}), jobs=1, work=ValueCache(work))
-    files = sorted(work.glob("*/*.values"))
-    sizes = []
-    for file, damage in zip(
-        files, (lambda b: b[:-9], lambda b: b"", lambda b: b"foreign" * 99, _flipped), strict=False
-    ):
-        sizes.append(len(read_model(file, "feature values")[1]["first"]))
-        file.write_bytes(damage(file.read_bytes()))
-    write_model(files[4], "feature values", {}, {"first": np.zeros(2, np.uint64)})
-    (work / "notes.txt").write_text("mine")
-    again = extract_features(nbests, Plan({"len": spy}), jobs=1, work=ValueCache(work))
-    np.testing.assert_array_equal(table.values, again.values)
-    assert sum(sizes) <= len(spy.seen) < len(set(map(tuple, _texts(nbests))))
-    assert caplog.text.count("it is removed, and its values are extracted again") == 5
-    assert not any(file.exists() for file in files[:5])
-    ValueCache(work).clear()
-    assert [file.name for file in work.iterdir()] == ["notes.txt"]
-    ValueCache(tmp_path / "never").clear()
-
-
-def _flipped(content):
-    """The content with one bit changed in the middle."""
-    return content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 1]) + content[len(content) // 2 + 1 :]
-
-
 def _texts(nbests):
     return [(nbest.segment_id, text) for nbest in nbests for text in nbest.texts]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, caplog):
     (tmp_path / "file").write_text("")
-    work = ValueCache(tmp_path / "file" / "work")
+    work = ValueCache(Store(tmp_path / "file" / "work"))
     table = extract_features(lists(), Plan({"len": LengthFeature()}), jobs=1, work=work)
     np.testing.assert_array_equal(
         table.values, extract_features(lists(), Plan({"len": LengthFeature()}), jobs=1).values
     )
-    assert caplog.text.count("feature values are not kept (Not a directory)") == 1
+    assert caplog.text.count("the cache is not used ([Errno 20] Not a directory") == 1
 
 
 def _key(nbests, extractors, path, **pipelines):
-    """What identifies the values: the folder of their identity, and their keys."""
-    work = ValueCache(path)
+    """What identifies the values: their identity, and their keys."""
+    work = ValueCache(Store(path))
     extract_features(nbests, Plan(extractors, **pipelines), jobs=1, work=work)
     names = {
-        (file.parent.name, read_model(file, "feature values")[1]["first"].tobytes()) for file in path.glob("*/*.values")
+        (kind.identity, block.first.tobytes())
+        for kind, _, _ in work.store.holdings()
+        for block in work.of(kind.identity, 1)._read().values()
     }
     work.clear()
     return names
@@ -601,6 +572,7 @@ from dataclasses import dataclass
 from rerank_adapters.chain.extraction import ValueCache, extract_features, pool, value_cache
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
+from rerank_plugins.kit.files.store import Store
 
 @dataclass(frozen=True)
 class Slow(FeatureExtractor):
@@ -612,7 +584,7 @@ if __name__ == "__main__":
     pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
-    table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Path(sys.argv[1])))
+    table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Store(Path(sys.argv[1]))))
     table.save(Path(sys.argv[2]))
 """
 
@@ -623,14 +595,14 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
     work, out = tmp_path / "work", tmp_path / "table.npz"
     command = [sys.executable, str(tmp_path / "job.py"), str(work), str(out)]
     job = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    while len(list(work.glob("*/*.values"))) < 3 and job.poll() is None:
+    while sum(holding.blobs for holding in Store(work).holdings()) < 3 and job.poll() is None:
         time.sleep(0.05)
     os.killpg(job.pid, signal.SIGINT)
     _, errors = job.communicate(timeout=20)  # returns when nobody holds stderr any more: workers have ended too
     assert job.returncode != 0
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert not out.exists()
-    assert list(work.glob("*/*.values"))
+    assert Store(work).holdings()
     subprocess.run(command, check=True, timeout=60)
     (tmp_path / "whole").mkdir()
     subprocess.run([*command[:2], str(tmp_path / "work2"), str(tmp_path / "whole" / "t")], check=True, timeout=60)

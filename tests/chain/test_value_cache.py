@@ -1,9 +1,9 @@
 """The cache of feature values: a value is extracted once, as long as nothing changes that it depends on."""
 
-import errno
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,13 +17,15 @@ import pytest
 
 from rerank_adapters.chain.extraction import ValueCache, extract_features, stream_features
 from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.extraction.value_cache import StoredValues
 from rerank_adapters.chain.extraction.value_identity import package_hash, value_identity
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 from rerank_plugins.core.interfaces import SentenceFeature
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.files import blobs
+from rerank_plugins.kit.files.blobs import Kind
+from rerank_plugins.kit.files.store import FILE, FULL, KEPT, Store
 from rerank_plugins.lists.length import LengthFeature
 from tests.command_line import done, refused
 from tests.runtime.test_interrupt import run, seen
@@ -108,21 +110,21 @@ def extracted(cache, nbests, extractors, **pipelines):
 
 def test_a_second_run_extracts_nothing(tmp_path):
     features = {"words": OfWords(), "source": OfSource(), "list": OfList()}
-    first, seen = extracted(ValueCache(tmp_path), lists(), features)
+    first, seen = extracted(ValueCache(Store(tmp_path)), lists(), features)
     assert {name: len(counts) for name, counts in seen.items()} == {"OfWords": 30, "OfSource": 30, "OfList": 6}
-    again = ValueCache(tmp_path)
+    again = ValueCache(Store(tmp_path))
     values, seen = extracted(again, lists(), features)
     np.testing.assert_array_equal(values, first)
     assert seen == {}
     assert again.taken == dict.fromkeys(features, 48)
-    streamed = stream_features(lists(), Plan(features), jobs=1, cache=ValueCache(tmp_path))
+    streamed = stream_features(lists(), Plan(features), jobs=1, cache=ValueCache(Store(tmp_path)))
     np.testing.assert_array_equal(np.concatenate([values for _, values in streamed]), first)
     assert not OfWords.seen
 
 
 def test_an_added_feature_alone_is_extracted(tmp_path):
-    extracted(ValueCache(tmp_path), lists(), {"words": OfWords()})
-    values, seen = extracted(ValueCache(tmp_path), lists(), {"list": OfList(), "other label": OfWords()})
+    extracted(ValueCache(Store(tmp_path)), lists(), {"words": OfWords()})
+    values, seen = extracted(ValueCache(Store(tmp_path)), lists(), {"list": OfList(), "other label": OfWords()})
     assert set(seen) == {"OfList"}
     np.testing.assert_array_equal(
         values, extract_features(lists(), Plan({"list": OfList(), "w": OfWords()}), jobs=1).values
@@ -136,7 +138,7 @@ def test_only_what_changed_is_extracted(tmp_path):
     features = {"words": OfWords(model), "source": OfSource(), "list": OfList()}
 
     def new(nbests, features=features, **pipelines):
-        values, seen = extracted(ValueCache(cache), nbests, features, **pipelines)
+        values, seen = extracted(ValueCache(Store(cache)), nbests, features, **pipelines)
         np.testing.assert_array_equal(values, extract_features(nbests, Plan(features, **pipelines), jobs=1).values)
         return {name: sorted(counts) for name, counts in seen.items()}
 
@@ -162,7 +164,7 @@ def test_only_what_changed_is_extracted(tmp_path):
     assert new(nbests, **upper) == {}
 
 
-def test_what_may_not_outlive_the_job_is_kept_in_its_own_folder(tmp_path):
+def test_what_may_not_outlive_the_job_is_kept_apart(tmp_path):
     @dataclass(frozen=True)
     class Local(OfList):
         pass
@@ -175,15 +177,22 @@ def test_what_may_not_outlive_the_job_is_kept_in_its_own_folder(tmp_path):
     lasting = {label for label in features if value_identity(plan, label).lasting}
     assert lasting == {"length", "sure"}
     del features["no file"]
-    cache, work = ValueCache(tmp_path / "cache"), ValueCache(tmp_path / "work")
-    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=work)
-    assert len(cache.holdings()) == 2
-    assert len(work.holdings()) == 3
+    cache = ValueCache(Store(tmp_path))
+
+    def parts():
+        return ValueCache(Store(tmp_path), "parts of a table")
+
+    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=parts())
+    families = Counter(holding.kind.family for holding in cache.store.holdings())
+    assert families == {"values": 2, "parts of a table": 3}
     KeptOut.seen.clear()
-    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=ValueCache(tmp_path / "work"))
+    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=parts())
     assert not KeptOut.seen
-    extract_features(lists(), Plan(features), jobs=1, cache=cache)
+    extract_features(lists(), Plan(features), jobs=1, cache=cache, work=ValueCache(Store(tmp_path), "parts of another"))
     assert KeptOut.seen
+    parts().clear()
+    families = Counter(holding.kind.family for holding in cache.store.holdings())
+    assert families == {"values": 2, "parts of another": 3}
 
 
 PLUGIN = """
@@ -239,7 +248,13 @@ def test_an_identity_names_the_code_of_packages_and_their_data(tmp_path, monkeyp
 
 
 def stored(folder, width=1):
-    return ValueCache(folder).of("{}", width)
+    return ValueCache(Store(folder)).of("{}", width)
+
+
+def held(folder):
+    """What the store has of the only identity."""
+    (holding,) = Store(folder).holdings()
+    return holding
 
 
 def keys(numbers):
@@ -247,47 +262,25 @@ def keys(numbers):
 
 
 def test_values_come_back_whatever_the_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 3)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 4)
     rng = np.random.default_rng(0)
     values = rng.normal(size=(500, 3))
     for start in range(0, 500, 50):
         rows = rng.permutation(np.arange(max(0, start - 10), start + 50))  # some of the rows again
         store = stored(tmp_path, 3)
         store.add(keys(rows), values[rows])
-        store.flush()
+        store.close()
+    assert held(tmp_path).blobs == 2  # many are merged
     order = rng.permutation(500)
-    for _ in range(2):
-        found, known = stored(tmp_path, 3).load(keys(order))
-        assert known.all()
-        np.testing.assert_array_equal(found, values[order])
-        stored(tmp_path, 3).close()  # merges the blocks
-        assert len(list(tmp_path.glob("*/*.values"))) == 1
-    assert ValueCache(tmp_path).holdings()[0].rows == 500
+    found, known = stored(tmp_path, 3).load(keys(order))
+    assert known.all()
+    np.testing.assert_array_equal(found, values[order])
     found, known = stored(tmp_path, 3).load(keys([3, 1000, 2000]))
     assert known.tolist() == [True, False, False]
     assert not found[1:].any()
     assert stored(tmp_path, 3).load(keys([]))[0].shape == (0, 3)
     other = keys([3]) + np.array([[0, 1]], np.uint64)  # half of a key is not enough
     assert not stored(tmp_path, 3).load(other)[1].any()
-
-
-def test_blocks_that_another_process_merges_while_they_are_listed_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1)
-    for number in range(4):
-        store = stored(tmp_path)
-        store.add(keys([number]), np.array([[float(number)]]))
-        store.flush()
-    reader, read = stored(tmp_path), StoredValues._read
-
-    def merged_first(self, path):
-        monkeypatch.setattr(StoredValues, "_read", read)
-        stored(tmp_path).close()
-        return read(self, path)
-
-    monkeypatch.setattr(StoredValues, "_read", merged_first)
-    found, known = reader.load(keys(range(4)))
-    assert known.all()
-    assert found[:, 0].tolist() == [0, 1, 2, 3]
 
 
 WRITER = """
@@ -312,24 +305,38 @@ def test_two_processes_write_and_merge_at_once(tmp_path):
     found, known = stored(tmp_path).load(keys(range(200)))
     assert known.all()
     assert found[:, 0].tolist() == list(range(200))
-    assert len(list(tmp_path.glob("*/*.values"))) < 20
-    assert not list(tmp_path.rglob("*.tmp"))
+    assert held(tmp_path).blobs < 20
 
 
 def test_the_least_recently_used_blocks_go_first(tmp_path, monkeypatch):
+    now = [0]
+    monkeypatch.setattr(blobs, "hour", lambda: now[0])
     nbests = [lists(1, 500, prefix=f"p{i}") for i in range(4)]
-    for number, nbest in enumerate(nbests):
-        extracted(ValueCache(tmp_path), nbest, {"source": OfSource()})
-        block = max(tmp_path.glob("*/*.values"), key=lambda path: path.stat().st_mtime)
-        os.utime(block, (time.time() - 1000 + number,) * 2)
-    size = block.stat().st_size
-    extracted(ValueCache(tmp_path), nbests[0], {"source": OfSource()})  # used now
-    (block.parent / ".left.tmp").write_text("by a killed process")
-    os.utime(block.parent / ".left.tmp", (1, 1))
-    ValueCache(tmp_path, limit=2 * size).shrink()
-    left = [not extracted(ValueCache(tmp_path), nbest, {"source": OfSource()})[1] for nbest in nbests]
+    for nbest in (*nbests, nbests[0]):
+        now[0] += 48
+        extracted(ValueCache(Store(tmp_path)), nbest, {"source": OfSource()})
+    size = held(tmp_path).size // 4
+    store = Store(tmp_path, limit=int(2.5 * size / FULL / KEPT))
+    store.save(Kind("other", "{}"), [])
+    left = [not extracted(ValueCache(Store(tmp_path)), nbest, {"source": OfSource()})[1] for nbest in nbests]
     assert left == [True, False, False, True]
-    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_damaged_blocks_are_extracted_again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.PACE", -1.0)  # a block for each chunk
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1000)
+    nbests = lists(40)
+    first, _ = extracted(ValueCache(Store(tmp_path)), nbests, {"source": OfSource()})
+    whole = held(tmp_path)
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("UPDATE blobs SET value = substr(value, 9) WHERE key IN (SELECT key FROM blobs LIMIT 2)")
+    database.close()
+    again, seen = extracted(ValueCache(Store(tmp_path)), nbests, {"source": OfSource()})
+    np.testing.assert_array_equal(first, again)
+    assert 0 < len(seen["OfSource"]) < 200
+    assert caplog.messages == [f"{tmp_path / FILE}: 2 values are damaged; they are made again"]
+    assert extracted(ValueCache(Store(tmp_path)), nbests, {"source": OfSource()})[1] == {}
+    assert held(tmp_path).size == whole.size
 
 
 SLOW = """
@@ -368,7 +375,7 @@ def test_a_killed_extraction_goes_on_where_it_stopped(tmp_path, root, monkeypatc
     (tmp_path / "slow.py").write_text(SLOW)
     command = [sys.executable, "-m", "rerank_adapters.cli", "--plugin", "slow.py", "extract", "lists", "-f", "slow"]
     with subprocess.Popen([*command, "-j", "1", "-o", "killed.npz"], cwd=tmp_path) as process:
-        while len(list((tmp_path / "cache").glob("features/*/*.values"))) < 2 and process.poll() is None:
+        while sum(held.blobs for held in Store(tmp_path / "cache").holdings()) < 2 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
     first = len(seen(tmp_path))
@@ -389,31 +396,27 @@ def test_commands_share_the_cache(small, tmp_path, monkeypatch):
     said = "features in the cache: length, consensus of 200 hypotheses"
     assert said in done(*tune, *features).err
     assert said in done("apply", small / "tune.nbest", "-w", tmp_path / "w.toml").err
+    store = Store(tmp_path / "cache")
     listed = done("cache").lines
-    assert listed[1].startswith(f"{tmp_path / 'cache' / 'features'}: 0.0 MB")
+    assert listed[0].startswith(f"{store.file}: 0.")
     assert "200 hypotheses, 0.0 MB: LengthFeature" in listed
-    (tmp_path / "cache" / "features" / "damaged").mkdir()
-    (tmp_path / "cache" / "features" / "damaged" / "identity.json").write_text("{")
+    store.save(Kind("values", "{"), [(b"key", b"no block")])
     assert "0 hypotheses, 0.0 MB: ?" in done("cache").lines
     assert "cleared" in done("cache", "--clear").out
-    assert not (tmp_path / "cache" / "features").exists()
+    assert not store.holdings()
     monkeypatch.setenv("RERANK_CACHE", "")
     assert "in the cache" not in done(*tune, *features).err
     assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
 
 
-def test_a_full_disk_is_done_without_and_said_once(tmp_path, monkeypatch, caplog):
-    def full(path, *contents):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.write_model", full)
+def test_a_full_disk_is_done_without_and_said_once(tmp_path, caplog):
     store = stored(tmp_path)
+    store.load(keys([1]))
+    store.store._open().execute("PRAGMA max_page_count = 1")
     for number in range(3):
-        store.add(keys([number]), np.ones((1, 1)))
+        store.add(keys(range(number, 2000)), np.ones((2000 - number, 1)))
         store.flush()
     store.close()
     assert [record.getMessage() for record in caplog.records] == [
-        f"{store.folder}: feature values are not kept (No space left on device)"
+        f"{tmp_path / FILE}: the cache is not used (database or disk is full)"
     ]
-    assert not store.folder.exists()
-    ValueCache(tmp_path, limit=0).shrink()

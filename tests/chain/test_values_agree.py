@@ -13,6 +13,7 @@ from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.store import Store
 
 FAMILIES = {
     "dependency": ["dependency-lm"],
@@ -71,7 +72,7 @@ def test_in_a_list_alone_and_in_another_order(registry, nbests, features, monkey
 def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tmp_path):
     """All families at once; a value in the cache is, bit by bit, the one that was extracted first."""
     features = [feature for family in FAMILIES.values() for feature in family]
-    cache = ValueCache(tmp_path)
+    cache = ValueCache(Store(tmp_path))
     together = values(registry, nbests, features, cache=cache)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)

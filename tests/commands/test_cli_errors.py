@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -472,14 +473,18 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
             return rename(source, destination, **options)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    def full_database(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
     monkeypatch.setattr(os, "replace", full)
     for writer in (("merge", "good"), ("apply", "good", "-w", "good.toml"), ("evaluate", "-r", "good.en", "good.en")):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
     monkeypatch.setenv("RERANK_CACHE", str(place / "cache"))
+    monkeypatch.setattr("rerank_plugins.kit.files.blobs.write", full_database)
     ran = rerank("extract", "good", "-f", "length", "-o", "old")
     assert one_line(ran, 2, after=True) == "old: the disk is full; nothing was written"
-    assert "feature values are not kept (No space left on device)" in caplog.text
+    assert "the cache is not used (database or disk is full)" in caplog.text
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
-"""The cache of parses: a second run parses nothing, whoever runs; and a cache that fails is done without."""
+"""The store of parses: a second run parses nothing, whoever runs; and a cache that fails is done without."""
 
 import json
 import logging
 import multiprocessing
 import os
 import pickle
+import re
 import sqlite3
 import stat
 import sys
@@ -22,10 +23,12 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.dependency.parsers import EnglishParser, TreebankParser, UdpipeParser
-from rerank_plugins.kit.files import cached_parser, parse_cache
-from rerank_plugins.kit.files.cached_parser import CachedParser, default_cache, identity
-from rerank_plugins.kit.files.packed_parses import pack, unpack
-from rerank_plugins.kit.files.parse_cache import FILE, ParseCache
+from rerank_plugins.kit.files import blobs, cached_parser
+from rerank_plugins.kit.files.blobs import Kind
+from rerank_plugins.kit.files.cached_parser import CachedParser, identity
+from rerank_plugins.kit.files.packed_parses import FAMILY, load_parses, pack, save_parses, unpack
+from rerank_plugins.kit.files.packed_parses import _key as key
+from rerank_plugins.kit.files.store import FILE, FULL, Store, user_store
 from tests.command_line import done, refused, rerank
 from tests.random_trees import trees
 
@@ -52,16 +55,16 @@ class ChainParser(Parser):
 
 def test_a_second_run_parses_nothing(tmp_path):
     first, second = ChainParser(), ChainParser()
-    made = CachedParser(first, ParseCache(tmp_path)).parse(SENTENCES)
+    made = CachedParser(first, Store(tmp_path)).parse(SENTENCES)
     assert first._asked == 3  # distinct
-    again = CachedParser(second, ParseCache(tmp_path))
+    again = CachedParser(second, Store(tmp_path))
     assert again.parse(SENTENCES) == made
     assert (second._asked, again.parsed) == (0, 0)
     assert made[0].dependencies == DependencyTree(("a", "b"), (-1, 0), ("dep", "dep"), ("X", "X"))
 
 
 def test_memory_comes_before_the_disk(tmp_path):
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser = CachedParser(ChainParser(), Store(tmp_path))
     made = parser.parse(SENTENCES)
     (tmp_path / FILE).unlink()
     assert parser.parse(SENTENCES) == made
@@ -70,7 +73,7 @@ def test_memory_comes_before_the_disk(tmp_path):
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(cached_parser, "REMEMBERED", 10)
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser = CachedParser(ChainParser(), Store(tmp_path))
     for start in range(0, 100, 5):
         parser.parse([[str(i)] for i in range(start, start + 5)])
         assert len(parser._known) <= 15
@@ -85,7 +88,7 @@ def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
     cache = tmp_path / "cache"
 
     def asked(parser):
-        CachedParser(parser, ParseCache(cache)).parse([["a"]])
+        CachedParser(parser, Store(cache)).parse([["a"]])
         return parser._asked
 
     assert asked(ChainParser()) == 1
@@ -126,7 +129,7 @@ def test_a_parser_that_is_no_dataclass_is_kept_in_memory_only(tmp_path):
 
     assert identity(Plain()) is not None
     assert identity(Bare()) is None
-    parser = CachedParser(Bare(), ParseCache(tmp_path))
+    parser = CachedParser(Bare(), Store(tmp_path))
     parser.parse([["a"], ["a"]])
     parser.parse([["a"]])
     assert parser.parsed == 1
@@ -191,36 +194,32 @@ def test_k_best_lists_are_small():
 
 @given(st.lists(words, min_size=2, max_size=2, unique=True))
 def test_keys_tell_sentences_apart(pair):
-    from rerank_plugins.kit.files.parse_cache import _key
-
-    assert _key(pair[0]) != _key(pair[1])
+    assert key(pair[0]) != key(pair[1])
 
 
 def test_keys_tell_boundaries_of_words_apart():
-    from rerank_plugins.kit.files.parse_cache import _key
-
-    assert len({_key(s) for s in (["a b"], ["a", "b"], ["ab"], ["a", "", "b"], ["a\x00b"])}) == 5
+    assert len({key(s) for s in (["a b"], ["a", "b"], ["ab"], ["a", "", "b"], ["a\x00b"])}) == 5
 
 
 def test_parses_are_small(treebank, tmp_path):
-    cache = ParseCache(tmp_path)
-    cache.save("me", [(tree.words, Parse(tree)) for tree in treebank])
+    store = Store(tmp_path)
+    save_parses(store, "me", [(tree.words, Parse(tree)) for tree in treebank])
     total = sum(len(tree.words) for tree in treebank)
-    assert cache.holdings()[0].size < 11 * total  # keys of 16 bytes among them
-    assert cache.load("me", [tree.words for tree in treebank]) == [Parse(tree) for tree in treebank]
-    assert cache.load("you", [tree.words for tree in treebank[:3]]) == [None] * 3
+    assert store.holdings()[0].size + 16 * len(treebank) < 11 * total  # with the keys
+    assert load_parses(store, "me", [tree.words for tree in treebank]) == [Parse(tree) for tree in treebank]
+    assert load_parses(store, "you", [tree.words for tree in treebank[:3]]) == [None] * 3
 
 
 def test_many_sentences_are_asked_for_in_parts(tmp_path):
     sentences = [[str(i), "b"] for i in range(1234)]
-    CachedParser(ChainParser(), ParseCache(tmp_path)).parse(sentences)
-    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    CachedParser(ChainParser(), Store(tmp_path)).parse(sentences)
+    again = CachedParser(ChainParser(), Store(tmp_path))
     assert len(again.parse(sentences)) == 1234
     assert again.parsed == 0
 
 
 def parse_in_process(folder, start):
-    parser = CachedParser(ChainParser(), ParseCache(folder))
+    parser = CachedParser(ChainParser(), Store(folder))
     for at in range(start, start + 400, 20):
         parser.parse([[str(i)] for i in range(at, at + 20)])
 
@@ -234,7 +233,7 @@ def test_several_processes_write_at_a_time(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-    assert ParseCache(tmp_path).holdings()[0].sentences == 800
+    assert Store(tmp_path).holdings()[0].blobs == 800
 
 
 def sentences_of(start, count=1000):
@@ -242,56 +241,54 @@ def sentences_of(start, count=1000):
 
 
 def known_of(cache, sentences):
-    return [parse is not None for parse in cache.load(identity(ChainParser()), sentences)]
+    return [parse is not None for parse in load_parses(cache, identity(ChainParser()), sentences)]
 
 
 def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
     """The second of three batches is read a month later, so that the first makes room for the third."""
-    cache, now = ParseCache(tmp_path), [0]
-    monkeypatch.setattr(parse_cache, "_hour", lambda: now[0])
+    cache, now = Store(tmp_path), [0]
+    monkeypatch.setattr(blobs, "hour", lambda: now[0])
     for start in (0, 1000):
         now[0] += 24
         CachedParser(ChainParser(), cache).parse(sentences_of(start))
-    assert cache.holdings()[0].sentences == 2000
+    assert cache.holdings()[0].blobs == 2000
     now[0] += 24 * 30
     assert all(known_of(cache, sentences_of(1000)))
-    content = cache.holdings()[0].size
-    cache.limit = int(content / parse_cache.FULL)
+    content = blobs.content(cache._open())
+    cache.limit = int(content / FULL)
     CachedParser(ChainParser(), cache).parse(sentences_of(2000, 500))
-    assert cache.holdings()[0].size == cache._content <= content
-    assert parse_cache._live_bytes(cache._connection) <= cache.limit
+    assert blobs.content(cache._open()) == cache._content <= content
+    assert blobs.extent(cache._open()) <= cache.limit
     assert all(known_of(cache, sentences_of(1000)) + known_of(cache, sentences_of(2000, 500)))
     first = sum(known_of(cache, sentences_of(0)))
     assert 200 < first < 400  # 1,000 - 500 - a tenth of 2,000
-    kept = cache.holdings()[0].sentences
+    kept = cache.holdings()[0].blobs
     CachedParser(ChainParser(), cache).parse(sentences_of(2500, 10))
-    assert cache.holdings()[0].sentences == kept + 10  # the room of removed parses is used again
+    assert cache.holdings()[0].blobs == kept + 10  # the room of removed parses is used again
     cache.prune(100_000)
     assert cache.file.stat().st_size <= 100_000
-    assert 300 < cache.holdings()[0].sentences < 1000
+    assert 300 < cache.holdings()[0].blobs < 1000
     cache.prune(0)
     assert cache.holdings() == []
 
 
-def test_a_cache_of_an_older_version_gets_the_column_of_uses(tmp_path):
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
-    parses = parser.parse([["a"], ["b"]])
-    parser._cache.close()
-    with sqlite3.connect(tmp_path / FILE) as database:
-        database.execute("ALTER TABLE parses DROP COLUMN used")
-    database.close()
-    again = CachedParser(ChainParser(), ParseCache(tmp_path))
-    assert again.parse([["a"], ["b"]]) == parses
-    assert again.parsed == 0
-    again.parse([["c"]])
-    assert again._cache.holdings()[0].sentences == 3
+def test_the_caches_of_an_older_version_are_removed(tmp_path, caplog):
+    (tmp_path / "parses.sqlite3").write_text("parses")
+    for name in ("features/1f/identity.json", "features/own/notes"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("{}")
+    with caplog.at_level(logging.INFO):
+        CachedParser(ChainParser(), Store(tmp_path)).parse([["a"]])
+        CachedParser(ChainParser(), Store(tmp_path)).parse([["b"]])
+    assert messages(caplog) == [f"{tmp_path}: the caches of an older version are removed"]
+    assert {path.name for path in tmp_path.rglob("*") if not path.name.startswith(FILE)} == {"features", "own", "notes"}
 
 
 def evict_in_process(folder, start):
-    parser = CachedParser(ChainParser(), ParseCache(folder, 60_000))
+    parser = CachedParser(ChainParser(), Store(folder, 60_000))
     for first in range(start, start + 2000, 200):
         assert all(parse.dependencies for parse in parser.parse(sentences_of(first, 200)))
-    sys.exit(parser._cache._broken)
+    sys.exit(parser._store._broken)
 
 
 def test_two_processes_may_evict_at_the_same_time(tmp_path):
@@ -302,28 +299,28 @@ def test_two_processes_may_evict_at_the_same_time(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
-    cache = ParseCache(tmp_path)
-    assert 0 < cache.holdings()[0].sentences < 3000
+    cache = Store(tmp_path)
+    assert 0 < cache.holdings()[0].blobs < 3000
     with sqlite3.connect(cache.file) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()
 
 
 def test_a_fork_opens_its_own_connection(tmp_path):
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser = CachedParser(ChainParser(), Store(tmp_path))
     parser.parse([["a"]])
     child = os.fork()
     if not child:
         parser.parse([["b"]])
-        os._exit(len(parser._cache._inherited))
+        os._exit(len(parser._store._connections) - 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    again = CachedParser(ChainParser(), Store(tmp_path))
     again.parse([["a"], ["b"]])
     assert again.parsed == 0
 
 
 def test_a_cached_parser_travels_without_connection_and_memory(tmp_path):
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser = CachedParser(ChainParser(), Store(tmp_path))
     made = parser.parse(SENTENCES)
     again = pickle.loads(pickle.dumps(parser))
     assert again._known == {}
@@ -336,24 +333,24 @@ def messages(caplog):
 
 
 def test_sentences_without_a_parse_are_counted_in_the_log(tmp_path, caplog):
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser = CachedParser(ChainParser(), Store(tmp_path))
     with caplog.at_level(logging.WARNING):
         parser.parse([["a"], ["x", "1"], ["x", "2"], []])
         parser.parse([["x", "1"]])
     assert parser.unparsed == 2
     assert messages(caplog) == ["2 sentences have no parse, 2 in all (first: 'x 1')"]
-    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    again = CachedParser(ChainParser(), Store(tmp_path))
     again.parse([["x", "1"]])
     assert (again.unparsed, again.parsed) == (1, 0)  # from the cache too
 
 
 def check_done_without(folder, caplog):
-    parser = CachedParser(ChainParser(), ParseCache(folder))
+    parser = CachedParser(ChainParser(), Store(folder))
     with caplog.at_level(logging.WARNING):
         assert parser.parse([["a"]])[0].dependencies is not None
         assert parser.parse([["b"]])[0].dependencies is not None
     (warning,) = messages(caplog)
-    assert "the cache of parses is not used" in warning
+    assert "the cache is not used" in warning
     assert "\n" not in warning
 
 
@@ -362,27 +359,41 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, caplog):
     check_done_without(tmp_path / "file" / "cache", caplog)
 
 
-def test_a_damaged_cache_is_done_without_until_it_is_cleared(tmp_path, caplog):
-    (tmp_path / FILE).write_bytes(b"no database at all " * 500)
-    check_done_without(tmp_path, caplog)
-    ParseCache(tmp_path).clear()
-    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
-    parser.parse([["a"]])
-    assert ParseCache(tmp_path).holdings()[0].sentences == 1
+@pytest.mark.parametrize("damage", ["no database", "a page", "cut off"])
+def test_a_damaged_database_is_moved_aside(tmp_path, caplog, damage):
+    first = CachedParser(ChainParser(), Store(tmp_path))
+    parses = first.parse(sentences_of(0, 300))
+    first._store.close()
+    file = tmp_path / FILE
+    whole = file.read_bytes()
+    file.write_bytes(
+        {"no database": b"no database at all " * 500, "a page": whole[:4096] + b"\xff" * 8192 + whole[12288:]}.get(
+            damage, whole[: len(whole) // 2]
+        )
+    )
+    with caplog.at_level(logging.WARNING):
+        again = CachedParser(ChainParser(), Store(tmp_path))
+        assert again.parse(sentences_of(0, 300)) == parses
+    (warning,) = messages(caplog)
+    assert re.fullmatch(rf"{file}: damaged \(.*\); it is moved to {FILE}.damaged", warning)
+    assert again.parsed == 300
+    assert known_of(Store(tmp_path), sentences_of(0, 300)) == [True] * 300
+    Store(tmp_path).clear()
+    assert not (tmp_path / f"{FILE}.damaged").exists()
 
 
 def test_a_read_only_cache_still_reads(tmp_path, caplog):
     if os.geteuid() == 0:
         pytest.skip("the superuser may write everywhere")
-    CachedParser(ChainParser(), ParseCache(tmp_path)).parse([["a"]])
+    CachedParser(ChainParser(), Store(tmp_path)).parse([["a"]])
     (tmp_path / FILE).chmod(stat.S_IRUSR)
     check_done_without(tmp_path, caplog)
 
 
 def test_a_full_disk_is_done_without(tmp_path, caplog):
-    cache = ParseCache(tmp_path)
-    cache.save("someone", [])
-    cache._connection.execute("PRAGMA max_page_count = 1")
+    cache = Store(tmp_path)
+    save_parses(cache, "someone", [])
+    cache._open().execute("PRAGMA max_page_count = 1")
     parser = CachedParser(ChainParser(), cache)
     with caplog.at_level(logging.WARNING):
         parses = parser.parse([[str(i)] * 20 for i in range(3000)])
@@ -390,30 +401,33 @@ def test_a_full_disk_is_done_without(tmp_path, caplog):
     assert ["full" in message for message in messages(caplog)] == [True]
 
 
-def test_values_that_are_damaged_are_parsed_again(tmp_path):
-    cache = ParseCache(tmp_path)
+def test_values_that_are_damaged_are_parsed_again(tmp_path, caplog):
+    cache = Store(tmp_path)
     CachedParser(ChainParser(), cache).parse([["a"], ["b"]])
     cache.close()
     with sqlite3.connect(tmp_path / FILE) as database:
-        database.execute("UPDATE parses SET parse = x'00ff'")
+        database.execute("UPDATE blobs SET value = x'00ff'")
     database.close()
-    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    again = CachedParser(ChainParser(), Store(tmp_path))
     assert again.parse([["a"]])[0].dependencies is not None
     assert again.parsed == 1
+    assert messages(caplog) == [f"{tmp_path / FILE}: 1 values are damaged; they are made again"]
+    cache.save(Kind(FAMILY, identity(ChainParser())), [(key(["c"]), b"of another kind, but whole")])
+    assert known_of(cache, [["a"], ["b"], ["c"]]) == [True, False, False]
 
 
 def test_where_the_cache_is(tmp_path, monkeypatch):
     assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/rerank-plugins")
     assert cache_folder({}) == Path.home() / ".cache" / "rerank-plugins"
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
-    assert default_cache() == ParseCache(tmp_path, 5_000_000_000)
+    assert user_store() == Store(tmp_path, 10_000_000_000)
     monkeypatch.setenv("RERANK_CACHE_LIMIT", "3 kB")
-    assert default_cache() == ParseCache(tmp_path, 1500)
+    assert user_store() == Store(tmp_path, 3000)
     monkeypatch.setenv("RERANK_CACHE_LIMIT", "much")
     with pytest.raises(ConfigError, match="RERANK_CACHE_LIMIT is 'much'; wanted a number of bytes, or a size such as"):
-        default_cache()
+        user_store()
     monkeypatch.setenv("RERANK_CACHE", "")
-    assert default_cache() is None
+    assert user_store() is None
 
 
 def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
@@ -441,10 +455,10 @@ def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
 
 def test_command_cache_says_what_cannot_be_cleared(tmp_path):
     holder = sqlite3.connect(tmp_path / FILE)
-    ParseCache(tmp_path).save("me", [])
+    save_parses(Store(tmp_path), "me", [])
     holder.execute("BEGIN EXCLUSIVE")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parse_cache, "PATIENCE", 0.1)
+        patch.setattr(blobs, "PATIENCE", 0.1)
         patch.setenv("RERANK_CACHE", str(tmp_path))
         ran = rerank("cache", "--clear")
     holder.close()

@@ -13,6 +13,7 @@ from rerank_adapters.formats.pairs import read_scored_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
+from rerank_plugins.kit.files.store import Store
 from rerank_plugins.lists.column import ColumnFeature, read_columns
 from tests.command_line import done, refused, rerank
 
@@ -58,7 +59,7 @@ def test_values_are_those_of_the_lines(files, tmp_path, jobs):
 
 def test_the_cache_confuses_neither_files_nor_lists(files, tmp_path):
     """Other scores under the same name, and the same lists in another order of the file, have other values."""
-    cache = ValueCache(tmp_path / "cache")
+    cache = ValueCache(Store(tmp_path / "cache"))
 
     def values(path, lists):
         return extract_features(lists, Plan({"s": ColumnFeature(path)}), jobs=1, cache=cache).values[:, 0].tolist()

@@ -14,7 +14,7 @@ import pytest
 from rerank_adapters.runtime import cluster
 from rerank_adapters.runtime.cluster import cluster_workers, using_cluster
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
-from rerank_plugins.kit.files.parse_cache import ParseCache
+from rerank_plugins.kit.files.store import Store
 from tests.command_line import done, start
 from tests.runtime.dask_cluster import DaskCluster
 
@@ -173,10 +173,10 @@ def test_what_becomes_of_tasks_without_a_result(monkeypatch):
     assert all(isinstance(explained(error), RerankError) for error in (OSError(), ValueError()))
 
 
-def test_a_cache_of_parses_stays_on_its_machine(tmp_path, monkeypatch):
-    sent = pickle.dumps(ParseCache(tmp_path))
+def test_a_store_stays_on_its_machine(tmp_path, monkeypatch):
+    sent = pickle.dumps(Store(tmp_path))
     assert not pickle.loads(sent)._broken
-    monkeypatch.setattr("rerank_plugins.kit.files.parse_cache.this_machine", lambda: "another one")
+    monkeypatch.setattr("rerank_plugins.kit.files.store.this_machine", lambda: "another one")
     assert pickle.loads(sent)._broken
 
 

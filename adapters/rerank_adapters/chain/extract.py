@@ -24,14 +24,13 @@ from rerank_adapters.chain.extraction import (
     stream_features,
 )
 from rerank_adapters.chain.extraction.plan import column_names
-from rerank_adapters.chain.extraction.value_cache import FEATURES
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.identity import plain_hash
-from rerank_plugins.core.paths import cache_folder, cache_limit
+from rerank_plugins.kit.files.store import user_store
 
 logger = logging.getLogger(__name__)
 DESCRIPTIONS = "features"  # the key under which the provenance of a table describes each feature, by label
@@ -48,19 +47,21 @@ def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureT
     work = parts_of(path)
     table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), folder=path.parent, work=work)
     table.save(path)
-    work.clear()
+    if work is not None:
+        work.clear()
     return table
 
 
 def value_cache() -> ValueCache | None:
     """The user's cache of feature values; None if the user wants none (`RERANK_CACHE` is empty)."""
-    folder = cache_folder()
-    return ValueCache(folder / FEATURES, cache_limit() // 2) if folder else None
+    store = user_store()
+    return ValueCache(store) if store else None
 
 
-def parts_of(path: Path) -> ValueCache:
-    """The values that are kept beside the file at `path` until it is written, since the cache may not hold them."""
-    return ValueCache(path.with_name(path.name + ".parts"))
+def parts_of(path: Path) -> ValueCache | None:
+    """The values that only the command that writes `path` may use, until it has done so; None without a cache."""
+    store = user_store()
+    return ValueCache(store, f"parts of {path.resolve()}") if store else None
 
 
 def extract_with(

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -23,8 +24,8 @@ def command(clear: bool, prune: str | None) -> None:
     """Show how much room the cache takes, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
-    are kept, so that no run parses or extracts them again; the largest come first. The two take at most half of
-    $RERANK_CACHE_LIMIT each (10 GB if it is not set); what has not been used for the longest time is removed first. The
+    are kept, so that no run parses or extracts them again; the largest come first. They take at most
+    $RERANK_CACHE_LIMIT (10 GB if it is not set); what has not been used for the longest time is removed first. The
     queues of models that substitutes were searched with are kept there too, and compiled kernels if the folder of the
     installed program cannot be written; these do not count.
 
@@ -36,56 +37,61 @@ def command(clear: bool, prune: str | None) -> None:
     rerank cache --prune 2GB
     rerank cache --clear
     """  # noqa: D301
-    from rerank_adapters.chain.extraction.value_cache import FEATURES, ValueCache
+    from rerank_adapters.chain.extraction.value_cache import rows_of
     from rerank_adapters.runtime import kernel_cache
-    from rerank_plugins.core.paths import cache_folder, cache_limit, size_in_bytes
-    from rerank_plugins.kit.files.parse_cache import ParseCache
+    from rerank_plugins.core.paths import cache_limit, size_in_bytes
+    from rerank_plugins.kit.files.packed_parses import FAMILY
+    from rerank_plugins.kit.files.store import user_store
     from rerank_plugins.substitutes import fastsubs as queue_files
 
-    folder = cache_folder()
-    if folder is None:
+    store = user_store()
+    if store is None:
         raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
-    parses, values = ParseCache(folder), ValueCache(folder / FEATURES)
+    folder, before = store.folder, store.size()
     others = {folder / kernel_cache.FOLDER: "compiled kernels", folder / queue_files.FOLDER: "sorted queues"}
-    if clear:
-        before = parses.size() + values.size()
-        try:
-            parses.clear()
-            values.clear()
-            for other in others:
-                if other.is_dir():
-                    shutil.rmtree(other)
-        except (sqlite3.Error, OSError) as error:
-            raise RerankError(f"{folder}: cannot be cleared ({error})") from None
-        click.echo(f"{folder}: cleared, {max(0, before - parses.size() - values.size()) / 1e6:.1f} MB freed")
-        return
-    if prune is not None:
+    if clear or prune is not None:
         limit = size_in_bytes(prune, "--prune") if prune else cache_limit()
-        before = parses.size() + values.size()
-        values.limit = limit // 2
         try:
-            parses.prune(limit // 2)
-            values.shrink()
+            if not clear:
+                store.prune(limit)
+            else:
+                store.clear()
+                for other in others:
+                    if other.is_dir():
+                        shutil.rmtree(other)
         except (sqlite3.Error, OSError) as error:
-            raise RerankError(f"{folder}: cannot be pruned ({error})") from None
-        click.echo(f"{folder}: pruned, {max(0, before - parses.size() - values.size()) / 1e6:.1f} MB freed")
+            raise RerankError(f"{folder}: cannot be {'cleared' if clear else 'pruned'} ({error})") from None
+        freed = f"{max(0, before - store.size()) / 1e6:.1f} MB freed"
+        click.echo(f"{folder}: {'cleared' if clear else 'pruned'}, {freed}")
         return
-    total = parses.size()
-    click.echo(f"{parses.file}: {total / 1e6:.1f} MB")
-    _list("sentences", [(_name(json.loads(one.identity)), one.sentences, one.size) for one in parses.holdings()])
-    if values.folder.is_dir():
-        total += values.size()
-        click.echo(f"{values.folder}: {values.size() / 1e6:.1f} MB")
-    _list(
-        "hypotheses",
-        [(_name(json.loads(one.identity)["values"]["extractor"]), one.rows, one.size) for one in values.holdings()],
-    )
+    total = before
+    click.echo(f"{store.file}: {total / 1e6:.1f} MB")
+    parses, values = [], []
+    for (family, identity), blobs, size in store.holdings():
+        described = _plain(identity)
+        if family == FAMILY:
+            parses.append((_name(described), blobs, size))
+        else:
+            of_feature = described.get("values", {})
+            rows = rows_of(size, len(of_feature.get("components", ())))
+            values.append((_name(of_feature.get("extractor", {})), rows, size))
+    _list("sentences", parses)
+    _list("hypotheses", values)
     for other, what in others.items():
         if other.is_dir():
             size = sum(path.stat().st_size for path in other.rglob("*") if path.is_file())
             total += size
             click.echo(f"{other}: {size / 1e6:.1f} MB of {what}")
     click.echo(f"{folder}: {total / 1e6:.1f} MB in all")
+
+
+def _plain(identity: str) -> dict[str, Any]:
+    """The identity of a parser or of values; empty if it is damaged."""
+    with suppress(ValueError):
+        described = json.loads(identity)
+        if isinstance(described, dict):
+            return described
+    return {}
 
 
 def _list(unit: str, holdings: Sequence[tuple[str, int, int]]) -> None:

@@ -20,23 +20,17 @@ from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
 from rerank_plugins.core.identity import describe, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
-from rerank_plugins.core.paths import cache_folder, cache_limit
 from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
-from rerank_plugins.kit.files.parse_cache import ParseCache
+from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
+from rerank_plugins.kit.files.store import Store, user_store
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
 ADVICE = "name the parser of the hypotheses with the option 'parser'"
-
-
-def default_cache() -> ParseCache | None:
-    """The user's cache on disk; None if the user wants none (`RERANK_CACHE` is empty)."""
-    folder = cache_folder()
-    return ParseCache(folder, cache_limit() // 2) if folder else None
 
 
 def identity(parser: Parser) -> str | None:
@@ -65,14 +59,14 @@ class CachedParser(Parser):
     """
 
     parser: Parser
-    _cache: ParseCache | None = field(default_factory=default_cache, repr=False, compare=False)
+    _store: Store | None = field(default_factory=user_store, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._known: dict[tuple[str, ...], Parse] = {}
         self.parsed = self.unparsed = self._remembered = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parser": self.parser, "_cache": self._cache}
+        return {"parser": self.parser, "_store": self._store}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -111,9 +105,9 @@ class CachedParser(Parser):
         """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
         pairs = list(zip(sentences, parses, strict=True))
         self.parsed += len(pairs)
-        if self._cache and self._identity:
+        if self._store and self._identity:
             own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
-            self._cache.save(self._identity, own)
+            save_parses(self._store, self._identity, own)
         self._remember(pairs)
 
     def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -122,8 +116,8 @@ class CachedParser(Parser):
             self._known.clear()
             self._remembered = 0
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if new and self._cache and self._identity:
-            loaded = self._cache.load(self._identity, new)
+        if new and self._store and self._identity:
+            loaded = load_parses(self._store, self._identity, new)
             self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
             new = [key for key in new if key not in self._known]
         return new

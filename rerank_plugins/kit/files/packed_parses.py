@@ -1,4 +1,4 @@
-"""Packs parses into bytes for the cache: compressed JSON without the words, which the caller has.
+"""Parses in the store: compressed JSON without the words, which the caller has, under a hash of the words.
 
 A dependency tree is its heads, relations and tags, some 7 bytes a word. A k-best list is its distinct subtrees,
 children before parents, each as its label and the numbers of its children (for a tag, -1 minus the number of its
@@ -7,9 +7,10 @@ word), then the number of the root of each tree, and its ln p.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,6 +18,10 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import Parse, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+from rerank_plugins.kit.files.blobs import Kind
+from rerank_plugins.kit.files.store import Store
+
+FAMILY = "parses"  # of blobs in the store
 
 # The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
 USUAL = b"""\
@@ -26,6 +31,22 @@ dislocated expl fixed flat flat:foreign goeswith iobj list mark nmod nmod:npmod 
 nsubj nsubj:outer nsubj:pass nummod obj obl obl:agent obl:npmod obl:tmod obl:unmarked orphan parataxis punct
 reparandum root vocative xcomp
 """.replace(b" ", b'","').replace(b"\n", b'","')
+
+
+def load_parses(store: Store, parser: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
+    """The parse of each sentence by the parser of this identity; None for a sentence that is not in the store."""
+    keys = [_key(sentence) for sentence in sentences]
+    packed = store.load(Kind(FAMILY, parser), keys)
+    return [unpack(packed[k], s) if k in packed else None for k, s in zip(keys, sentences, strict=True)]
+
+
+def save_parses(store: Store, parser: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
+    """Save parses by the parser of this identity, all or none of them."""
+    store.save(Kind(FAMILY, parser), [(_key(sentence), pack(parse)) for sentence, parse in parses])
+
+
+def _key(sentence: Sentence) -> bytes:
+    return hashlib.blake2b(json.dumps(list(sentence)).encode(), digest_size=16).digest()
 
 
 def pack(parse: Parse) -> bytes:

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.tables.show import families, label_of, load, with_columns
-from rerank_adapters.chain.extraction.value_cache import FEATURES
+from rerank_adapters.chain.extract import DESCRIPTIONS
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import table_output
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
@@ -97,7 +97,7 @@ def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for record in records:
         for key, value in record.items():
             known = joined.get(key)
-            if key == FEATURES:
+            if key == DESCRIPTIONS:
                 joined[key] = {**value, **(known or {})}
             elif key == RECORDED:
                 joined[key] = _joined_jobs(known or {}, value)

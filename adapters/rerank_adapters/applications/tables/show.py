@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.chain.extraction.value_cache import FEATURES
+from rerank_adapters.chain.extract import DESCRIPTIONS
 from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
@@ -34,7 +34,7 @@ def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
 
 def families(table: FeatureTable) -> dict[str, list[str]]:
     """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    described: Mapping[str, Any] = table.provenance.get(FEATURES, {})
+    described: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     return {label: columns_of(label, described[label]["components"]) for label in described}
 
 
@@ -59,10 +59,10 @@ def with_columns(table: FeatureTable, names: Mapping[str, str], labels: Mapping[
     """The table with some of its dense columns and recorded labels, by their old names, under new names."""
     from rerank_adapters.chain.provenance import RECORDED
 
-    described = table.provenance.get(FEATURES, {})
+    described = table.provenance.get(DESCRIPTIONS, {})
     provenance = dict(table.provenance)
-    if FEATURES in provenance:
-        provenance[FEATURES] = {labels[label]: how for label, how in described.items() if label in labels}
+    if DESCRIPTIONS in provenance:
+        provenance[DESCRIPTIONS] = {labels[label]: how for label, how in described.items() if label in labels}
     if RECORDED in provenance:
         entries = [
             {**entry, "label": labels[label_of(entry)]} if labels[label_of(entry)] != label_of(entry) else entry

@@ -52,8 +52,8 @@ class LookedUp:
 class KnownValues:
     """Where the values of each feature of a plan are kept.
 
-    They are kept in `cache` if their identity allows it (value_identity.py), otherwise in `work`, a cache in a folder
-    of the job; None stands for a cache that is not there.
+    They are kept in `cache` if their identity allows it (value_identity.py), otherwise in `work`, until the job is
+    done; None stands for a cache that is not there.
     """
 
     def __init__(self, plan: Plan, cache: ValueCache | None, work: ValueCache | None) -> None:
@@ -107,11 +107,9 @@ class KnownValues:
         return looked_up.values
 
     def close(self) -> None:
-        """Write what has not been written, and keep the cache within its limit."""
+        """Write what has not been written."""
         for store in self._stores.values():
             store.close()
-        if self._lasting and self._cache is not None:
-            self._cache.shrink()
 
 
 def keys_for(extractor: FeatureExtractor) -> KeysOf:

@@ -1,92 +1,87 @@
-"""The cache of feature values on disk, so that no value is extracted twice by any command.
+"""Feature values in the store, so that no value is extracted twice by any command.
 
-    FOLDER/<hash of an identity>/identity.json          what the values depend on, besides what a key stands for
-    FOLDER/<hash of an identity>/<name>.values          a block: a file of arrays with checksums
-    (kit/files/model_file.py)
-
-A block holds the keys of its rows (two uint64 each, sorted by the first, which distinguishes them) and their values.
-Blocks are written under another name and then renamed, and they are never changed, so that several processes can read
-and write one cache at the same time, and a killed process loses only the rows that it had not written yet (`PACE`). A
-block that is damaged, or of another kind, is removed, and its rows are extracted again. Blocks are mapped into memory:
-of a large cache, only the pages in which keys are searched are read.
+A blob is a block: the keys of its rows (two uint64 each, sorted by the first, which distinguishes them), then their
+values; its key in the store is its hash. Blocks are never changed, so that several processes can add some at the same
+time, and a killed process loses only the rows that it had not written yet (`PACE`).
 """
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import secrets
-import shutil
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, ModelError, read_model, write_model
+from rerank_plugins import FloatArray
 from rerank_plugins.core.arrays import BoolArray
-from rerank_plugins.core.identity import plain_hash
+from rerank_plugins.kit.files.blobs import Kind
+from rerank_plugins.kit.files.store import Store
 
-FEATURES = "features"  # the folder of feature values in the program's cache (paths.cache_folder)
-KIND = "feature values"
-BLOCKS = "*.values"
-IDENTITY = "identity.json"
-UNKNOWN = '{"values": {"extractor": {}}}'
-LIMIT = 2_000_000_000  # bytes of all blocks; the least recently used ones are removed first
+VALUES = "values"  # the family of blobs that any command may use
 LARGE = 64_000_000  # bytes of a block that is not merged with others any more
 MANY = 8  # small blocks of an identity that are merged into one when a run ends
 PACE = 2.0  # seconds after which finished rows are written
-ABANDONED = 3600.0  # seconds after which the unfinished file of a killed process is removed
 
 Keys = NDArray[np.uint64]  # (rows, 2)
 
-logger = logging.getLogger(__name__)
-
-
-class Holding(NamedTuple):
-    """The values of one identity: the number of rows in its blocks, and their size in bytes."""
-
-    identity: str
-    rows: int
-    size: int
-
 
 class _Block(NamedTuple):
-    path: Path
     first: NDArray[np.uint64]
     second: NDArray[np.uint64]
     values: FloatArray
 
+    @classmethod
+    def of_rows(cls, keys: Keys, values: FloatArray) -> Self:
+        """The block of some rows, of which several may be equal."""
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        distinct = np.ones(len(order), bool)
+        distinct[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+        order = order[distinct]
+        return cls(keys[order, 0], keys[order, 1], values[order])
+
+    @classmethod
+    def of_bytes(cls, blob: bytes, width: int) -> Self:
+        rows = rows_of(len(blob), width)
+        first, second = np.frombuffer(blob, np.uint64, 2 * rows).reshape(2, rows)
+        return cls(first, second, np.frombuffer(blob, np.float64, rows * width, 16 * rows).reshape(rows, width))
+
+    @classmethod
+    def merged(cls, blocks: Iterable[_Block]) -> Self:
+        firsts, seconds, values = zip(*blocks, strict=True)
+        return cls.of_rows(np.column_stack([np.concatenate(firsts), np.concatenate(seconds)]), np.concatenate(values))
+
+    def to_bytes(self) -> bytes:
+        return self.first.tobytes() + self.second.tobytes() + self.values.tobytes()
+
+
+def rows_of(size: int, width: int) -> int:
+    """How many rows with `width` values each a block of so many bytes has."""
+    return size // (16 + 8 * width)
+
 
 @dataclass
 class StoredValues:
-    """The values of one identity, `width` numbers for each key.
+    """The values of one identity, `width` numbers for each key; those in the store are read at the first call."""
 
-    If the folder cannot be written, one warning is logged, and nothing more is kept.
-    """
-
-    folder: Path
+    store: Store
+    kind: Kind
     width: int
-    identity: str
-    _blocks: dict[Path, _Block] = field(default_factory=dict, repr=False)
-    _listed: bool = field(default=False, repr=False)
+    _blocks: dict[bytes, _Block] | None = field(default=None, repr=False)
+    _added: dict[bytes, _Block] = field(default_factory=dict, repr=False)
+    _used: set[bytes] = field(default_factory=set, repr=False)
+    _stale: set[bytes] = field(default_factory=set, repr=False)  # blocks whose use was noted a day ago or earlier
     _new: list[tuple[Keys, FloatArray]] = field(default_factory=list, repr=False)
     _written: float = field(default_factory=time.monotonic, repr=False)
-    _broken: bool = field(default=False, repr=False)
 
     def load(self, keys: Keys) -> tuple[FloatArray, BoolArray]:
-        """(rows, width) the values of the keys, and (rows) whether they are known; values of unknown keys are 0.
-
-        The blocks are those that are there at the first call.
-        """
+        """(rows, width) the values of the keys, and (rows) whether they are known; values of unknown keys are 0."""
         values, known = np.zeros((len(keys), self.width)), np.zeros(len(keys), bool)
-        for block in self._open():
+        for name, block in self._read().items():
             left = np.flatnonzero(~known)
             if not len(left):
                 break
@@ -96,8 +91,7 @@ class StoredValues:
             if hits.any():
                 values[left[hits]] = block.values[place[hits]]
                 known[left[hits]] = True
-                with suppress(OSError):
-                    os.utime(block.path)  # it is in use: see `ValueCache.shrink`
+                self._used.add(name)
         return values, known
 
     def add(self, keys: Keys, values: FloatArray) -> None:
@@ -110,154 +104,46 @@ class StoredValues:
         """Write what has been added."""
         new, self._new, self._written = self._new, [], time.monotonic()
         if sum(len(keys) for keys, _ in new):
-            self._write(np.concatenate([keys for keys, _ in new]), np.concatenate([values for _, values in new]))
+            keys, values = (np.concatenate(arrays) for arrays in zip(*new, strict=True))
+            self._save(_Block.of_rows(keys, values))
 
     def close(self) -> None:
-        """Write what has been added, and merge the small blocks if there are many."""
+        """Write what has been added, merge the small blocks if there are many, and note which have been used."""
         self.flush()
-        small = [path for path in self._paths() if _size(path) < LARGE]
-        if len(small) <= MANY or self._broken:
+        self.store.note_use(self.kind, sorted(self._used & self._stale))
+        if not self._added:
             return
-        blocks = [block for path in small if (block := self._read(path)) is not None]
-        if len(blocks) < 2:  # another process has merged them
-            return
-        keys = np.concatenate([np.column_stack([block.first, block.second]) for block in blocks])
-        self._write(keys, np.concatenate([block.values for block in blocks]))
-        if not self._broken:
-            for block in blocks:
-                block.path.unlink(missing_ok=True)
+        blocks = {**self._read(), **self._added}
+        small = {name: block for name, block in blocks.items() if block.values.nbytes < LARGE}
+        if len(small) > MANY:
+            self._save(_Block.merged(small.values()), instead=list(small))
 
-    def _write(self, keys: Keys, values: FloatArray) -> None:
-        if self._broken:
-            return
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        distinct = np.ones(len(order), bool)
-        distinct[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-        order = order[distinct]
-        keys = keys[order]
-        arrays = {"first": keys[:, 0], "second": keys[:, 1], "values": values[order]}
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            note = self.folder / IDENTITY
-            if not note.exists():
-                temporary = note.with_name(f".{IDENTITY}.{secrets.token_hex(4)}.tmp")
-                temporary.write_text(self.identity, encoding="utf-8")
-                temporary.replace(note)
-            write_model(self.folder / f"{time.time_ns():x}-{secrets.token_hex(4)}.values", KIND, {}, arrays)
-        except OSError as error:
-            self._broken = True
-            logger.warning("%s: feature values are not kept (%s)", self.folder, error.strerror or error)
-            self._remove_if_empty()
+    def _save(self, block: _Block, instead: Sequence[bytes] = ()) -> None:
+        blob = block.to_bytes()
+        name = hashlib.blake2b(blob, digest_size=16).digest()
+        self.store.save(self.kind, [(name, blob)], instead)
+        self._added[name] = block
 
-    def _remove_if_empty(self) -> None:
-        """Remove the folder if it has no values, and the one that it is in if that has nothing else."""
-        if not self._paths():
-            with suppress(OSError):
-                (self.folder / IDENTITY).unlink(missing_ok=True)
-                self.folder.rmdir()
-                self.folder.parent.rmdir()
-
-    def _open(self) -> list[_Block]:
-        whole, self._listed = self._listed, True
-        while not whole:
-            whole = True
-            for path in self._paths():
-                block = self._blocks.get(path) or self._read(path)
-                if block is not None and len(block.first):
-                    self._blocks[path] = block
-                whole = whole and block is not None  # where another process has just merged blocks, list them again
-        return list(self._blocks.values())
-
-    def _paths(self) -> list[Path]:
-        return sorted(self.folder.glob(BLOCKS), reverse=True)
-
-    def _read(self, path: Path) -> _Block | None:
-        """A block; None if it is gone, or is removed because it is unusable."""
-        try:
-            _, arrays = read_model(path, KIND)
-            block = _Block(path, arrays["first"], arrays["second"], arrays["values"])
-            rows = len(block.first)
-            shapes = [array.shape for array in block[1:]]
-            types = [array.dtype for array in block[1:]]
-            if shapes != [(rows,), (rows,), (rows, self.width)] or types != [np.uint64, np.uint64, np.float64]:
-                raise ModelError(f"{path}: holds other arrays than the {self.width} values of each key")
-        except (ModelError, KeyError) as error:
-            if path.exists():
-                logger.warning("%s; it is removed, and its values are extracted again", error)
-                with suppress(OSError):
-                    path.unlink()
-            return None
-        return block
+    def _read(self) -> dict[bytes, _Block]:
+        if self._blocks is None:
+            found = self.store.load_all(self.kind)
+            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in found.values.items() if blob}
+            self._stale = set(found.stale)
+        return self._blocks
 
 
 @dataclass
 class ValueCache:
-    """The values of all identities in a folder."""
+    """The values of all identities in a store; a `family` of its own keeps them apart from those of other commands."""
 
-    folder: Path
-    limit: int = LIMIT
+    store: Store
+    family: str = VALUES
     taken: Counter[str] = field(default_factory=Counter)  # rows that a run found in the cache, by feature
 
     def of(self, identity: str, width: int) -> StoredValues:
         """The values of an identity, a JSON text."""
-        return StoredValues(self.folder / plain_hash(identity)[:32], width, identity)
-
-    def holdings(self) -> list[Holding]:
-        """What the cache holds, by identity."""
-        held = []
-        for folder in self._folders():
-            rows = size = 0
-            for path in folder.glob(BLOCKS):
-                with suppress(ModelError, KeyError):
-                    rows += len(read_model(path, KIND)[1]["first"])
-                size += _size(path)
-            held.append(Holding(_identity(folder), rows, size))
-        return held
-
-    def size(self) -> int:
-        """The size on disk in bytes."""
-        return sum(_size(path) for path in self.folder.rglob("*"))
-
-    def shrink(self) -> None:
-        """Remove unfinished files of killed processes and, beyond the limit, the least recently used blocks."""
-        blocks: list[tuple[float, int, Path]] = []
-        for path in self.folder.glob("*/*"):
-            with suppress(OSError):
-                status = path.stat()
-                if path.suffix == ".tmp" and time.time() - status.st_mtime > ABANDONED:
-                    path.unlink()
-                elif path.match(BLOCKS):
-                    blocks.append((status.st_mtime, status.st_size, path))
-        size = sum(size for _, size, _ in blocks)
-        for _, bytes_, path in sorted(blocks):
-            if size <= self.limit:
-                break
-            size -= bytes_
-            with suppress(OSError):  # the folder may not be written any more
-                path.unlink(missing_ok=True)
+        return StoredValues(self.store, Kind(self.family, identity), width)
 
     def clear(self) -> None:
-        """Remove all values, and the folder if it is empty then; files of other kinds stay. Raises OSError."""
-        for folder in self._folders():
-            shutil.rmtree(folder)
-        if self.folder.is_dir() and not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
-    def _folders(self) -> Sequence[Path]:
-        return [path.parent for path in sorted(self.folder.glob(f"*/{IDENTITY}"))]
-
-
-def _identity(folder: Path) -> str:
-    """The JSON text of an identity; that of an empty table if it is damaged."""
-    try:
-        text = (folder / IDENTITY).read_text(encoding="utf-8")
-        return text if "extractor" in json.loads(text)["values"] else UNKNOWN
-    except (OSError, ValueError, LookupError, TypeError):
-        return UNKNOWN
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size if path.is_file() else 0
-    except OSError:
-        return 0
+        """Remove all values."""
+        self.store.remove(self.family)
