@@ -50,6 +50,7 @@ OF_THE_TEXT_ITSELF = {
         "joint-lm",
         "translation-memory",
         "dependency-agreement",
+        "expected-utility",
     ),
 }
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}

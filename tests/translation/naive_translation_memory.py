@@ -38,11 +38,11 @@ def bm25_impacts(sources: Sequence[Sequence[str]], k1: float, b: float) -> list[
     for words in sources:
         weights = {}
         for word, count in Counter(words).items():
-            idf = math.log(1 + (len(sources) - having[word] + 0.5) / (having[word] + 0.5))
+            idf = math.log1p((len(sources) - having[word] + 0.5) / (having[word] + 0.5))
             weights[word] = idf * count * (k1 + 1) / (count + k1 * (1 - b + b * len(words) / mean))
         found.append(weights)
     top = max(weight for weights in found for weight in weights.values())
-    return [{word: max(1, round(65_535 * weight / top)) for word, weight in weights.items()} for weights in found]
+    return [{word: max(1, round(weight * (65_535 / top))) for word, weight in weights.items()} for weights in found]
 
 
 def by_bm25(

@@ -24,12 +24,12 @@ DECODER = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)=(.+)", re.DOTALL)
 )  # fmt: skip
 @click.pass_obj
 def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None, to: str | None) -> None:
-    """Merge n-best lists of the same segments, or combine those of different decoders.
+    """Merge n-best lists, or combine those of different decoders.
 
-    The lists may be those of several tuning rounds, or of several systems with the same features. Of hypotheses with
-    the same text and the same features, only the first is kept. Files whose ids ascend are merged in bounded memory;
-    files in any other order are sorted in memory. --to writes the lists in another format, with texts, features and
-    totals: the n-best lists of lattices, for instance, as Moses's.
+    The lists of the same segments may be those of several tuning rounds, or of several systems with the same features.
+    Of hypotheses with the same text and the same features, only the first is kept. Files whose ids ascend are merged in
+    bounded memory; files in any other order are sorted in memory. --to writes the lists in another format, with texts,
+    features and totals: the n-best lists of lattices, for instance, as Moses's.
 
     \b
     rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz

@@ -22,7 +22,7 @@ COMMANDS = {  # by heading of the help, module by module: the first line of the 
         "evaluate": "Compare systems by metrics, with two significance tests.",
     },
     "Tools": {
-        "merge": "Merge n-best lists of the same segments.",
+        "merge": "Merge n-best lists, or combine those of different decoders.",
         "weights": "Convert weights, so that tuned ones go back into a decoder.",
         "text": "Apply text pipeline STEPS, in order, to each line.",
         "plugins": "List all plugins (features, metrics, …) and their options.",
