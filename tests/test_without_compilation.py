@@ -8,6 +8,7 @@ import pytest
 
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done
+from tests.conftest import ROOT
 
 LISTS = """0 ||| the house is small . ||| LM= -1 ||| -1.0
 0 ||| the house was small . ||| LM= -2 ||| -1.5
@@ -16,6 +17,7 @@ LISTS = """0 ||| the house is small . ||| LM= -1 ||| -1.0
 FEATURES = (
     "consensus,counts=clipped,value=log",
     "word-posteriors",
+    f"ngram-lm,model={ROOT / 'example_nbest' / 'mt' / 'lm.arpa'}",
     "dependency-lm",
     "treelet-lm",
     "hhmm-lm,beam=20",
@@ -38,7 +40,7 @@ def test_values_are_those_of_machine_code(tmp_path, monkeypatch):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stderr
     wanted, found = FeatureTable.load(compiled), FeatureTable.load(interpreted)

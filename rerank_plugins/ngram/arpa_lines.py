@@ -32,7 +32,7 @@ def skip_blanks(text: Any, at: int) -> int:
 def read_digits(text: Any, at: int, number: int) -> tuple[int, int]:
     """The number with the digits from `at` on appended to it, and where they end."""
     while ZERO <= text[at] <= NINE:
-        number = number * 10 + (text[at] - ZERO)
+        number = number * 10 + (int(np.int64(text[at])) - ZERO)
         at += 1
     return number, at
 

@@ -254,14 +254,14 @@ def score_packed_steps(
             if event >= 0:
                 if hit < 0:
                     at = place_of(event_fields, level, event) + event_fields[level, SYMBOL]
-                    score += value_at(event_bits, event_fields, values, level, at)
+                    score += float(value_at(event_bits, event_fields, values, level, at))
                     hit = event
                 # The highest order has no following contexts: they are those of the next shorter n-gram.
                 if level + 1 < order or level == 0:
                     break
             elif hit < 0:
                 at = place_of(context_fields, level, context)
-                score += value_at(context_bits, context_fields, values, level, at)
+                score += float(value_at(context_bits, context_fields, values, level, at))
             context = parent_at(context_bits, context_fields, bases, level, context)
             level -= 1
         log10[i], matched[i], after[i] = score, hit, next_at(event_bits, event_fields, level, event)

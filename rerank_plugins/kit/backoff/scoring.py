@@ -45,10 +45,10 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
     while context > 0:
         i = find_event(events, contexts[context]["events"], contexts[context + 1]["events"], symbol)
         if i >= 0:
-            return score + events[i]["log10"], i
-        score += contexts[context]["backoff"]
+            return score + float(events[i]["log10"]), i
+        score += float(contexts[context]["backoff"])
         context = contexts[context]["parent"]
-    return score + events[symbol]["log10"], symbol
+    return score + float(events[symbol]["log10"]), symbol
 
 
 @filling_kernel
