@@ -8,7 +8,7 @@ CORE ?= .venv-core
 BIN = $(VENV)/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extra `all`, except that KenLM is left out where it cannot be built (tests/install_kenlm.sh).
-EXTRAS ?= ml,neural,plot,rdf,serve,speech,stanza,wordnet,test
+EXTRAS ?= ml,plot,rdf,serve,speech,stanza,wordnet,test
 export OMP_NUM_THREADS = 1
 
 # $(call install,ENVIRONMENT,WHAT): pip writes to a file; where it fails, one line says what is missing.
