@@ -148,7 +148,7 @@ def _weight_table(result: Ablation) -> Table:
     for row in result.weights[:LONGEST]:
         interval = "" if row.interval is None else f"[{row.interval.low:+.3f}, {row.interval.high:+.3f}]"
         same = "" if row.same_sign is None else f"{100 * row.same_sign:.0f} %"
-        rows.append((row.feature, f"{row.weight:+.4f}", f"{row.share:+.3f}", interval, same))
+        rows.append((row.feature, f"{row.weight:+.4f}", f"{row.part:+.3f}", interval, same))
     notes = [
         "Weight × spread is the weight times the deviation of the feature within lists, as a part of the deviation "
         "of the whole score."
@@ -182,7 +182,7 @@ def ablation_records(result: Ablation, metric: str) -> Iterator[dict[str, Any]]:
                 "holm": trial.holm,
             }
     for row in result.weights:
-        record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.share}
+        record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.part}
         yield {**record, **_bounds(row.interval), "same_sign": row.same_sign}
     for part, correlations in (("families", result.families), ("features", result.features)):
         for first, second, r in correlations.pairs() if correlations is not None else ():
@@ -235,7 +235,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
     figure, axes = new_figure()
     rows = result.weights[:LONGEST][::-1]
     figure.set_figheight(1.2 + 0.22 * len(rows))
-    axes.plot([row.share for row in rows], range(len(rows)), "o", color="C0")
+    axes.plot([row.part for row in rows], range(len(rows)), "o", color="C0")
     for place, row in enumerate(rows):
         if row.interval is not None:
             axes.plot(row.interval, (place, place), color="C0")
