@@ -81,18 +81,15 @@ def write_pairs(pairs: Iterator[Pair], sentences: int, columns: Sequence[str], o
     """Write pairs with these columns of groups, whose lines count the `sentences`; return the number of pairs."""
     written = 0
 
-    def counted() -> Iterator[Pair]:
+    def shown() -> Iterator[Pair]:
         nonlocal written
-        with CountingBar("sentences", sentences) as bar:
-            line = 0
-            for pair in pairs:
-                bar.add(pair.line - line)
-                line = pair.line
-                written += 1
-                yield pair
+        for pair in pairs:
+            bar.add(pair.line - bar.done)
+            written += 1
+            yield pair
 
-    with open_atomic(output) as out:
-        out.writelines(pair_lines(counted(), columns))
+    with open_atomic(output) as out, CountingBar("sentences", sentences) as bar:
+        out.writelines(pair_lines(shown(), columns))
     return written
 
 

@@ -307,6 +307,11 @@ class _Run:
             )
 
 
+def work_folder(job: Job, config: Path) -> Path:
+    """The folder of the files of a job: the one that the config at `config` names, or work/NAME."""
+    return job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
+
+
 def system_file(stem: str, system: str, suffix: str) -> str:
     """The name of a system's file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
     return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{'-'.join(system.split())}{suffix}"
