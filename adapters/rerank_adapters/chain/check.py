@@ -25,13 +25,14 @@ from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.core.paths import without_cache
 
 Result = TypeVar("Result")
+Level = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True)
 class Finding:
     """One line of a check: how serious the finding is, where it was made, and what it is."""
 
-    level: Literal["ok", "warning", "error"]
+    level: Level
     where: str
     text: str
 
@@ -102,7 +103,7 @@ class Check:
             self._say("ok", "plugins", ", ".join(uses))
         return format_ is not None
 
-    def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
+    def _say(self, level: Level, where: str, text: str) -> None:
         self.findings.append(Finding(level, where, text))
 
     def _try(self, where: str, action: Callable[[], Result]) -> Result | None:
@@ -135,19 +136,13 @@ class Check:
         references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
         if references is None:
             if not paths:
-                self._say(
-                    "error" if name == "tune" else "warning",
-                    name,
-                    "there are no references, so nothing can be tuned or evaluated",
-                )
+                level: Level = "error" if name == "tune" else "warning"
+                self._say(level, name, "there are no references, so nothing can be tuned or evaluated")
             return read
         aligned = self._try(name, lambda: references.for_segments(ids))
         if aligned is not None and len(references) > len(ids):
-            self._say(
-                "warning",
-                name,
-                f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used",
-            )
+            sizes_differ = f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used"
+            self._say("warning", name, sizes_differ)
         return Data(name, read.nbests, aligned) if aligned is not None else read
 
     @staticmethod
