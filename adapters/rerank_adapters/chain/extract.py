@@ -2,7 +2,7 @@
 
 A table records the options, files, code and text pipelines with which each of its features was extracted. A column of a
 saved table serves again only where all of these are as in the job (`chosen_columns`); otherwise the feature is
-extracted again, and a line of the log says so. Columns of features that the job does not name are left out; the
+extracted again, and a line is logged. Columns of features that the job does not name are left out; the
 decoder's own are always kept. A table that records no extraction holds scores computed elsewhere: the decoder's
 features of the lists are put before them.
 """

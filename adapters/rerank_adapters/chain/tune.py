@@ -125,7 +125,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 class Learnt:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
-    `selection` is that of features before the tuning, where the config asks for one.
+    `selection` is that of features before the tuning, where the config wants one.
     """
 
     weights: Weights

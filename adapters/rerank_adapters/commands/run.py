@@ -50,7 +50,7 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
             files = ", ".join(file.name for file in step.files)
             click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
         left = sum(not unchanged for _, unchanged in steps)
-        closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
+        closing.report(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     contributions = outcome.contributions
@@ -64,4 +64,4 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     if outcome.written:
         closing.wrote(", ".join(path.name for path in outcome.written), folder)
     else:
-        closing.say(f"found all files in {folder} up to date")
+        closing.report(f"found all files in {folder} up to date")
