@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.constituency.blocks import Blocks
-from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.charts.blocks import Blocks
+from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import filling_kernel
 
 ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.pruned_chart import Edges, PrunedChart
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.charts.pruned_chart import Edges, PrunedChart
 from rerank_plugins.kit.kernels import filling_kernel
 
 
