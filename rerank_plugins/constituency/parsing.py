@@ -30,7 +30,7 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
-from rerank_plugins.kit.charts.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
+from rerank_plugins.kit.charts.hypergraph import Hypergraph
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from rerank_plugins.kit.charts.k_best import Derivations, k_best
 from rerank_plugins.kit.charts.outside import expected_nodes
@@ -239,7 +239,7 @@ class ChartParser:
         if not 0 < chart.total < np.inf:
             return []
         if decoding.criterion == "mbr" or threshold > 0:
-            graph = rule_posteriors(chart)
+            graph = chart.posteriors()
         if decoding.criterion == "mbr":
             parses = self._trees(sentence, chart, graph, chart.items.base, decoding.k)
             if parses:
@@ -248,7 +248,7 @@ class ChartParser:
         blocks = self.symbol_blocks()
         cell, symbol = self._likely(chart, threshold)
         symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
-        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[symbol], decoding.k)
+        return self._trees(sentence, symbols, symbols.probabilities(), self.grammar.base[symbol], decoding.k)
 
     def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
         """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""

@@ -101,7 +101,7 @@ def test_likely_symbols_are_those_of_all_trees(seed, sentence):
     if not trees:
         assert chart.total == 0
         return
-    chart.fill_outside()
+    chart.posteriors()
     for least in (threshold, 0.0):
         cells, symbols = parser._likely(chart, least)
         found = list(zip(cells.tolist(), symbols.tolist(), strict=True))

@@ -112,7 +112,7 @@ def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
     if not trees:
         assert chart.total == 0
         return
-    chart.fill_outside()
+    chart.posteriors()
     wanted = Counter()
     for p, tree in trees:
         for label, _, begin, _, end in rules_of(tree)[0]:
