@@ -92,6 +92,11 @@ RUNS = {
         r"\| transcripts.jsonl \| 2 \| 1 \| 1 \|",
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
+    "list_kinds": (
+        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --without-syntax "
+        "--samples {lists}/{{set}}.nbest.xz",
+        r"\| lists \| hypotheses \| 1-best \| .*MBR, chrF(?s:.*)\| both \|( [\d.]+ \|){7} [+-][\d.]+ \|",
+    ),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
     "missing_words_table": (
         "{root}/mt/test.en {root}/mt/train.en --min-count 1 --tuned 12 --most 15 --listed 8 --words 3 "
