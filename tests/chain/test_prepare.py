@@ -102,3 +102,25 @@ def test_an_option_may_name_a_model_that_is_trained_before(place):
     )
     assert "trained 2 models of 2" in done("prepare", place / "job.toml").err
     assert "trained 0 models of 2" in done("prepare", place / "job.toml").err
+
+
+def test_the_parser_of_a_training_may_be_a_table_of_the_config(place):
+    """Its paths are relative to the config, and a model is trained again when the files of its parser change."""
+    (place / "job.toml").write_text(
+        """
+        nbest = { use = "moses" }
+        [parser.ours]
+        use = "treebank"
+        path = "bank.conllu"
+        [[model]]
+        train = "dependency-lm"
+        inputs = ["words.en"]
+        output = "models/words.deplm"
+        options = { parser = "ours", language = "en", order = 2 }
+        """
+    )
+    (place / "words.en").write_text("sie\n")
+    assert "1 word, " in done("prepare", place / "job.toml").err
+    assert "trained 0 models of 1" in done("prepare", place / "job.toml").err
+    (place / "bank.conllu").write_text(BANK + BANK.replace("sie", "er"))
+    assert "trained 1 model of 1" in done("prepare", place / "job.toml").err
