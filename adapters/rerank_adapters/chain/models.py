@@ -15,6 +15,7 @@ from rerank_plugins.core.registry import suggestion
 
 TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config
+WEIGHT = "weight"  # the option of weights, FILE=NUMBER
 
 
 def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
@@ -84,11 +85,14 @@ def _option(config: Config, key: str, value: Any) -> Iterator[str]:
 
 
 def _expanded(config: Config, key: str, value: str) -> str:
-    """The value; where it names a file, or a text step or parser with one, that file is relative to here."""
+    """The value; where it names a file, or a text step, parser or weight with one, that file is relative to here."""
     if key == TEXT:
         return TextPipeline((value,), config.base).rebased(Path())[0]
     if key == PARSER and (parser := _parser(config, value)):
         return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
+    if key == WEIGHT:
+        name, _, number = value.rpartition("=")
+        return f"{config.path(name)}={number}"
     path = config.path(value)
     names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
     return str(path) if names_file else value
