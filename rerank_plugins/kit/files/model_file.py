@@ -19,7 +19,6 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -146,7 +145,7 @@ def write_model(
         entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
         place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     header = {"kind": kind, "settings": settings, "arrays": entries}
-    beginning = _beginning(VERSION, header | ({"trained_on": asdict(trained_on)} if trained_on else {}))
+    beginning = _beginning(VERSION, header | ({"trained_on": trained_on.recorded()} if trained_on else {}))
 
     def write(stream: BinaryIO) -> None:
         stream.write(beginning)
