@@ -93,6 +93,7 @@ class Config(Strict):
     seed: int = 1
     jobs: int = Field(default=2, ge=1)
     work: Path | None = None
+    language: str = ""
     plugins: list[Path] = Field(default_factory=list)
     model: list[Model] = Field(default_factory=list)
     nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})

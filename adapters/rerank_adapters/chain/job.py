@@ -114,7 +114,7 @@ class Job:
     @cached_property
     def builder(self) -> Builder:
         """The builder of plugins, for which paths are relative to the config file."""
-        return Builder(self.registry, self.config.base, self.config.named)
+        return Builder(self.registry, self.config.base, self.config.named, self.config.language)
 
     @cached_property
     def format(self) -> NBestFormat:

@@ -1,7 +1,8 @@
 """Makes pseudo-negative examples: pairs of an acceptable sentence and an unacceptable one.
 
 errors     one error inserted into each sentence (Foster et al. 2008)
-phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+phenomena  a rule of English grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+treebank   agreement, case or word order of any language broken, as a treebank shows them
 samples    sentences drawn from an n-gram model, as long as those of a text (Okanohara & Tsujii 2007)
 nbest      1-bests of a decoder, paired with references (Och et al. 2004; Cherry & Quirk 2008)
 """
@@ -44,7 +45,7 @@ parser_option = click.option(
 )  # fmt: skip
 
 
-@click.group("negatives", cls=LazyGroup)
+@click.group("negatives", cls=LazyGroup, modules={"treebank": f"{__package__}.treebank"})
 def command() -> None:
     """Make unacceptable sentences from good text.
 
@@ -52,7 +53,8 @@ def command() -> None:
 
     \b
     errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
-    phenomena  a rule of grammar is broken: agreement, binding, islands, polarity items …
+    phenomena  a rule of English grammar is broken: agreement, binding, islands, polarity items …
+    treebank   a rule of any language is broken, which a treebank shows: agreement, case, order
     samples    sentences drawn from an n-gram model, as long as those of the text
     nbest      1-best translations of a decoder, paired with references
 
