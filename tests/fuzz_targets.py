@@ -34,7 +34,7 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.trainer import read_treebank
+from rerank_plugins.constituency.treebank_files import read_treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.feature_table import SparseBlock
