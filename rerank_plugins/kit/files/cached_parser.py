@@ -173,7 +173,7 @@ def recorded_parser(model: Path) -> dict[str, Any]:
 
 def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
     paths = file["path"], Path(file["path"]).name
-    places = [Path(os.path.normpath(model.parent / path)) for path in dict.fromkeys(paths)]
+    places = [Path(os.path.abspath(model.parent / path)) for path in dict.fromkeys(paths)]  # for configs elsewhere
     present = [place for place in places if place.exists()]
     for place in present:
         if path_hash(place) == file["hash"]:

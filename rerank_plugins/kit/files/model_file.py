@@ -29,7 +29,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.embedded import FOLDER
+from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
 
 Bytes = NDArray[np.uint8]
 FAST = 1  # compression level for the choice between values and differences
@@ -246,13 +246,13 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def read_trained_on(path: Path) -> TrainedOn:
-    """What the model of a file was trained on; an embedded one on the language of its folder.
+    """What the model of a file was trained on; an embedded one of English on English.
 
     Nothing is recorded where there is no such file, and little in files of earlier versions: the language of grammars.
     Raises ModelError for a file that is damaged, cut short, or no model file.
     """
-    if path.is_relative_to(FOLDER):
-        return TrainedOn(path.parent.name)
+    if path.is_relative_to(FOLDER / ENGLISH):
+        return TrainedOn(ENGLISH)
     if not path.is_file():
         return TrainedOn()
     _, header, _ = _header(path, *_content(path))

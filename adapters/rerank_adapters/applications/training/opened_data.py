@@ -104,7 +104,7 @@ class OpenedData(TrainingData):
             with CountingBar("trees") as bar:
                 self._trees.seen = bar.add
                 trained = self._trainer.train(self)
-            trained.save(self.output)
+                trained.save(self.output)
             return trained
         with self._status:
             trained = self._trainer.train(self)
