@@ -116,6 +116,10 @@ class TreeSource(Generic[AnyTree]):
                 yield from block
                 self.seen(len(block))
 
+    def parsed_language(self, paths: Sequence[Path]) -> str:
+        """The language of the parser, if it reads text; "" if all trees are those of treebanks."""
+        return self._built.trained_on.language if self._parses(paths) else ""
+
     def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
         """The record of the files' trees, which have been read, for a model file in `folder`.
 
