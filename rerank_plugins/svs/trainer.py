@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SvsTrainer(TreebankTrainer):
-    """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets.
+    """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets or of CoNLL-U.
 
     EM over the given trees clusters the headwords into concepts, by the rules that a concept takes part in and the
     concepts that it modifies. `rerank svs clusters MODEL` shows the clusters; `svs,model=MODEL` is a parser. Held-out
@@ -82,7 +82,7 @@ class SvsTrainer(TreebankTrainer):
                 parse = parser.parse(tuple(sentence))
                 return parse.tree() if parse else None
 
-            return parse_held_out(paths, lambda sentences: [best_tree(sentence) for sentence in sentences])
+            return parse_held_out(paths, lambda sentences: [best_tree(sentence) for sentence in sentences], self.tags)
 
         sizes = (
             f"{model.concepts} concepts, {len(model.symbols):,} symbols ({len(model.categories):,} categories, "
@@ -93,7 +93,7 @@ class SvsTrainer(TreebankTrainer):
 
     def _model(self, data: TrainingData, settings: SvsSettings) -> SvsModel:
         """A model of the treebanks; a line is printed for each restart of EM."""
-        from rerank_plugins.constituency.trainer import treebank
+        from rerank_plugins.constituency.treebank_files import treebank
         from rerank_plugins.svs.training import train_svs
 
         runs, iterations = settings.clustering.runs, settings.clustering.iterations
@@ -108,7 +108,7 @@ class SvsTrainer(TreebankTrainer):
                 objectives.append(step.objective)
 
         weights, tagged = self.weighed(data)
-        treebanks = [treebank(path, data.report) for path in weights]
+        treebanks = [treebank(path, data.report, self.tags) for path in weights]
         model = train_svs(treebanks, list(weights.values()), settings, after, tagged)
         if runs > 1 and objectives:
             data.report(f"kept restart {objectives.index(max(objectives)) + 1}, whose result is the likeliest")

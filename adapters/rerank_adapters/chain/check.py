@@ -23,6 +23,7 @@ from rerank_adapters.runtime.progress import counted, duration
 from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.core.paths import without_cache
+from rerank_plugins.kit.files.languages import models_of
 
 Result = TypeVar("Result")
 
@@ -81,6 +82,10 @@ class Check:
 
         `job` is the one for the first set, on which the features are measured.
         """
+        if language := self.job.config.language:
+            models = self._try("language", lambda: models_of(language)) or {}
+            if models:
+                self._say("ok", "language", f"{language}, with models of {', '.join(models)}")
         format_ = self._try("[nbest]", lambda: self.job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
         for label in labels:
@@ -97,7 +102,7 @@ class Check:
         self._try("[tuner]", lambda: job.tuner)
         if not self._failed(""):
             self._try("[[system]]", lambda: job.systems)
-        if not self.findings:
+        if all(finding.level == "ok" for finding in self.findings):
             uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
             self._say("ok", "plugins", ", ".join(uses))
         return format_ is not None

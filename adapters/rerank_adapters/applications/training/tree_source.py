@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.text import TextPipeline, unknown_share
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn, described
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, is_conllu, kind_of_labels
 from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
 
 if TYPE_CHECKING:
@@ -65,13 +66,15 @@ DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
     (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies, spoken_dependencies
 )
 CONSTITUENTS: TreeKind[Tree] = TreeKind(
-    (".ptb", ".mrg", ".brackets"), Tree.words, _clean_trees, _best_tree, spoken_tree
+    (".ptb", ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree, spoken_tree
 )
 
 
 @dataclass
 class TreeSource(Generic[AnyTree]):
     """The trees of files, in order: those of treebanks unchanged, and of any other text those of its parsed lines.
+
+    Where constituents are wanted, `conversion` makes them of treebanks in CoNLL-U.
 
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
@@ -87,12 +90,15 @@ class TreeSource(Generic[AnyTree]):
     seen: Callable[[int], None] = lambda trees: None
     spoken: bool = False
     language: str = ""
+    conversion: Conversion = field(default_factory=Conversion)
     _sample: dict[Path, list[str]] = field(default_factory=dict)
+    _labels: dict[Labels, Path] = field(default_factory=dict)  # the first file with labels of each kind
 
     def trees(self, paths: Sequence[Path]) -> Iterator[AnyTree]:
         """The trees of all files.
 
-        Raises FormatError, and ConfigError for text in another language than the parser's.
+        Raises FormatError, and ConfigError for text in another language than the parser's, and for files whose labels
+        are of different kinds.
         """
         if self._parses(paths) and self._built.trained_on.differs(TrainedOn(self.language)):
             raise ConfigError(
@@ -106,6 +112,7 @@ class TreeSource(Generic[AnyTree]):
             while block := list(islice(trees, BLOCK)):
                 if path not in self._sample:
                     self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
+                    self._check_labels(path, block)
                 yield from block
                 self.seen(len(block))
 
@@ -140,9 +147,22 @@ class TreeSource(Generic[AnyTree]):
     def _built(self) -> CachedParser:
         return self.job.parser(self.parser)
 
+    def _check_labels(self, path: Path, trees: Sequence[AnyTree]) -> None:
+        """Raise ConfigError if the labels of a file's trees are of another kind than those of an earlier file."""
+        nodes = (node for tree in trees if isinstance(tree, Tree) for node in tree.nodes())
+        self._labels.setdefault(kind_of_labels(node.label for node in nodes), path)
+        if len(self._labels) > 1:
+            (kind, first), (other, second), *_ = self._labels.items()
+            raise ConfigError(
+                f"{first} has trees with {described(kind)}, {second} with {described(other)}: a model cannot mix them"
+            )
+
     def _read(self, path: Path) -> Iterator[AnyTree]:
+        converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)
         with open_text(path) as lines:
-            yield from self.kind.read(lines, str(path))
+            yield from (
+                cast("Any", self.conversion).read(lines, str(path)) if converts else self.kind.read(lines, str(path))
+            )
 
     def _parse(self, path: Path) -> Iterator[AnyTree]:
         with open_text(path) as lines:
