@@ -55,7 +55,7 @@ from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
-from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
+from rerank_plugins.ngram.arpa_reader import read_unigrams
 from rerank_plugins.ngram.compact_file import read_compact, write_compact
 from rerank_plugins.ngram.features import read_words
 from rerank_plugins.ngram.model import NgramModel
@@ -326,7 +326,7 @@ def texts() -> Iterable[Target]:
     )
     yield text("ARPA", ARPA, NgramModel.load)
     yield text("ARPA substitutes", ARPA, FastSubs.load)
-    yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
+    yield text("ARPA unigrams", ARPA, read_unigrams)
     yield Target(
         "WordNet",
         "data.noun",

@@ -20,7 +20,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence, option
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary, read_arpa_unigrams
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.language_model import KenlmBinary
 
 
@@ -85,7 +85,9 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
             return embedded_unigrams(self.case)
         if is_kenlm_binary(self.model):
             return _BinaryUnigrams({}, self.case, KenlmBinary(self.model))
-        return UnigramModel(read_arpa_unigrams(self.model), self.case)
+        from rerank_plugins.ngram.arpa_reader import read_unigrams
+
+        return UnigramModel(read_unigrams(self.model), self.case)
 
 
 @dataclass(frozen=True)

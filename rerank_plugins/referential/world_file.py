@@ -40,7 +40,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import FormatError, ModelError, suggestion
+from rerank_plugins import FormatError, ModelError, open_text, suggestion
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.core.json_and_toml import read_json, read_toml_table
 from rerank_plugins.referential.world import Where, World
 from rerank_plugins.referential.world_description import Facts, at_fault, line_of
@@ -55,12 +56,9 @@ def read_graph(path: Path, facts: Facts) -> None:
         from rdflib.namespace import OWL, RDF, RDFS
     except ImportError:
         raise ModelError(f"{path}: reading RDF needs rdflib: install 'rerank-plugins[rdf]'") from None
-    graph = rdflib.Graph()
+    graph, text = rdflib.Graph(), _text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         graph.parse(data=text, format=GRAPHS.get(path.suffix, "turtle"))
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
     except Exception as error:  # the parsers of rdflib raise errors of many kinds
         line = getattr(error, "lines", None)
         message = f"not valid {GRAPHS.get(path.suffix, 'turtle')}: {type(error).__name__}"
@@ -192,9 +190,11 @@ def _number(cell: str) -> float | str:
 
 def _rows(path: Path, named: Where) -> Iterator[Row]:
     """The rows of a table with their positions in the file, header first. FormatError: a row of another length."""
+    if not path.is_file():
+        raise at_fault(named, "no such file" if named()[0] == str(path) else f"{path}: no such file")
     try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            reader = csv.reader(stream, delimiter=TABLES.get(path.suffix, ","))
+        with open_text(path) as lines:
+            reader = csv.reader(lines, delimiter=TABLES.get(path.suffix, ","))
             width = 0
             for row in reader:
                 cells, where = [cell.strip() for cell in row], partial(_at, str(path), reader.line_num)
@@ -204,11 +204,6 @@ def _rows(path: Path, named: Where) -> Iterator[Row]:
                 if len(cells) != width:
                     raise at_fault(where, f"{len(cells)} columns, wanted the {width} of the header")
                 yield cells, where
-    except OSError as error:
-        which = "" if named()[0] == str(path) else f"{path}: "
-        raise at_fault(named, f"{which}cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
     except csv.Error as error:
         raise FormatError(f"not CSV: {error}", path=str(path), line=reader.line_num) from None
 
@@ -235,22 +230,23 @@ def read_world(path: Path) -> World:
 def files_of_world(path: Path) -> list[Path]:
     """The files that a world model in TOML or JSON names; none for another format, or if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         table = read_json(text) if path.suffix == ".json" else read_toml_table(text)
         names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
         return [path.parent / name for name in names]
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # `read_world` says what is wrong
+    except (FormatError, *DAMAGE):  # `read_world` says what is wrong
         return []
 
 
+def _text(path: Path) -> str:
+    with open_text(path) as lines:
+        return "".join(lines)
+
+
 def _read_described(path: Path, facts: Facts) -> None:
+    text = _text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         table: Any = read_json(text) if path.suffix == ".json" else read_toml_table(text)
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
     except json.JSONDecodeError as error:
         raise FormatError(f"not valid JSON: {error.msg}", path=str(path), line=error.lineno) from None
     except tomllib.TOMLDecodeError as error:

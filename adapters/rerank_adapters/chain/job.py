@@ -83,9 +83,16 @@ class Job:
         settings = self.config.evaluation.model_copy(update={k: v for k, v in numbers.items() if v is not None})
         return self.with_config({"evaluation": settings})
 
-    def starting_from(self, start: str) -> Job:
-        """The same job with other start weights: "uniform", "decoder" or the path of a weights file."""
-        return self.with_config({"tuning": self.config.tuning.model_copy(update={"start": start})})
+    def with_tuning(self, start: str | None, fixed: Sequence[str] = (), *, select: bool = False) -> Job:
+        """The same job with other start weights ("uniform", "decoder" or the path of a weights file), other fixed
+        features or a selection of families; None, () and False change nothing.
+        """
+        changes: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
+        if select:
+            changes["select"] = True
+        if start is not None:
+            changes["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
+        return self.with_config({"tuning": self.config.tuning.model_copy(update=changes)})
 
     def with_config(self, tables: Mapping[str, Any]) -> Job:
         """The same job with other values of some keys of its config."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
 from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -61,6 +62,14 @@ def needs_ranks(job: Job, nbests: Sequence[NBestList]) -> bool:
 def with_ranks(job: Job) -> Job:
     """The job with the feature of the ranks after its own features."""
     return job.with_config({"feature": [*job.config.feature, {"use": RANK}]})
+
+
+def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
+    """The table of features at `path`, and the job with what that records; without a path, the job alone."""
+    if path is None:
+        return job, None
+    table = FeatureTable.load(path)
+    return job_of_table(job, table, path), table
 
 
 def read_tuning_set(

@@ -30,7 +30,7 @@ from rerank_adapters.chain.steps import (
     inputs_of_lists,
     inputs_of_report,
     inputs_of_reranking,
-    inputs_of_weight_shares,
+    inputs_of_weight_intervals,
     inputs_of_weights,
 )
 from rerank_adapters.chain.tune import columns_of, families, learn, rehearse
@@ -173,7 +173,7 @@ class _Run:
         inputs = partial(inputs_of_contributions, job, data, work, table, tuned)
         yield Step(TUNE, "contributions", inputs, [work / CONTRIBUTIONS], self._measure, [table, tuned])
         samples = weight_intervals.samples_of(job)
-        inputs = partial(inputs_of_weight_shares, job, data, work, table, tuned, samples)
+        inputs = partial(inputs_of_weight_intervals, job, data, work, table, tuned, samples)
         yield Step(TUNE, "weight intervals", inputs, [work / INTERVALS], self._resample, [table, tuned])
 
     def _reranking(self, name: str, data: DataSet, table: Path) -> Iterator[Step]:
@@ -214,9 +214,9 @@ class _Run:
     def _resample(self) -> None:
         job, (weights, table) = self.job, self._tuned()
         left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-        shares = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
+        rows = weight_intervals.weights_with_intervals(job.without(left), self._rehearsed, table, weights)
         with open_atomic(self.work / INTERVALS) as stream:
-            stream.write(weight_intervals.as_json(shares, weight_intervals.samples_of(job)))
+            stream.write(weight_intervals.as_json(rows, weight_intervals.samples_of(job)))
 
     def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> None:
         """Write the 1-bests, and, where there is a second path, the reranked lists."""

@@ -151,7 +151,9 @@ def inputs_of_contributions(job: Job, data: DataSet, folder: Path, table: Path, 
     return {**own, "folds": folds, "weights": learnt, "families": list(job.labels), "together": together}
 
 
-def inputs_of_weight_shares(job: Job, data: DataSet, folder: Path, table: Path, weights: Path, samples: int) -> Inputs:
+def inputs_of_weight_intervals(
+    job: Job, data: DataSet, folder: Path, table: Path, weights: Path, samples: int
+) -> Inputs:
     """What weights with intervals depend on: all that the weights do, the weights, and the number of samples."""
     own = inputs_of_weights(job, data, folder, table)
     return None if own is None else {**own, "samples": samples, "weights": read_weights(weights).dense}

@@ -114,10 +114,10 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
     The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
     """
-    equal = start_weights(job.starting_from("uniform"), data, table)
+    equal = start_weights(job.with_tuning("uniform"), data, table)
     baselines = {"1-best": np.zeros_like(equal), "equal weights": equal}
     with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
-        baselines["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+        baselines["decoder's weights"] = start_weights(job.with_tuning("decoder"), data, table)
     return baselines
 
 

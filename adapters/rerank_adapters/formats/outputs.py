@@ -21,7 +21,6 @@ from rerank_adapters.formats.merging import is_number
 from rerank_plugins import ConfigError, FormatError, open_text
 
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
-OUTPUT_FORMS: tuple[OutputForm, ...] = ("lines", "kaldi", "trn", "ctm")
 
 
 class Span(NamedTuple):

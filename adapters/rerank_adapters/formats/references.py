@@ -39,7 +39,6 @@ from rerank_plugins.kit.files.text import display_name
 
 logger = logging.getLogger(__name__)
 ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
-FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.applications.analysis.explanation_report import explanation_lines
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, config_option, source_option
+from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -44,7 +44,7 @@ class Segment:
         from rerank_adapters.chain.job import Job
         from rerank_adapters.chain.run import RERANKED, system_file
 
-        job = Job.create(JobFlags(config).settings, registry)
+        job = Job.create(options.JobFlags(config).settings, registry)
         folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
         weights = folder / system_file("weights", RERANKED, ".toml")
         if not weights.is_file():
@@ -114,7 +114,7 @@ def _position(data: Data, segment: str) -> int | None:
 @click.command("explain")
 @click.argument("segment", metavar="ID")
 @click.argument("nbest", nargs=-1, metavar="[NBEST]...")
-@config_option
+@options.config_option
 @click.option("--work", type=Path, metavar="FOLDER",
               help="The work folder of the job. Default: the config's `work`, or work/NAME.")  # fmt: skip
 @click.option("--set", "name", metavar="NAME",
@@ -124,15 +124,15 @@ def _position(data: Data, segment: str) -> int | None:
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="References of the NBEST lists. Repeatable.")  # fmt: skip
-@source_option
+@options.source_option
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
               help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
 @click.option("-b", "--against", metavar="CHOICE",
               help="Hypothesis B, chosen in the same way. Default: first, or second where A is first.")  # fmt: skip
 @click.option("-p", "--parser", "parsers", multiple=True, metavar="PARSER",
               shell_complete=plugin_names("parser"),
-              help=f"Show trees of this parser: {PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the parsers "
-              "that the features use.")  # fmt: skip
+              help=f"Show trees of this parser: {options.PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the "
+              "parsers that the features use.")  # fmt: skip
 @click.option("--features", type=click.IntRange(1), default=15, show_default=True,
               help="Show so many features, those of the largest contributions.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["text", "json"]), default="text", show_default=True,

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
@@ -219,11 +218,10 @@ def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Ite
               help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
               "or agreement. Repeatable. Default: all kinds, in equal proportions.")  # fmt: skip
 @parser_option
-@output_option("Write the pairs to this file.")
-@scheduler_option
-@job_flags("jobs", "seed")
-@click.pass_obj
-def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.scheduler_option
+@options.job_options("jobs", "seed")
+def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
     """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
 
     The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
@@ -233,11 +231,9 @@ def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...
     \b
     rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
     pairs = noisy_pairs(with_trees(sentences, job, parser), inserter, rng)
@@ -256,14 +252,12 @@ def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...
 @click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
               help="Leave out sentences of TEXT with more words.")  # fmt: skip
 @parser_option
-@output_option("Write the pairs to this file.")
-@scheduler_option
-@job_flags("jobs", "seed")
-@click.pass_obj
+@options.output_option("Write the pairs to this file.")
+@options.scheduler_option
+@options.job_options("jobs", "seed")
 def phenomena(
-    registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], each: int | None, longest: int,
-    parser: str, output: Path,
-) -> None:  # fmt: skip
+    job: Job, text: str, kinds: tuple[str, ...], each: int | None, longest: int, parser: str, output: Path
+) -> None:
     """Make minimal pairs of the sentences of TEXT (a sentence a line, tokenised, English).
 
     The columns of the output are a good sentence, one that breaks a rule of English grammar, the phenomenon and the
@@ -276,11 +270,9 @@ def phenomena(
     rerank negatives phenomena news.txt --kind agreement,polarity --longest 15 > pairs.tsv
     rerank acceptability pairs pairs.tsv -f treelet-lm --by phenomenon
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
 
@@ -299,10 +291,9 @@ def phenomena(
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
               "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
-@output_option("Write the pairs to this file.")
-@job_flags("seed")
-@click.pass_obj
-def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.job_options("seed")
+def samples(job: Job, text: str, model: Path, output: Path) -> None:
     """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
 
     The columns of the output are the sentence, the sentence drawn from the model, and the number of words of both. The
@@ -312,11 +303,9 @@ def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     rerank train ngram news.txt --order 3 -o trigram.ngram
     rerank negatives samples dev.txt -m trigram.ngram > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     with StatusLine("drawing sentences"):
         pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
@@ -333,10 +322,9 @@ def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output:
 @command.command("nbest")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
-@output_option("Write the pairs to this file.")
-@job_flags("format_")
-@click.pass_obj
-def nbest(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.job_options("format_")
+def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
     """Put beside each reference the 1-best of its n-best list, where they differ.
 
     The columns of the output are the reference, the 1-best and the id of the segment.
@@ -344,12 +332,10 @@ def nbest(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     lists = read_nbest([Path(path) for path in nbest], job.format)
     references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
     pairs = list(decoder_pairs(lists, references))

@@ -13,22 +13,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    JobFlags,
-    job_flags,
-    output_option,
-    scheduler_option,
-    text_steps,
-)
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import read_conllu, write_conllu
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
@@ -218,7 +210,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
-              shell_complete=plugin_names("parser"), help=f"{PLUGIN_HELP}.")  # fmt: skip
+              shell_complete=plugin_names("parser"), help=f"{options.PLUGIN_HELP}.")  # fmt: skip
 @click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
                    "both.")  # fmt: skip
@@ -229,13 +221,12 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @click.option("--text", "steps", multiple=True, metavar="STEP",
               help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "
               "lists; `--text none` applies none.")  # fmt: skip
-@output_option("Where to write the trees.")
-@scheduler_option
-@job_flags("config", "format_", "jobs")
-@click.pass_obj
+@options.output_option("Where to write the trees.")
+@options.scheduler_option
+@options.job_options("config", "format_", "jobs")
 def command(
-    registry: Registry, flags: JobFlags, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str,
-    kind: str | None, k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
+    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str, kind: str | None,
+    k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.
 
@@ -257,19 +248,16 @@ def command(
     rerank parse --evaluate dev.conllu.xz
     rerank parse -p treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --trees conllu out")
-    job = Job.create(flags.settings, registry)
     chosen = job.parser(parser)
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
-    pipeline = TextPipeline(text_steps(steps, () if nbest else ("penn-tokenize",)))
+    pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
     counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
     closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

@@ -19,8 +19,8 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import output_option, style_option, text_option, text_steps
 from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
@@ -105,7 +105,7 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options for what computes the scores, a trained model or one measure, and for the data of measures."""
     for option in (
-        text_option,
+        options.text_option,
         data_options,
         click.option("--measure", metavar="NAME", help="Use this one measure instead of a model, such as tfidf.stems."),
         click.option("-m", "--model", type=Path, help="Model of `rerank similarity train`."),
@@ -122,7 +122,7 @@ def similarity_of(
         raise ConfigError("give a model (-m MODEL), or a measure (--measure NAME)")
     if measure is not None:
         measures = measures_of(**data)
-        return one_measure(measure, measures, text_steps(steps)), measures
+        return one_measure(measure, measures, options.text_steps(steps)), measures
     if data["vectors"] or steps:
         raise ConfigError("--vectors and --text are for a measure: the model has its own")
     assert model is not None
@@ -270,7 +270,7 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
 @click.argument("pairs", type=Path)
 @similarity_options
 @click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
-@output_option("Write the scores to this file.")
+@options.output_option("Write the scores to this file.")
 def apply(
     pairs: Path, model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     with_pairs: bool, output: Path,
@@ -293,7 +293,7 @@ def apply(
 @click.command("evaluate")
 @click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
 @similarity_options
-@style_option
+@options.style_option
 def evaluate(
     files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     style: str,
