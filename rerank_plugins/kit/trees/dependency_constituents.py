@@ -88,6 +88,11 @@ def to_constituents(tree: DependencyTree, tags: Sequence[str] = ()) -> Tree:
     return Tree(ROOT, (phrases[from_root[0]],))
 
 
+def as_constituents(tree: DependencyTree) -> Tree:
+    """The phrase structure of any tree, after lifting."""
+    return to_constituents(replace(tree, heads=lift(tree.heads)))
+
+
 def to_dependencies(tree: Tree) -> DependencyTree:
     """The dependencies of a tree with any labels, by the heads of its phrases: the inverse of `to_constituents`.
 
