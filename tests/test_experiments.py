@@ -50,6 +50,10 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "converted_trees": (
+        "{data} {root}/mt --trees 20 --splits 0 --sentences 4 --most 2",
+        r"\| converted \| treelets \|( [\d.]+ \|){2}(?s:.*)\| converted, all \| [\d.]+ \|",
+    ),
     "cluster_speed": (
         "{text} --words 200 --sentences 0 --workers 1 --jobs 1 --tasks 20",
         r"\| counting \| a cluster of 1 \| [\d.]+ \| [\d.]+ \| yes \|(?s:.*)\| 1 \| [\d.]+ \|",

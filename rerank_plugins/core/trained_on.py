@@ -55,6 +55,11 @@ class TrainedOn:
         """Whether both languages are known, and the labels of constituents are not of the same kind."""
         return self.known and other.known and self.labels != other.labels
 
+    @property
+    def may_be_english(self) -> bool:
+        """Whether the language is English, or not known."""
+        return not self.differs(TrainedOn("en"))
+
     def check_language(self, language: str, path: Path) -> None:
         """Raise ModelError if the model of a file is not for `language`, unless that is empty."""
         if language and _code(self.language) != _code(language):
