@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, Sentence, SharedTrees
-from rerank_plugins.constituency.blocks import Blocks
-from rerank_plugins.constituency.hypergraph import Hypergraph
-from rerank_plugins.constituency.k_best import Derivations
-from rerank_plugins.constituency.pruned_chart import Items
+from rerank_plugins.kit.charts.blocks import Blocks
+from rerank_plugins.kit.charts.hypergraph import Hypergraph
+from rerank_plugins.kit.charts.k_best import Derivations
+from rerank_plugins.kit.charts.pruned_chart import Items
 from rerank_plugins.kit.kernels import filling_kernel
 
 

@@ -80,7 +80,7 @@ class EverySentence(Parser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; only an empty sentence has none (`Parse()`)."""
-        from rerank_plugins.constituency.inside import sharing_order
+        from rerank_plugins.kit.charts.inside import sharing_order
 
         parses = [Parse()] * len(sentences)
         flat: list[Sentence] = []

@@ -20,9 +20,10 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.kit.charts.rules import ROOT as ROOT
+from rerank_plugins.kit.charts.rules import WeightedRules
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
-ROOT = 0  # the number of the root symbol
 TIGHT = 1e-12
 NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
@@ -64,6 +65,13 @@ class Grammar:
         mask = np.zeros(self.size, np.bool_)
         mask[self.lexicon.symbols] = True
         return mask
+
+    @property
+    def rules(self) -> WeightedRules:
+        """The grammar as arrays of probabilities, which charts compile."""
+        p, q, emitted = np.exp(self.binary_logp), np.exp(self.unary_logp), np.exp(self.lexicon.logp)
+        words = self.lexicon.starts, self.lexicon.symbols, emitted
+        return WeightedRules(self.base, self.binary, p, self.unary, q, *words)
 
     def totals(self) -> FloatArray:
         """Return (S) Σ p over all rewritings of each symbol: ones in a proper grammar."""

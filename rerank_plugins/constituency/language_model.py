@@ -20,8 +20,8 @@ from rerank_plugins.constituency.model_file import read_or_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
-    from rerank_plugins.constituency.inside import Chart
     from rerank_plugins.constituency.prefix import PrefixChart
+    from rerank_plugins.kit.charts.inside import Chart
 
 State = tuple[int, ...]  # the words so far, by their numbers in the lexicon
 
@@ -54,13 +54,13 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _chart(self) -> Chart:
-        from rerank_plugins.constituency.inside import Chart
+        from rerank_plugins.kit.charts.inside import Chart
 
         return Chart(self._prefixes.rules)
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word and of `</s>`: one array of len(sentence) + 1 per sentence."""
-        from rerank_plugins.constituency.inside import sharing_order
+        from rerank_plugins.kit.charts.inside import sharing_order
 
         scores = [np.zeros(0)] * len(sentences)
         for index in sharing_order(sentences):
@@ -86,7 +86,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, by the inside pass alone where the sentence is short enough and has a tree."""
-        from rerank_plugins.constituency.inside import sharing_order
+        from rerank_plugins.kit.charts.inside import sharing_order
 
         totals = np.empty(len(sentences))
         for index in sharing_order(sentences):

@@ -21,21 +21,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rerank_plugins.constituency.blocks import Blocks, compile_blocks
-from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
 from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
 from rerank_plugins.constituency.grammar import Grammar, expected_counts, numbered
-from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
-from rerank_plugins.constituency.inside import Chart, sharing_order
-from rerank_plugins.constituency.k_best import Derivations, k_best
 from rerank_plugins.constituency.lexicon import lexicon_of
-from rerank_plugins.constituency.outside import expected_nodes
-from rerank_plugins.constituency.pruned_chart import Items, PrunedChart, items_at, items_of
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
+from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
+from rerank_plugins.kit.charts.hypergraph import Hypergraph
+from rerank_plugins.kit.charts.inside import Chart, sharing_order
+from rerank_plugins.kit.charts.k_best import Derivations, k_best
+from rerank_plugins.kit.charts.outside import expected_nodes
+from rerank_plugins.kit.charts.pruned_chart import Items, PrunedChart, items_at, items_of
+from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
@@ -168,7 +168,7 @@ def compiled(grammar: Grammar) -> tuple[Grammar, Blocks, Grammar, Rules]:
     if grammar not in _compiled:
         plain = plain_bases(grammar)
         coarse = project(plain)
-        _compiled[grammar] = plain, compile_blocks(plain), coarse, compile_rules(coarse)
+        _compiled[grammar] = plain, compile_blocks(plain.rules), coarse, compile_rules(coarse.rules)
     return _compiled[grammar]
 
 
@@ -184,7 +184,7 @@ class ChartParser:
         self.grammar, self.blocks, self.coarse, coarse_rules = compiled(grammar)
         self.chart = Chart(coarse_rules)
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
-        self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
+        self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar.rules, split=False))
 
     def parse(self, sentence: Sentence, decoding: Decoding = Decoding()) -> list[ScoredTree]:
         """Return `k_best` as a list of trees."""
@@ -239,7 +239,7 @@ class ChartParser:
         if not 0 < chart.total < np.inf:
             return []
         if decoding.criterion == "mbr" or threshold > 0:
-            graph = rule_posteriors(chart)
+            graph = chart.posteriors()
         if decoding.criterion == "mbr":
             parses = self._trees(sentence, chart, graph, chart.items.base, decoding.k)
             if parses:
@@ -248,7 +248,7 @@ class ChartParser:
         blocks = self.symbol_blocks()
         cell, symbol = self._likely(chart, threshold)
         symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
-        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[symbol], decoding.k)
+        return self._trees(sentence, symbols, symbols.probabilities(), self.grammar.base[symbol], decoding.k)
 
     def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
         """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""

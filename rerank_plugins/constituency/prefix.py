@@ -18,18 +18,11 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.compiled_rules import (
-    Chains,
-    Closure,
-    Rules,
-    apply_chains,
-    by_child,
-    closure_of,
-    compile_rules,
-)
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
-from rerank_plugins.constituency.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_child, closure_of
+from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
+from rerank_plugins.kit.charts.rules import Rules, compile_rules
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
@@ -77,7 +70,7 @@ class PrefixChart:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        self.chart = Chart(compile_rules(grammar))
+        self.chart = Chart(compile_rules(grammar.rules))
         self.edges, self.mass = left_edges(grammar)
         self._make_room(0)
 

@@ -31,8 +31,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
-from rerank_plugins.constituency.compiled_rules import closed
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
+from rerank_plugins.kit.charts.closure import closed
 
 TOLERANCE = 1e-9  # how far below zero rounding may bring an entry of an inverse
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.rules import ROOT
+from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.vector_cells import NEW, close_cell, common_power, enlarged, make_heap, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules

@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins import BoolArray, IntArray, LongArray
-from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.rules import ROOT
+from rerank_plugins.kit.charts.spans import cell_number
 
 FULL = -1  # result of `build`: there is no room for all items or pairs
 

@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.chart import FAST, transferred
 from rerank_plugins.svs.item_forest import FULL

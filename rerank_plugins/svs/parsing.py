@@ -19,11 +19,11 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, Sentence
-from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
 from rerank_plugins.constituency.grammar import Grammar, numbered
-from rerank_plugins.constituency.inside import Chart, sharing_order
-from rerank_plugins.constituency.outside import expected_nodes
 from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY, coarse_name, projected
+from rerank_plugins.kit.charts.inside import Chart, sharing_order
+from rerank_plugins.kit.charts.outside import expected_nodes
+from rerank_plugins.kit.charts.rules import compile_rules as compile_coarse
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept
@@ -138,7 +138,7 @@ class SvsParser:
         self.model, self.threshold, self.decoder = model, threshold, decoder
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
-        self.coarse_chart = Chart(compile_coarse(self.coarse))
+        self.coarse_chart = Chart(compile_coarse(self.coarse.rules))
         self.chart = VectorChart(self.rules, summed=False)
         self.pruned = PrunedChart(self.rules)
         self.sums = VectorChart(self.rules, summed=True)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import part
 
 NEW = -1  # `begin` of a cell that is not yet filled

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
-from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.rules import ROOT
 from rerank_plugins.svs.model import SvsModel
 
 

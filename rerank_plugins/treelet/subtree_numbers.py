@@ -32,7 +32,7 @@ import numpy as np
 
 from rerank_plugins import ROOT, IntArray, LongArray, SharedTrees, normal_form
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.kit.trees.head_rules import PUNCTUATION, english_heads
+from rerank_plugins.kit.trees.head_rules import CLOSED_CLASSES, PUNCTUATION, english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 
@@ -49,11 +49,12 @@ TEMPORAL = frozenset(CALENDAR.split())
 MARKED = {"NN": "NNT", "NNS": "NNTS", "NNP": "NNTP", "NNPS": "NNTPS"}
 PLAIN = {marked: plain for plain, marked in MARKED.items()}
 
-# Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags.
+# Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags. In trees
+# made from dependencies, the closed classes of Universal Dependencies and punctuation, but numerals are open.
 TAGS = "IN WDT PDT WP WP$ TO WRB RP DT SYM EX POS PRP AUX CC"
 VERBS = "VB VBD VBG VBN VBP VBZ"
 DO_BE_HAVE = "do does did done doing be am is are was were been being 'm 're 's ai have has had having 've 'd"
-_CLOSED_TAGS = PUNCTUATION.union(TAGS.split())
+_CLOSED_TAGS = PUNCTUATION.union(TAGS.split()) | (CLOSED_CLASSES - {"NUM"}) | {"PUNCT"}
 _CLOSED = frozenset((tag, word) for tag in VERBS.split() for word in DO_BE_HAVE.split())
 
 
@@ -336,8 +337,8 @@ class Numbering:
             tag = MARKED[tag]
         closed = head_word(tag, text)
         head, label = closed or tag, f"{tag}-{closed}" if closed else tag
-        if label == "CD":
-            label = f"CD-{number_class(text)}"
+        if label in ("CD", "NUM"):
+            label = f"{label}-{number_class(text)}"
         if head not in self._heads:
             self._heads[head] = len(self._head_names)
             self._head_names.append(head)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.charts.spans import cell_number
 
 
 @njit(cache=True, nogil=True)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.constituency.compiled_rules import compile_rules
-from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.kit.charts.inside import Chart, sharing_order
+from rerank_plugins.kit.charts.rules import compile_rules
 from tests.bench.timing import seconds
 from tests.constituency.naive_pcfg import derivations, random_grammar
 from tests.constituency.pcfg_sentences import inside
@@ -36,7 +36,7 @@ def test_pruned_against_exact_parsing(benchmark, parser):
 def test_a_list_against_single_sentences(benchmark, parser):
     """Hypotheses of real lists, in the coarse chart: time goes down with the share of cells that need no filling."""
     lists = nbest_lists(300)
-    rules = compile_rules(parser.coarse)
+    rules = compile_rules(parser.coarse.rules)
     ids = [[parser.grammar.lexicon.ids(words) for words in texts] for texts in lists]
     orders = [sharing_order(texts) for texts in lists]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.kit.charts.inside import Chart
 from rerank_plugins.similarity.structured_vectors import parsed_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 from rerank_plugins.svs.parsing import SvsParser

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.constituency.inside import Chart
 from rerank_plugins.constituency.model_file import EMBEDDED as GRAMMAR
 from rerank_plugins.constituency.parser import PcfgParser
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.scored_trees import SharedTrees
+from rerank_plugins.kit.charts.inside import Chart
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from rerank_plugins.treelet.model import Settings
 from rerank_plugins.treelet.sampling import TreeletSampler

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.prefix import PrefixChart
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.charts.inside import Chart, sharing_order
+from rerank_plugins.kit.charts.rules import compile_rules
 
 
 def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:
     """Return (n) ln p of each sentence; sentences share the cells over words that they have in the same places."""
-    chart, totals = Chart(compile_rules(grammar)), np.empty(len(sentences))
+    chart, totals = Chart(compile_rules(grammar.rules)), np.empty(len(sentences))
     for place in sharing_order(sentences):
         chart.fill(grammar.lexicon.ids(sentences[place]))
         totals[place] = chart.log_probability()
@@ -28,7 +28,7 @@ def prefix_probabilities(grammar: Grammar, sentence: Sentence) -> FloatArray:
 
 def inside(grammar: Grammar, sentence: Sentence) -> float:
     """Return ln p(sentence), summed over all its trees; -inf if there is none."""
-    chart = Chart(compile_rules(grammar))
+    chart = Chart(compile_rules(grammar.rules))
     chart.fill(grammar.lexicon.ids(sentence))
     return chart.log_probability()
 

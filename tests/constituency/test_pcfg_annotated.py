@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.constituency.annotation import plain
-from rerank_plugins.constituency.compiled_rules import closed, closure_of
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
-from rerank_plugins.constituency.outside import cell_number
 from rerank_plugins.constituency.parsing import ChartParser, Decoding, coarse_name, plain_bases
-from rerank_plugins.constituency.pruned_chart import PrunedChart, items_of
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.kit.charts.closure import closed, closure_of
+from rerank_plugins.kit.charts.pruned_chart import PrunedChart, items_of
+from rerank_plugins.kit.charts.spans import cell_number
 from tests.constituency.naive_pcfg import WORDS, as_brackets, derivations, random_grammar, relabelled, rules_of
 from tests.constituency.pcfg_sentences import inside, spans
 
@@ -101,7 +101,7 @@ def test_likely_symbols_are_those_of_all_trees(seed, sentence):
     if not trees:
         assert chart.total == 0
         return
-    chart.fill_outside()
+    chart.posteriors()
     for least in (threshold, 0.0):
         cells, symbols = parser._likely(chart, least)
         found = list(zip(cells.tolist(), symbols.tolist(), strict=True))

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ModelError
-from rerank_plugins.constituency import inside as inside_chart
-from rerank_plugins.constituency.compiled_rules import closed, compile_rules
 from rerank_plugins.constituency.grammar import Grammar, expected_counts, finite_mass
-from rerank_plugins.constituency.inside import Chart
 from rerank_plugins.constituency.prefix import PrefixChart
+from rerank_plugins.kit.charts import inside as inside_chart
+from rerank_plugins.kit.charts.closure import closed
+from rerank_plugins.kit.charts.inside import Chart
+from rerank_plugins.kit.charts.rules import compile_rules
 from tests.constituency.naive_pcfg import WORDS, derivations, language, lexicon_from, random_grammar
 from tests.constituency.pcfg_sentences import inside, inside_all, prefix_probabilities
 
@@ -124,7 +125,7 @@ def test_shared_cells_change_nothing(seed, sentences):
     grammar = random_grammar(seed)
     alone = [inside(grammar, sentence) for sentence in sentences]
     np.testing.assert_array_equal(inside_all(grammar, sentences), alone)
-    chart, prefixes = Chart(compile_rules(grammar)), PrefixChart(grammar)
+    chart, prefixes = Chart(compile_rules(grammar.rules)), PrefixChart(grammar)
     for sentence, wanted in zip(sentences, alone, strict=True):
         ids = grammar.lexicon.ids(sentence)
         chart.fill(ids)
@@ -134,7 +135,7 @@ def test_shared_cells_change_nothing(seed, sentences):
 
 def test_how_many_cells_are_shared():
     grammar = random_grammar(1)
-    chart = Chart(compile_rules(grammar))
+    chart = Chart(compile_rules(grammar.rules))
     for sentence in sorted(itertools.product("ab", repeat=4)):
         chart.fill(grammar.lexicon.ids(sentence))
     assert chart.cells == 16 * 10
@@ -151,7 +152,7 @@ def test_a_full_memory_of_cells_changes_nothing(most, monkeypatch):
     rare = replace(two, binary_logp=np.log([1e-30]), unary_logp=np.log([1.0, 1 - 1e-30]))
     sentences = [["a"] * i + ["b"] + ["a"] * (30 - i) for i in (0, 29, 15, 3, 15, 0, 7)]
     for grammar in (two, rare):  # the second one needs other scales in each column
-        chart = Chart(compile_rules(grammar))
+        chart = Chart(compile_rules(grammar.rules))
         for sentence in sentences:
             chart.fill(grammar.lexicon.ids(sentence))
             assert chart.log_probability() == pytest.approx(inside(grammar, sentence), rel=1e-14)

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.constituency.blocks import compile_blocks
-from rerank_plugins.constituency.compiled_rules import compile_rules
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.inside import Chart
-from rerank_plugins.constituency.outside import cell_number, expected_nodes, outside_buffers, outside_pass
 from rerank_plugins.constituency.parsing import ChartParser, Decoding, project
-from rerank_plugins.constituency.pruned_chart import PrunedChart, items_of
+from rerank_plugins.kit.charts.blocks import compile_blocks
+from rerank_plugins.kit.charts.inside import Chart
+from rerank_plugins.kit.charts.outside import expected_nodes, outside_buffers, outside_pass
+from rerank_plugins.kit.charts.pruned_chart import PrunedChart, items_of
+from rerank_plugins.kit.charts.rules import compile_rules
+from rerank_plugins.kit.charts.spans import cell_number
 from tests.constituency import naive_pcfg
 from tests.constituency.naive_pcfg import (
     WORDS,
@@ -36,11 +37,11 @@ STATES = st.integers(1, 2)
 
 def pruned(grammar, sentence, threshold=0.0):
     coarse = project(grammar)
-    chart = Chart(compile_rules(coarse))
+    chart = Chart(compile_rules(coarse.rules))
     words = grammar.lexicon.ids(sentence)
     chart.fill(words)
     counts = expected_nodes(chart)
-    blocks = compile_blocks(grammar)
+    blocks = compile_blocks(grammar.rules)
     return PrunedChart(blocks, items_of(counts, threshold, blocks), words, chart.scales[1 : len(words) + 1])
 
 
@@ -55,7 +56,7 @@ def test_expected_nodes_are_those_of_all_trees(seed, sentence):
     for p, tree in trees:
         for label, _, begin, _, end in rules_of(tree)[0]:
             wanted[cell_number(begin, end, len(sentence)), label] += p / total
-    chart = Chart(compile_rules(grammar))
+    chart = Chart(compile_rules(grammar.rules))
     chart.fill(grammar.lexicon.ids(sentence))
     np.testing.assert_allclose(expected_nodes(chart), wanted, 1e-9, 1e-12)
     passed_over = expected_nodes(chart, 0.01)
@@ -76,7 +77,7 @@ def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
         np.array([(0, a) for a in parents], np.int32), np.log(np.full(5, 0.2)),
         lexicon_from({("a", t): 1.0, ("a", u): 1.0}),
     )  # fmt: skip
-    chart = Chart(compile_rules(grammar))
+    chart = Chart(compile_rules(grammar.rules))
     chart.fill(grammar.lexicon.ids(("a", "a")))
     assert chart.rules.parent_p.min() > 0 == chart.rules.parent_p.min() * 0.2
     assert len(chart.rules.pair_left) == 2
@@ -111,7 +112,7 @@ def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
     if not trees:
         assert chart.total == 0
         return
-    chart.fill_outside()
+    chart.posteriors()
     wanted = Counter()
     for p, tree in trees:
         for label, _, begin, _, end in rules_of(tree)[0]:

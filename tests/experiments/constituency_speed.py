@@ -21,11 +21,11 @@ import click
 
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_plugins.constituency.inside import Chart, sharing_order
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.constituency.prefix import PrefixChart
 from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from tests.experiments.experiment import FILE, Listed, experiment
 
 Sentences = Sequence[tuple[str, ...]]

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.constituency.compiled_rules import closure_of
-from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.closure import closure_of
+from rerank_plugins.kit.charts.rules import WeightedRules
 
 UnsignedArray = NDArray[np.uint32]
 
@@ -63,12 +63,12 @@ class Blocks(NamedTuple):
     word_p: FloatArray
 
 
-def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
+def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
     """Arrange the rules of a grammar in blocks, bundled; unless `split`, every symbol is a base of its own.
 
     Raises ModelError if the unary rules have a cycle of probability one.
     """
-    base = grammar.base if split else np.arange(grammar.size, dtype=np.int32)
+    base = grammar.base if split else np.arange(len(grammar.base), dtype=np.int32)
     size = int(base.max()) + 1
     states = np.bincount(base, minlength=size).astype(np.int32)
     first = np.concatenate(([0], np.cumsum(states))).astype(np.int32)
@@ -92,15 +92,15 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     a, number = a[order], number[order]
     begins = np.flatnonzero(_changes(number, a))
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
-    closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
+    closure = closure_of(grammar.unary, grammar.unary_p, len(grammar.base))
     return bundled(Blocks(
         states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.uint32),
         symbols[:, 3].astype(np.uint32), starts, a[begins], _with_end(begins, len(order)),
-        local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), np.exp(grammar.binary_logp[order]),
+        local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), grammar.binary_p[order],
         int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
-        _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
-        _unary(closure.above, closure.below, closure.p, base, local, size), grammar.lexicon.starts,
-        grammar.lexicon.symbols, np.exp(grammar.lexicon.logp),
+        _unary(grammar.unary[:, 0], grammar.unary[:, 1], grammar.unary_p, base, local, size),
+        _unary(closure.above, closure.below, closure.p, base, local, size), grammar.word_starts,
+        grammar.word_symbol, grammar.word_p,
     ))  # fmt: skip
 
 

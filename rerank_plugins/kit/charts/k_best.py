@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.hypergraph import Hypergraph
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.hypergraph import Hypergraph
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none

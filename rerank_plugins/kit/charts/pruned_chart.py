@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.constituency.blocks import Blocks
-from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
+from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
+from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import filling_kernel
 
 ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
@@ -80,16 +81,6 @@ class Meetings(NamedTuple):
     right: IntArray
     pair: IntArray
     ways: int
-
-
-class Edges(NamedTuple):
-    """Vertices and edges of a hypergraph (hypergraph.py); the edges are filled up to a number that a kernel returns."""
-
-    first: IntArray
-    next: IntArray
-    left: IntArray
-    right: IntArray
-    score: FloatArray
 
 
 class CellBuffers(NamedTuple):
@@ -221,12 +212,13 @@ def fill_inside(
 @partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
     blocks: Any, items: Any, words: Any, scales: Any, upper: Any, outer: Any, inner: Any, meetings: Any, total: float,
-    edges: Any, work: CellBuffers,
+    most: float, edges: Edges, work: CellBuffers,
 ) -> int:  # fmt: skip
     """Fill in outside probabilities: `outer` of symbols at the top of a unary chain, `inner` of those at its bottom.
 
     On entry both are 0, except that `outer` of ROOT over the whole sentence is 1. `total` is p(sentence) in the chart.
-    Fills `edges` too, whose score is the expected number of the rule over its spans, and returns how many there are.
+    Fills `edges` too, whose score is the expected number of the rule over its spans, that of unary rules at `most` so
+    high, and returns how many there are.
     """
     groups, group_b, group_c = blocks.groups, blocks.b, blocks.c
     block_starts, block_parent, block_entries = blocks.starts, blocks.parent, blocks.entries
@@ -235,9 +227,7 @@ def fill_outside(
     base_of, local = blocks.base, blocks.local
     cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
     met_starts, met_left, met_right, met_pair = meetings
-    first_edge, following, lefts, rights, score = edges
-    for vertex in range(len(first_edge)):
-        first_edge[vertex] = -1
+    first_edge, score = edges.first, edges.score
     chains, unary = blocks.chains, blocks.unary
     n, count = len(words), 0
     where, place, _, _, sums, products = work  # where: the item of a base
@@ -261,9 +251,7 @@ def fill_outside(
             # Edges from 2e to 2e + 1 by the empty chain, and from 2e + 1 to the vertices above by every unary rule:
             # Σ_{a → b} outside(a) p(a → b) I(b, i, j) / p(sentence).
             for item in range(first, last):
-                following[count], first_edge[2 * item + 1] = first_edge[2 * item + 1], count
-                lefts[count], rights[count], score[count] = 2 * item, -1, 1.0
-                count += 1
+                count = add_edge(edges, count, 2 * item + 1, 2 * item, -1, 1.0)
                 child, base = np.uint64(item_offsets[item]), item_base[item]
                 for block in range(unary.starts[base], unary.starts[base + 1]):
                     above = where[unary.parent[block]]
@@ -272,11 +260,9 @@ def fill_outside(
                     p, parent = 0.0, np.uint64(item_offsets[above])
                     for e in range(np.uint64(unary.entries[block]), np.uint64(unary.entries[block + 1])):
                         p += inner[parent + unary.a[e]] * unary.p[e] * upper[child + unary.b[e]]
-                    p = min(p / total, ALMOST_ONE)
+                    p = min(p / total, most)
                     if p > 0.0:
-                        following[count], first_edge[2 * above + 1] = first_edge[2 * above + 1], count
-                        lefts[count], rights[count], score[count] = 2 * item + 1, -1, p
-                        count += 1
+                        count = add_edge(edges, count, 2 * above + 1, 2 * item + 1, -1, p)
             # Emissions of the word, an edge for each base: Σ_a outside(a) p(word | a) / p(sentence).
             if width == 1:
                 for e in range(word_starts[words[i]], word_starts[words[i] + 1]):
@@ -285,12 +271,9 @@ def fill_outside(
                     if item >= 0:
                         p = word_p[e] * scales[i] * inner[item_offsets[item] + local[symbol]] / total
                         if p > 0.0:
-                            edge = first_edge[2 * item]
-                            if edge < 0:
-                                edge, count = count, count + 1
-                                first_edge[2 * item], following[edge], lefts[edge], rights[edge] = edge, -1, -1, -1
-                                score[edge] = 0.0
-                            score[edge] += p
+                            if first_edge[2 * item] < 0:
+                                count = add_edge(edges, count, 2 * item, -1, -1, 0.0)
+                            score[first_edge[2 * item]] += p
             # Binary rules, an edge for each meeting and parent base.
             room = np.uint64(0)
             for m in range(met_starts[cell], met_starts[cell + 1]):
@@ -332,9 +315,7 @@ def fill_outside(
                         p += sums[here + g] * products[g]
                     p /= total
                     if p > 0.0:
-                        following[count], first_edge[2 * item] = first_edge[2 * item], count
-                        lefts[count], rights[count], score[count] = 2 * x + 1, 2 * y + 1, p
-                        count += 1
+                        count = add_edge(edges, count, 2 * item, 2 * x + 1, 2 * y + 1, p)
             for m in range(met_starts[cell], met_starts[cell + 1]):
                 place[met_pair[m]] = -1
             for item in range(first, last):
@@ -362,20 +343,31 @@ class PrunedChart:
         self.top = int(first) if last > first and items.base[first] == 0 else -1
         self.total = float(self.upper[items.offsets[self.top]]) if self.top >= 0 else 0.0
 
-    def edges(self) -> Edges:
-        """Return room for all edges of the chart's hypergraph."""
-        vertices = 2 * len(self.items.base)
-        chains = int(np.diff(self.blocks.unary.starts)[self.items.base].sum())
-        room = self.meetings.ways + vertices + chains
-        following, left, right = np.empty((3, room), np.int32)
-        return Edges(np.empty(vertices, np.int32), following, left, right, np.empty(room))
+    def posteriors(self) -> Hypergraph:
+        """Fill in `outer` and `inner`; return the hypergraph with ln of the expected number of each rule as score.
 
-    def fill_outside(self) -> tuple[Edges, int]:
-        """Fill in `outer` and `inner` of a sentence with a tree; return edges with posteriors, and their number."""
+        The chart must have a tree.
+        """
         self.outer[self.items.offsets[self.top]] = 1.0
-        edges = self.edges()
-        values = (self.upper, self.outer, self.inner)
-        met = self.meetings[:-1]
-        sentence = (self.words, self.scales)
-        count = fill_outside(self.blocks, self.items, *sentence, *values, met, self.total, edges, self.work)
-        return edges, count
+        return self._graph(self.blocks, self.upper, self.outer, self.inner, self.total, ALMOST_ONE)
+
+    def probabilities(self) -> Hypergraph:
+        """Return the hypergraph with ln p of each rule as score, emissions times the scales.
+
+        Every base must have one symbol. A rule is then expected p times where all that is below it or outside it has
+        the probability 1.
+        """
+        chains = self.blocks.chains
+        none = UnaryBlocks(np.zeros_like(chains.starts), chains.parent, chains.entries, chains.a, chains.b, chains.p)
+        below, outer, inner = np.where(self.upper > 0, 1.0, 0.0), np.zeros_like(self.upper), np.ones_like(self.upper)
+        return self._graph(self.blocks._replace(chains=none), below, outer, inner, 1.0, np.inf)
+
+    def _graph(
+        self, blocks: Blocks, upper: FloatArray, outer: FloatArray, inner: FloatArray, total: float, most: float
+    ) -> Hypergraph:
+        vertices = 2 * len(self.items.base)
+        chains = int(np.diff(blocks.unary.starts)[self.items.base].sum())
+        edges = make_edges(vertices, self.meetings.ways + vertices + chains)
+        values = upper, outer, inner, self.meetings[:-1], total, most
+        count = fill_outside(blocks, self.items, self.words, self.scales, *values, edges, self.work)
+        return hypergraph(self.items.starts, edges, count, self.top)

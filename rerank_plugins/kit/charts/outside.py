@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.constituency.compiled_rules import Rules
-from rerank_plugins.constituency.grammar import ROOT
-from rerank_plugins.constituency.inside import Chart, InsideValues
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.charts.inside import Chart, InsideValues
+from rerank_plugins.kit.charts.rules import ROOT, Rules
+from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 class OutsideBuffers(NamedTuple):
@@ -32,13 +32,6 @@ def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
     size, pairs = len(rules.narrow), len(rules.pair_left)
     left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
     return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
-
-
-@part
-def cell_number(i: int, j: int, n: int) -> int:
-    """Number the cells by width, then from left to right: those of width d begin after Σ_{e<d} (n - e + 1) others."""
-    d = j - i - 1
-    return d * n - d * (d - 1) // 2 + i
 
 
 @filling_kernel

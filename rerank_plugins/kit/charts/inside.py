@@ -1,7 +1,7 @@
 """Inside probabilities of a sentence (Baker 1979), column by column: all spans that end at a word, then at the next.
 
     V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
-    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (compiled_rules.py)
+    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (closure.py)
 
 The emissions of each word are multiplied by a scale of its own, so that values stay near one and sums need no
 logarithms. A cell depends only on the words that it spans, so hypotheses of an n-best list share cells: those over
@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray, LongArray, Sentence
-from rerank_plugins.constituency.compiled_rules import Rules, apply_chains
-from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.closure import apply_chains
+from rerank_plugins.kit.charts.rules import ROOT, Rules
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled

@@ -1,0 +1,100 @@
+"""Hypergraphs of items over spans, with scored edges, and the best derivation of each vertex (Viterbi).
+
+Item e of a chart has two vertices: 2e, its category over its span by an emission or a binary rule, and 2e + 1, the same
+with any chain of unary rules on top. Edges are emissions (no tails), binary rules (tails 2x + 1 and 2y + 1), the empty
+chain (2e → 2e + 1, score 0) and unary rules; a tree scores the sum of its edges. By ln of the expected number of times
+that the rule is used over its spans, the best tree is that of the max-rule-product criterion of Petrov & Klein (2007);
+by ln p of the rule, it is that of the best derivation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.kernels import filling_kernel, part
+
+
+class Edges(NamedTuple):
+    """Vertices and edges as in `Hypergraph`, with room for more edges; the scores are no logarithms."""
+
+    first: IntArray
+    next: IntArray
+    left: IntArray
+    right: IntArray
+    score: FloatArray
+
+
+def make_edges(vertices: int, room: int) -> Edges:
+    """Return so many vertices without edges, and room for edges, bundled."""
+    following, left, right = np.empty((3, room), np.int32)
+    return bundled(Edges(np.full(vertices, -1, np.int32), following, left, right, np.empty(room)))
+
+
+@part
+def add_edge(edges: Edges, edge: int, vertex: int, left: int, right: int, score: float) -> int:
+    """Add edge number `edge` into a vertex; return the number of edges."""
+    edges.next[edge], edges.first[vertex] = edges.first[vertex], edge
+    edges.left[edge], edges.right[edge], edges.score[edge] = left, right, score
+    return edge + 1
+
+
+class Hypergraph(NamedTuple):
+    """V vertices and E edges."""
+
+    # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
+    first: IntArray
+    next: IntArray
+    # left, right: (E) the tails of an edge, -1 if there is none
+    left: IntArray
+    right: IntArray
+    score: FloatArray  # (E) the score of an edge
+    best: FloatArray  # (V) the score of the best derivation, -inf if there is none
+    top: int  # the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
+
+
+@filling_kernel
+def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, score: Any, best: Any) -> None:
+    """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
+
+    Cells are visited from narrow to wide. Within a cell, unary rules are relaxed until no score rises.
+    """
+    for vertex in range(len(best)):
+        best[vertex] = -math.inf
+    for edge in range(len(score)):
+        score[edge] = math.log(score[edge])
+    for cell in range(len(starts) - 1):
+        for item in range(starts[cell], starts[cell + 1]):
+            edge = first[2 * item]
+            while edge >= 0:
+                value = score[edge]
+                if left[edge] >= 0:
+                    value += best[left[edge]] + best[right[edge]]
+                best[2 * item] = max(best[2 * item], value)
+                edge = following[edge]
+        rising = True
+        while rising:
+            rising = False
+            for item in range(starts[cell], starts[cell + 1]):
+                edge = first[2 * item + 1]
+                while edge >= 0:
+                    value = score[edge] + best[left[edge]]
+                    if value > best[2 * item + 1]:
+                        best[2 * item + 1] = value
+                        rising = True
+                    edge = following[edge]
+
+
+def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergraph:
+    """Return the hypergraph of the first `count` edges, whose item `top` is ROOT over the whole sentence, or -1.
+
+    Cell c, from narrow cells to wide ones, has the items starts[c] to starts[c + 1].
+    """
+    score, best = edges.score[:count], np.empty(len(edges.first))
+    following, left, right = edges.next[:count], edges.left[:count], edges.right[:count]
+    best_scores(starts, edges.first, following, left, right, score, best)
+    return Hypergraph(edges.first, following, left, right, score, best, 2 * top + 1 if top >= 0 else -1)

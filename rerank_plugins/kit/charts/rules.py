@@ -1,0 +1,76 @@
+"""A grammar as arrays, and its rules in the order in which the kernels of inside.py and outside.py read them.
+
+Rules are grouped by their pair of children: Σ_k I(l, i, k) I(r, k, j) is computed once for each pair (l, r). Chains of
+unary rules are summed beforehand (closure.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.charts.closure import Chains, by_child, closure_of
+
+ROOT = 0  # the number of the root symbol
+
+
+class WeightedRules(NamedTuple):
+    """A grammar of S symbols with B binary and U unary rules and E emissions, each with its probability p."""
+
+    base: IntArray  # (S) the number of each symbol's base, the unsplit category that it is a split of
+    binary: IntArray  # (B, 3) parent, left child, right child
+    binary_p: FloatArray
+    unary: IntArray  # (U, 2) parent, child
+    unary_p: FloatArray
+    word_starts: IntArray  # (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
+    word_symbol: IntArray
+    word_p: FloatArray
+
+
+class Rules(NamedTuple):
+    """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair."""
+
+    pair_starts: IntArray  # (S + 1) the pairs whose left symbol is l are pair_starts[l] to pair_starts[l + 1]
+    # pair_left, pair_right: (P) the symbols of each pair
+    pair_left: IntArray
+    pair_right: IntArray
+    # (P + 1) where the rules of each pair begin: `rule_parent` (B) and `rule_p` (B), their probability
+    rule_starts: IntArray
+    rule_parent: IntArray
+    rule_p: FloatArray
+    parent_starts: IntArray  # (S + 1) where the rules of each parent begin: `parent_pair` (B) and `parent_p` (B)
+    parent_pair: IntArray
+    parent_p: FloatArray
+    chains: Chains  # the unary closure, by the lower symbol
+    word_starts: IntArray  # (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
+    word_symbol: IntArray
+    word_p: FloatArray
+    narrow: BoolArray  # (S) whether a symbol spans only single words: preterminals that no rule rewrites
+    wide: IntArray  # the other symbols, by number
+
+
+def compile_rules(grammar: WeightedRules) -> Rules:
+    """Compile the rules of a grammar, bundled. Raises ModelError if its unary rules have a cycle of probability one."""
+    size = len(grammar.base)
+    parent, left, right = grammar.binary.T.astype(np.int64)
+    order = np.lexsort((parent, right, left))
+    keys = left * size + right
+    pairs, rule_starts = np.unique(keys[order], return_index=True)
+    by_parent = np.argsort(parent, kind="stable")
+    closure = closure_of(grammar.unary, grammar.unary_p, size)
+    narrow = np.zeros(size, np.bool_)
+    narrow[grammar.word_symbol] = True
+    narrow[grammar.binary[:, 0]] = False
+    narrow[grammar.unary[:, 0]] = False
+    return bundled(Rules(
+        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32), (pairs // size).astype(np.int32),
+        (pairs % size).astype(np.int32), np.append(rule_starts, len(order)).astype(np.int32),
+        parent[order].astype(np.int32), grammar.binary_p[order],
+        np.searchsorted(parent[by_parent], np.arange(size + 1)).astype(np.int32),
+        np.searchsorted(pairs, keys[by_parent]).astype(np.int32), grammar.binary_p[by_parent],
+        by_child(closure, size), grammar.word_starts, grammar.word_symbol, grammar.word_p,
+        narrow, np.flatnonzero(~narrow).astype(np.int32),
+    ))  # fmt: skip
