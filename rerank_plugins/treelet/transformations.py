@@ -165,7 +165,7 @@ def spliced(
 def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     label, gap, bounds, pool = flat
-    place = np.int64(bounds[done - 1, 5]) if done else 0
+    place: Any = np.int64(bounds[done - 1, 5]) if done else 0
     for x in range(done, size):
         category = facts[x, CATEGORY]
         for column in range(bounds.shape[1]):
