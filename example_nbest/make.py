@@ -46,9 +46,15 @@ def main(folder: Path) -> None:
         save(folder / f"{name}.nbest", decode(folder, sources, n, monotone=monotone), end="")
 
 
-def train(folder: Path) -> None:
-    """Phrase table (only what tune and test can use) and language model from train.de and train.en."""
-    source, target, tune, test = (_load(folder / name) for name in ("train.de", "train.en", "tune.de", "test.de"))
+def train(folder: Path, *, reverse: bool = False) -> None:
+    """Phrase table (only what tune and test can use) and language model from train.de and train.en.
+
+    `reverse`: from English into German.
+    """
+    f, e = ("en", "de") if reverse else ("de", "en")
+    source, target, tune, test = (
+        _load(folder / name) for name in (f"train.{f}", f"train.{e}", f"tune.{f}", f"test.{f}")
+    )
     target_of = align(list(zip(target, source, strict=True)))
     source_of = align(list(zip(source, target, strict=True)))
     links = [grow_diag_final_and(*both) for both in zip(target_of, source_of, strict=True)]

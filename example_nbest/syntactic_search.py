@@ -10,11 +10,11 @@ pruning (decoder/cubes.py) and differ in what the rows of the table say:
     reranked              the n-best lists of the decoder, with ln p by the syntactic model as one more feature
     in the search         the syntactic model as one more score of the search, stacks as in the first row
 
-The decoder is tuned by rounds of decoding tune.de, adding the lists to those of the rounds before, and `tune`, from the
-weights of mt/moses.ini. Its lists, with the syntactic model's feature, give the weights for reranking. From these the
-search with the model starts, for rounds of its own (0: with these). Differences are to the first row: intervals by
-paired bootstrap, p by paired randomisation. Seconds are of CPU, per sentence; steps are words that the syntactic model
-was asked about per sentence and that were not remembered.
+The decoder is tuned by rounds of decoding the tuning set, adding the lists to those of the rounds before, and `tune`,
+from the weights of mt/moses.ini. Its lists, with the syntactic model's feature, give the weights for reranking. From
+these the search with the model starts, for rounds of its own (0: with these). Differences are to the first row:
+intervals by paired bootstrap, p by paired randomisation. Seconds are of CPU, per sentence; steps are words that the
+syntactic model was asked about per sentence and that were not remembered.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class Task:
     n: int
     tuner: str
     jobs: int
+    source: str = "de"
+    target: str = "en"
 
     def text(self, name: str) -> list[str]:
         """The sentences of tune.de, tune.en, test.de or test.en that are used."""
@@ -70,13 +72,13 @@ class Task:
 
     def references(self, name: str) -> list[Path]:
         """A file of the references that are used."""
-        path = self.lists / f"{name}.en"
-        path.write_text("".join(f"{line}\n" for line in self.text(f"{name}.en")), encoding="utf-8")
+        path = self.lists / f"{name}.{self.target}"
+        path.write_text("".join(f"{line}\n" for line in self.text(path.name)), encoding="utf-8")
         return [path]
 
     def decode(self, decoder: CubeDecoder, name: str, path: Path) -> tuple[float, float]:
         """Write n-best lists; back: seconds and steps per sentence."""
-        sources = list(enumerate(self.text(f"{name}.de")))
+        sources = list(enumerate(self.text(f"{name}.{self.source}")))
         with get_context("fork").Pool(self.jobs, _use, (decoder, self.n)) as pool:
             found = pool.map(_translate, sources, chunksize=5)
         path.write_text("".join(line for decoded in found for line in decoded.lines), encoding="utf-8")
@@ -178,7 +180,8 @@ class Results:
 def main(arguments: argparse.Namespace, lists: Path) -> None:
     """Tune and test the systems, and print the table."""
     folder, sentences = arguments.folder, {"tune": arguments.tune, "test": arguments.test}
-    task = Task(folder, lists, sentences, arguments.n, arguments.tuner, arguments.jobs)
+    languages = ("en", "de") if arguments.reverse else ("de", "en")
+    task = Task(folder, lists, sentences, arguments.n, arguments.tuner, arguments.jobs, *languages)
     results = Results(task)
     start = Weights.read((HERE / "mt/moses.ini").read_text(encoding="utf-8").splitlines())
     with (
@@ -192,7 +195,8 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
     if more := arguments.more:
         larger = replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops)
         results.decode(f"n-grams, {more} pops", larger)
-    for grammar in () if arguments.plain else (None, *arguments.grammar):
+    embedded = () if arguments.reverse else (None,)  # which is English
+    for grammar in () if arguments.plain else (*embedded, *arguments.grammar):
         label = f", {grammar.stem}" if grammar else ""
         model = HhmmLanguageModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
         model.score([["the", "dog"]])  # compiled and laid out before the time is taken
@@ -230,6 +234,9 @@ def options() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{what} (default: {value})")
     parser.add_argument("--tuner", default="mira", help="default: mira")
     parser.add_argument("--plain", action="store_true", help="only the decoder without the syntactic model")
+    parser.add_argument(
+        "--reverse", action="store_true", help="from English into German, as larger_corpus.py --reverse"
+    )
     parser.add_argument("--grammar", type=Path, action="append", default=[], help="one more grammar; repeatable")
     parser.add_argument("--lists", type=Path, help="folder for the n-best lists (default: a temporary one)")
     return parser.parse_args()

@@ -34,7 +34,7 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.trainer import read_treebank
+from rerank_plugins.constituency.treebank_files import read_treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.feature_table import SparseBlock
@@ -55,7 +55,7 @@ from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
-from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
+from rerank_plugins.ngram.arpa_reader import read_unigrams
 from rerank_plugins.ngram.compact_file import read_compact, write_compact
 from rerank_plugins.ngram.features import read_words
 from rerank_plugins.ngram.model import NgramModel
@@ -326,7 +326,7 @@ def texts() -> Iterable[Target]:
     )
     yield text("ARPA", ARPA, NgramModel.load)
     yield text("ARPA substitutes", ARPA, FastSubs.load)
-    yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
+    yield text("ARPA unigrams", ARPA, read_unigrams)
     yield Target(
         "WordNet",
         "data.noun",

@@ -14,6 +14,7 @@ from rerank_plugins import RerankError
 from tests import experiments
 from tests.command_line import done
 from tests.conftest import ROOT
+from tests.experiments import tatoeba_table
 from tests.experiments.experiment import Experiment
 from tests.treelet.test_treelet import BANK
 
@@ -49,6 +50,10 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "converted_trees": (
+        "{data} {root}/mt --trees 20 --splits 0 --sentences 4 --most 2",
+        r"\| converted \| treelets \|( [\d.]+ \|){2}(?s:.*)\| converted, all \| [\d.]+ \|",
+    ),
     "cluster_speed": (
         "{text} --words 200 --sentences 0 --workers 1 --jobs 1 --tasks 20",
         r"\| counting \| a cluster of 1 \| [\d.]+ \| [\d.]+ \| yes \|(?s:.*)\| 1 \| [\d.]+ \|",
@@ -91,6 +96,11 @@ RUNS = {
         r"\| transcripts.jsonl \| 2 \| 1 \| 1 \|",
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
+    "list_kinds": (
+        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --without-syntax "
+        "--samples {lists}/{{set}}.nbest.xz",
+        r"\| lists \| hypotheses \| 1-best \| .*MBR, chrF(?s:.*)\| both \|( [\d.]+ \|){7} [+-][\d.]+ \|",
+    ),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
     "missing_words_table": (
         "{root}/mt/test.en {root}/mt/train.en --min-count 1 --tuned 12 --most 15 --listed 8 --words 3 "
@@ -131,7 +141,7 @@ RUNS = {
         r"\| 20hw-2 \| vector \| [\d.]+ \| [\d.]+ \| [\d.]+ ± [\d.]+ \| [\d.]+ \| 2 \|",
     ),
     "tatoeba_table": (
-        "{job} --seeds 1",
+        "{job} --seeds 1 --halves",
         r"\| everything \| \d+ \| [\d.]+ \| [\d.]+ \| [+-][\d.]+ \|(?s:.*)\| everything, MBR \|(?s:.*)\| oracle \|",
     ),
     "treebank_names": ("{named}", r"precision 1.000, recall 1.000, F1 1.000"),
@@ -323,6 +333,40 @@ def test_a_file_that_lacks_in_the_folder_is_named(name, made, tmp_path, capsys):
     assert ended.value.code == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.match(rf"{name}: .*: no such file", last), last
+
+
+@pytest.mark.slow
+def test_added_features_have_rows_of_their_own(made, capsys):
+    added = ("--add", "lexical-overlap", "--add", "oov-count,label=oovs")
+    command("tatoeba_table")([str(made["job"]), "--seeds", "0", *added])
+    shown = capsys.readouterr().out
+    assert re.search(
+        r"\| everything, lexical-overlap \| \d+ \|(?s:.*)\| everything, lexical-overlap and oovs \| \d+ \|", shown
+    )
+    assert re.search(
+        r"\| everything without syntax, lexical-overlap and oovs \| .* \| everything, lexical-overlap and oovs", shown
+    )
+    assert "MBR" not in shown
+
+
+def test_added_features_stand_beside_their_base():
+    system, base = tatoeba_table.System, frozenset({"a"})
+    systems = [
+        system("decoder's features", frozenset(), "1-best"),
+        system("+ treelets", base, "decoder's features"),
+        system("everything", base, "everything without syntax"),
+    ]
+    rows = [(row.name, sorted(row.labels), row.over) for row in tatoeba_table.with_added(systems, ("b", "c"))]
+    assert rows == [
+        ("decoder's features", [], "1-best"),
+        ("decoder's features, b", ["b"], "decoder's features"),
+        ("decoder's features, c", ["c"], "decoder's features"),
+        ("decoder's features, b and c", ["b", "c"], "decoder's features"),
+        ("everything", ["a"], "decoder's features"),
+        ("everything, b", ["a", "b"], "everything"),
+        ("everything, c", ["a", "c"], "everything"),
+        ("everything, b and c", ["a", "b", "c"], "everything"),
+    ]
 
 
 def test_a_package_that_lacks_is_named(made, monkeypatch, capsys):

@@ -12,11 +12,12 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.references import FORMS
+from rerank_adapters.formats.references import ReferenceForm
 from tests.fuzz_targets import REGISTRY, TARGETS
 from tests.fuzzing import forged, mutated, said
 
@@ -121,7 +122,6 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_plugins.constituency.trainer:read_treebanks",
     "rerank_plugins.ngram.compact_file:read_embedded",
 }
 
@@ -169,4 +169,4 @@ def test_every_format_and_form_has_a_target():
     with_targets = {target.name.split()[1] for target in TARGETS if target.name.startswith("format ")}
     assert with_targets == set(REGISTRY.entries["format"])
     forms = {target.name.split()[1] for target in TARGETS if target.name.startswith("references ")}
-    assert forms == set(FORMS)
+    assert forms == set(get_args(ReferenceForm))

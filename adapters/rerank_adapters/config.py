@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,6 +93,7 @@ class Config(Strict):
     seed: int = 1
     jobs: int = Field(default=2, ge=1)
     work: Path | None = None
+    language: str = ""
     plugins: list[Path] = Field(default_factory=list)
     model: list[Model] = Field(default_factory=list)
     nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})
@@ -109,18 +110,6 @@ class Config(Strict):
     system: list[System] = Field(default_factory=list)
     evaluation: Evaluation = Evaluation()
     base: Path = Path()  # folder of the config file; set on reading
-
-    def with_tuning(self, start: str | None, fixed: Sequence[str], *, select: bool = False) -> Config:
-        """The same config with another start, other fixed features (relative to here) or a selection of families.
-
-        None, () and False change nothing.
-        """
-        changes: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
-        if select:
-            changes["select"] = True
-        if start is not None:
-            changes["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
-        return self.model_copy(update={"tuning": self.tuning.model_copy(update=changes)})
 
     @property
     def named(self) -> dict[str, dict[str, dict[str, Any]]]:

@@ -7,7 +7,7 @@ reading, the rewritings of each symbol are normalised again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
+from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
@@ -46,7 +47,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
     """Write the grammar atomically and return the size of the file in bytes. Raises OSError."""
-    return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact))
+    return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact), grammar.bases)
 
 
 def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arrays:
@@ -64,14 +65,18 @@ def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arr
     return arrays
 
 
-def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
-    """Write a compressed model file atomically and return its size in bytes; `settings` name the language.
+def write_packed(
+    path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays, labels: Iterable[str]
+) -> int:
+    """Write a compressed model file atomically and return its size in bytes; `settings` name the language, and
+    `labels` are those of the trees.
 
     Raises OSError.
     """
+    trained_on = TrainedOn(settings.get("language", ""), labels=kind_of_labels(labels))
     plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
     try:
-        model_file.write_model(plain, kind, settings, arrays, TrainedOn(settings.get("language", "")))
+        model_file.write_model(plain, kind, settings, arrays, trained_on)
         return model_file.compress_model(plain, path, LEVEL)
     finally:
         plain.unlink(missing_ok=True)

@@ -1,104 +1,31 @@
-"""The trainer of grammars, and the options that all trainers on bracketed treebanks share.
-
-Reads and weighs files of bracketed trees and of tagged words, and tests parsers on them.
-"""
+"""The trainer of grammars, what all trainers on files of trees share, and tests of parsers on such files."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.constituency.grammar import Grammar
-from rerank_plugins.constituency.lexicon import Tagged, tagged_words
-from rerank_plugins.core.brackets_and_quotes import normal_form
-from rerank_plugins.core.constituency_tree import Tree, read_trees
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.constituency.lexicon import Tagged
+from rerank_plugins.constituency.treebank_files import check_tag_sets, read_tagged, read_treebank, treebank
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
-from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.parseval import Parseval
-from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
+from rerank_plugins.kit.trees.dependency_constituents import Tags, is_conllu, of_dependencies, to_dependencies
+from rerank_plugins.kit.trees.parseval import Attachment, Parseval
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 
 Words = tuple[str, ...]
-Report = Callable[[str], None]
 BLOCK = 16  # held-out sentences that are parsed at a time
 SPLITS = 4  # rounds of splitting, if the user sets none
-
-
-def read_treebank(path: Path) -> list[Tree]:
-    """The trees of a file, compressed or not. Raises FormatError."""
-    with open_text(path) as lines:
-        return list(read_trees(lines, str(path)))
-
-
-def treebank(path: Path, report: Report, *, spoken: bool = False) -> Iterator[Tree]:
-    """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
-
-    With `spoken`, the trees have no case and no punctuation (kit/trees/treebank_cleaning.py).
-    """
-    number = 0
-    with open_text(path) as lines:
-        for tree in read_trees(lines, str(path)):
-            nonempty = remove_empty(tree) if spoken else tree
-            kept = nonempty and spoken_tree(nonempty) if spoken else tree
-            if kept is not None:
-                number += 1
-                yield kept
-    if not number:
-        raise FormatError("the file holds no trees", path=str(path))
-    report(f"{path}: {number:,} trees")
-
-
-def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = False) -> list[list[Tree]]:
-    """The trees of each file, as `treebank` yields them."""
-    return [list(treebank(path, report, spoken=spoken)) for path in paths]
-
-
-def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-    """Words of CoNLL-U in normal form (core/brackets_and_quotes.py), each with the treebank's own tag (XPOS, column 5).
-
-    Raises FormatError for a line of fewer than 5 columns.
-    """
-    for number, line in enumerate(lines, 1):
-        columns = line.rstrip("\r\n").split("\t")
-        if len(columns) < 5 and columns[0] and not line.startswith("#"):
-            wanted = f"expected 10 tab-separated CoNLL-U columns (at least 5), found {len(columns)}"
-            raise FormatError(wanted, path=path, line=number)
-        if columns[0].isdecimal():
-            yield normal_form(columns[1]), columns[4]
-
-
-def read_tagged(weights: Mapping[Path, float], report: Report, *, spoken: bool = False) -> Tagged:
-    """How often each word occurs with each tag in files: CoNLL-U where the name ends so, else bracketed trees.
-
-    The counts of each file are multiplied by its weight. With `spoken`, the words have no case and no punctuation.
-    Raises FormatError.
-    """
-    counts: Counter[tuple[str, str]] = Counter()
-    for path, weight in weights.items():
-        if ".conllu" in path.suffixes[-2:]:
-            with open_text(path) as lines:
-                unweighted = Counter(conllu_tags(lines, str(path)))
-            tagged = Counter({pair: weight * count for pair, count in unweighted.items()})
-        else:
-            trees = (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))
-            tagged = tagged_words([tree for tree in trees if tree], weight)
-        report(f"{path}: {len(tagged):,} distinct pairs of a word and a tag")
-        counts.update(tagged)
-    if not spoken:
-        return counts
-    words: Counter[tuple[str, str]] = Counter()
-    for (written, tag), count in counts.items():
-        if word := spoken_word(written):
-            words[word, tag] += count
-    return words
 
 
 def grammar_summary(grammar: Grammar) -> str:
@@ -109,25 +36,30 @@ def grammar_summary(grammar: Grammar) -> str:
     )
 
 
-def parse_held_out(paths: Iterable[Path], parse: Callable[[Sequence[Words]], list[Tree | None]]) -> str:
-    """How well `parse` finds the trees of held-out treebanks. Raises FormatError."""
-    scores = Parseval()
+def parse_held_out(
+    paths: Iterable[Path], parse: Callable[[Sequence[Words]], list[Tree | None]], tags: Tags = "upos"
+) -> str:
+    """How well `parse` finds the trees of held-out treebanks, and the heads of CoNLL-U. Raises FormatError."""
+    scores, attachment = Parseval(), Attachment()
     for path in paths:
-        trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
+        trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path, tags)) if tree]
         for start in range(0, len(trees), BLOCK):
             block = trees[start : start + BLOCK]
             for gold, parsed in zip(block, parse([tree.words() for tree in block]), strict=True):
                 scores.add(gold, parsed)
-    percent = scores.percent()
+                if is_conllu(path):
+                    attachment.add(to_dependencies(gold), to_dependencies(parsed) if parsed else None)
+    percent = scores.percent() | attachment.percent()
+    heads = f", UAS {percent['UAS']:.1f}, LAS {percent['LAS']:.1f}" if attachment.words else ""
     return (
         f"{counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
-        f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right"
+        f"recall {percent['LR']:.1f}), {percent['exact']:.1f} % exact, {percent['tags']:.1f} % of the tags right{heads}"
     )
 
 
 @dataclass
 class TreebankTrainer(Trainer):
-    """A trainer on weighted files of bracketed trees, whose lexicon may have more tagged words."""
+    """A trainer on weighted files of trees, in brackets or in CoNLL-U, whose lexicon may have more tagged words."""
 
     reads = "files"
 
@@ -137,6 +69,7 @@ class TreebankTrainer(Trainer):
         metavar="FILE",
         doc="Add the tagged words of this file (CoNLL-U with XPOS, or bracketed trees) to the lexicon. Repeatable.",
     )
+    tags: Tags = option("upos", doc="Tags of the words of CoNLL-U: universal ones, or those of the treebank (XPOS).")
     weight: tuple[str, ...] = option(
         (),
         metavar="FILE=NUMBER",
@@ -147,7 +80,8 @@ class TreebankTrainer(Trainer):
     def weighed(self, data: TrainingData) -> tuple[dict[Path, float], Tagged]:
         """The weight of each treebank, 1 by default, and the weighted counts of the tagged words.
 
-        Raises FormatError, and ConfigError for a weight that is no positive number or of none of the files.
+        Raises FormatError, and ConfigError for files of different kinds, and for a weight that is no positive number or
+        of none of the files.
         """
         inputs = list(data.examples())
         weights = dict.fromkeys([*inputs, *self.tagged], 1.0)
@@ -161,8 +95,33 @@ class TreebankTrainer(Trainer):
                 wanted = f"expected one of the files and a positive number, as {inputs[0]}=0.3"
                 raise ConfigError(f"--weight {setting}: {wanted}")
             weights[Path(name)] = weight
-        tagged = read_tagged({path: weights[path] for path in self.tagged}, data.report, spoken=data.spoken)
+        tags = self.tags if of_dependencies(inputs) and of_dependencies([*inputs, *self.tagged]) else None
+        if tags == "xpos":
+            check_tag_sets([*inputs, *self.tagged])
+        elif self.tags == "xpos":
+            raise ConfigError(f"--tags xpos: {inputs[0]} has trees in brackets, wanted CoNLL-U")
+        of_tagged = {path: weights[path] for path in self.tagged}
+        tagged = read_tagged(of_tagged, data.report, tags, spoken=data.spoken)
         return {path: weights[path] for path in inputs}, tagged
+
+    def has_english_labels(self, data: TrainingData) -> bool:
+        """Whether the labels of the trees may be those of the Penn Treebank: English trees in brackets."""
+        return TrainedOn(self.language).may_be_english and not of_dependencies(map(Path, data.paths))
+
+    def named_annotations(self, data: TrainingData, annotations: str) -> tuple[str, ...]:
+        """The names of state splits. Raises ConfigError for trees whose labels are not those that they read."""
+        names = tuple(name.strip() for name in annotations.split(",") if name.strip())
+        if names and not self.has_english_labels(data):
+            raise ConfigError(f"--annotations {annotations}: these read the labels of English brackets: leave it out")
+        return names
+
+    def check_heads(self, data: TrainingData, what: str) -> None:
+        """Raise ConfigError if `what` takes the heads of trees in brackets of another language than English."""
+        if not of_dependencies(map(Path, data.paths)) and not self.has_english_labels(data):
+            raise ConfigError(
+                f"{what}: the head rules for trees in brackets are English, and --language is {self.language!r}: train "
+                "on dependencies (CoNLL-U), which have heads"
+            )
 
 
 @dataclass
@@ -202,17 +161,18 @@ class SplitTrainer(TreebankTrainer):
                 data.report(f"{phase}: ln p of the trees {step.log_likelihood:,.0f}")
 
         weights, tagged = self.weighed(data)
-        treebanks = [treebank(path, data.report, spoken=data.spoken) for path in weights]
+        treebanks = [treebank(path, data.report, self.tags, spoken=data.spoken) for path in weights]
         return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
 
 
 @dataclass
 class GrammarTrainer(SplitTrainer):
-    """Train a grammar on FILEs of Penn-style brackets (compressed or not).
+    """Train a grammar on FILEs of Penn-style brackets, or of dependencies (CoNLL-U), compressed or not.
 
-    Function tags and traces are removed. Latent splits (Petrov et al. 2006) make the best parser; `--splits 0` gives
-    the treebank grammar of the binarised trees. Tagged words (`--tagged`) reduce the number of unknown words. Commands
-    that take a parser or a language model use the grammar as `pcfg,model=MODEL`. Held-out files are treebanks.
+    Function tags and traces are removed; dependencies become phrases, named by part of speech and relation. Latent
+    splits (Petrov et al. 2006) make the best parser; `--splits 0` gives the treebank grammar of the binarised trees.
+    Tagged words (`--tagged`) reduce the number of unknown words. Commands that take a parser or a language model use
+    the grammar as `pcfg,model=MODEL`. Held-out files are treebanks.
 
     \b
     rerank train grammar train.ptb --language en -o english.pcfg
@@ -220,6 +180,8 @@ class GrammarTrainer(SplitTrainer):
         --language en -o english.pcfg
     rerank train grammar news.ptb papers.ptb.xz --weight papers.ptb.xz=0.3 \\
         --splits 5 --language en -o mixed.pcfg
+    rerank train grammar gsd.conllu.xz --language de --held-out dev.conllu \\
+        -o german.pcfg
     rerank train grammar train.ptb --splits 0 --binarise head --horizontal 1 \\
         --annotations klein-manning --language en -o km.pcfg
     """  # noqa: D301
@@ -244,8 +206,10 @@ class GrammarTrainer(SplitTrainer):
         from rerank_plugins.constituency.parser import PcfgParser
         from rerank_plugins.constituency.training import GrammarSettings
 
-        names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
+        names = self.named_annotations(data, self.annotations)
         named(names)
+        if self.binarise == "head":
+            self.check_heads(data, "--binarise head")
         settings = GrammarSettings(
             self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data)
         )
@@ -253,7 +217,7 @@ class GrammarTrainer(SplitTrainer):
 
         def evaluate(paths: Iterable[Path]) -> str:
             parser = PcfgParser(model=data.output)
-            return parse_held_out(paths, lambda sentences: [parse.tree for parse in parser.parse(sentences)])
+            return parse_held_out(paths, lambda sentences: [parse.tree for parse in parser.parse(sentences)], self.tags)
 
         return Trained(
             lambda path: write_grammar(grammar, path, compact=self.compact),

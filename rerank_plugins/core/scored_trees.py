@@ -1,7 +1,4 @@
-"""Trees with their probabilities, as parsers yield them.
-
-The k best trees of a sentence as arrays of their distinct subtrees, most of which are in several of the trees.
-"""
+"""Trees with their probabilities, as parsers yield them: the k best are arrays of their distinct subtrees."""
 
 from __future__ import annotations
 
@@ -53,6 +50,13 @@ class SharedTrees(Sequence[Tree]):
             )
             for tree in trees
         ]
+        return cls.of_nodes(list(labels), list(words), list(nodes), roots)
+
+    @classmethod
+    def of_nodes(
+        cls, labels: Sequence[str], words: Sequence[str], nodes: Sequence[Sequence[int]], roots: Sequence[int]
+    ) -> SharedTrees:
+        """The arrays of trees whose distinct subtrees are `nodes`: the number of the label, those of the children."""
         ends = np.cumsum([0, *(len(node) - 1 for node in nodes)])
         return cls(
             tuple(labels),
@@ -62,6 +66,12 @@ class SharedTrees(Sequence[Tree]):
             np.array([child for node in nodes for child in node[1:]], np.int32),
             np.array(roots, np.int32),
         )
+
+    def nodes(self) -> list[list[int]]:
+        """The distinct subtrees, as `of_nodes` takes them."""
+        label, children = self.label.tolist(), self.children.tolist()
+        bounds = zip(label, self.bounds.tolist(), strict=True)
+        return [[number, *children[start:end]] for number, (start, end) in bounds]
 
     @cached_property
     def _subtrees(self) -> list[Tree]:

@@ -82,7 +82,7 @@ class TrainingData(ABC):
     @property
     @abstractmethod
     def parsed(self) -> str:
-        """How many sentences were parsed, in brackets after a space; empty where there was nothing to parse."""
+        """How many sentences were parsed, or arcs lifted, in brackets after a space; empty where nothing was."""
 
     @abstractmethod
     def report(self, line: str) -> None:

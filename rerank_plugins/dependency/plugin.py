@@ -27,7 +27,9 @@ def register_parsers(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
+    from rerank_plugins.dependency.parsed_text import TreebankTrainer
     from rerank_plugins.dependency.trainer import DependencyLMTrainer, DependencyParserTrainer
 
     register("dependency-lm", DependencyLMTrainer)
     register("dependency-parser", DependencyParserTrainer)
+    register("treebank", TreebankTrainer)

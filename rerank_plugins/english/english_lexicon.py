@@ -152,31 +152,27 @@ class Lexicon:
         totals = {frame: sum(counts[frame] for counts in self.frames.values()) + 1 for frame in VERB_COUNTS}
         return {key: total / sum(totals[frame] for frame in FRAMES) for key, total in totals.items()}
 
-    def frame_share(self, base: str, frame: str) -> float:
+    def frame_proportion(self, base: str, frame: str) -> float:
         """The proportion of a frame (`transitive`, …) in the occurrences of a verb, smoothed with that of all verbs."""
         counts = self.frames.get(base, {})
         total = sum(counts.get(key, 0) for key in FRAMES)
         return (counts.get(frame, 0) + SMOOTHING * self._average[frame]) / (total + SMOOTHING)
 
-    def average_share(self, frame: str) -> float:
-        """The proportion of a frame in the occurrences of all verbs."""
-        return self._average[frame]
-
     def with_object(self, base: str) -> float:
         """The proportion of a verb's occurrences that have an object or are passive."""
-        return self.frame_share(base, "transitive") + self.frame_share(base, "passive")
+        return self.frame_proportion(base, "transitive") + self.frame_proportion(base, "passive")
 
     def count(self, base: str) -> int:
         """How often a verb was counted in any frame."""
         return sum(self.frames.get(base, {}).get(frame, 0) for frame in FRAMES)
 
-    def verbs_of_frames(self, frames: Sequence[str], share: float, frequent: int) -> tuple[VerbForms, ...]:
+    def verbs_of_frames(self, frames: Sequence[str], least: float, frequent: int) -> tuple[VerbForms, ...]:
         """The verbs of at least `frequent` occurrences of which these frames are at least this proportion, by base."""
         counts = ((verb, self.count(base)) for base, verb in sorted(self.verbs.items()))
         kept = (verb for verb, count in counts if count >= frequent and verb.base not in AUXILIARY)
-        return tuple(verb for verb in kept if sum(self.frame_share(verb.base, frame) for frame in frames) >= share)
+        return tuple(verb for verb in kept if sum(self.frame_proportion(verb.base, frame) for frame in frames) >= least)
 
-    def animate_share(self, base: str, role: str) -> float:
+    def animate_proportion(self, base: str, role: str) -> float:
         """The proportion of animate ones among the subjects or objects (`role`) of a verb, smoothed like frames."""
         animate, inanimate = (f"{role}_{kind}" for kind in ("animate", "inanimate"))
         average = self._average[animate] / (self._average[animate] + self._average[inanimate])
@@ -199,7 +195,7 @@ def frames(view: TreeView, lexicon: Lexicon, gaps: set[int]) -> float:
         base = lexicon.base(view.words[verb])
         frame = frame_of(view, verb, gaps)
         if base is not None and frame is not None:
-            total += log(lexicon.frame_share(base, frame))
+            total += log(lexicon.frame_proportion(base, frame))
     return total
 
 
@@ -235,8 +231,8 @@ def animacy(view: TreeView, lexicon: Lexicon) -> float:
             for word in words:
                 animate = animacy_of(view, lexicon, word)
                 if animate is not None:
-                    share = lexicon.animate_share(base, role)
-                    total += log(share if animate else 1 - share)
+                    proportion = lexicon.animate_proportion(base, role)
+                    total += log(proportion if animate else 1 - proportion)
     return total
 
 

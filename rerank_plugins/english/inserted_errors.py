@@ -116,25 +116,26 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorInserter:
-    """Inserts errors of the kinds in `shares`, in these proportions, with the word forms of a text.
+    """Inserts errors of the kinds in `proportions`, in these proportions, with the word forms of a text.
 
     Raises ValueError for an unknown kind, a negative proportion, or proportions that are all 0.
     """
 
     forms: WordForms
-    shares: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 1.0))
+    proportions: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 1.0))
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.shares if kind not in KINDS]
-        if unknown or not sum(self.shares.values()) > 0 or min(self.shares.values()) < 0:
-            raise ValueError(f"kinds of errors {dict(self.shares)}: wanted proportions above 0 of {', '.join(KINDS)}")
+        unknown = [kind for kind in self.proportions if kind not in KINDS]
+        if unknown or not sum(self.proportions.values()) > 0 or min(self.proportions.values()) < 0:
+            known = ", ".join(KINDS)
+            raise ValueError(f"kinds of errors {dict(self.proportions)}: wanted proportions above 0 of {known}")
 
     def insert(self, sentence: Sentence, rng: np.random.Generator, tree: DependencyTree | None = None) -> Edit | None:
         """Draw an error for the sentence; None if no kind applies to it. `tree` provides tags and agreement."""
-        kinds = [kind for kind, share in self.shares.items() if share > 0]
+        kinds = [kind for kind, proportion in self.proportions.items() if proportion > 0]
         while kinds:
-            shares = np.array([self.shares[kind] for kind in kinds])
-            kind = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]
+            proportions = np.array([self.proportions[kind] for kind in kinds])
+            kind = kinds[int(rng.choice(len(kinds), p=proportions / proportions.sum()))]
             edit = self._makers[kind](sentence, rng, tree)
             if edit is not None:
                 return edit
@@ -167,8 +168,8 @@ class ErrorInserter:
             place = _drawn(places, rng)
             return Edit("extra", place + 1, "", words[place].lower() if place == 0 else words[place])
         place = int(rng.integers(1, len(words) + (words[-1].isalpha() or len(words) == 1)))
-        known, shares = self._unigrams
-        return Edit("extra", place, "", known[int(np.searchsorted(shares, rng.random()))])
+        known, cumulated = self._unigrams
+        return Edit("extra", place, "", known[int(np.searchsorted(cumulated, rng.random()))])
 
     def _misspelt(self, words: Sentence, rng: np.random.Generator, real: bool) -> Edit | None:
         places = [i for i, word in enumerate(words) if len(word) >= SHORTEST and word.isalpha() and word.isascii()]

@@ -26,7 +26,7 @@ def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> i
     arrays |= {"reduced": events.reduced.astype(np.float32), "expanded": events.expanded.astype(np.float32)}
     for name, columns in COLUMNS.items():  # separate columns compress better
         arrays |= {f"{name}{column}": getattr(events, name)[:, column] for column in range(columns)}
-    return write_packed(path, KIND, settings, arrays)
+    return write_packed(path, KIND, settings, arrays, model.grammar.bases)
 
 
 def read_hhmm(path: Path) -> tuple[Grammar, Events | None]:

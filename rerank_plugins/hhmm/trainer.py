@@ -19,7 +19,7 @@ Learnt = tuple["Grammar", Callable[[Path], object], Iterable[str]]  # a grammar,
 
 @dataclass
 class HhmmTrainer(SplitTrainer):
-    """Train a model of incremental parsing on FILEs of Penn-style brackets (compressed or not).
+    """Train a model of incremental parsing on FILEs of Penn-style brackets or of dependencies (CoNLL-U).
 
     By default, the model is the grammar of `rerank train grammar --binarise left`: left-branching rules need fewer
     elements of the store, and defer decisions that depend on the following words. The probabilities of the HHMM are
@@ -69,14 +69,15 @@ class HhmmTrainer(SplitTrainer):
         return grammar, lambda path: write_grammar(grammar, path, compact=self.compact), [grammar_summary(grammar)]
 
     def _events(self, data: TrainingData) -> Learnt:
-        from rerank_plugins.constituency.trainer import grammar_summary, read_treebanks
+        from rerank_plugins.constituency.trainer import grammar_summary
+        from rerank_plugins.constituency.treebank_files import treebank
         from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
         from rerank_plugins.hhmm.model_file import write_empirical
 
         if self.splits:
             raise ConfigError(f"--splits {self.splits}: latent splits cannot be counted, with --estimation events 0")
         weights, tagged = self.weighed(data)
-        trees = read_treebanks(weights, data.report, spoken=data.spoken)
+        trees = [list(treebank(path, data.report, self.tags, spoken=data.spoken)) for path in weights]
         data.progress("counting events")
         settings = counting_settings(self.language)
         model = train_empirical(trees, list(weights.values()), settings, self.depth, self.smoothing, tagged)

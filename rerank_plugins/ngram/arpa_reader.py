@@ -13,16 +13,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import IntArray, LongArray, ModelError
+from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
+from rerank_plugins.ngram.arpa_files import open_arpa
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
 MIX = 0xD6E8FEB86659FD93
@@ -75,7 +78,7 @@ MOST = (1 << 31) - 1  # n-grams
 UNKNOWN, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
 logger = logging.getLogger(__name__)
-Block = tuple[IntArray, NDArray[np.float32], NDArray[np.float32]]
+Block = tuple[IntArray, NDArray[np.floating], NDArray[np.floating]]
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,24 @@ def read_arpa(stream: IO[bytes], path: str) -> tuple[Vocabulary, int, Iterator[A
     table[table[:, 1] == len(vocabulary), 1] = numbers[FORMER_UNK] = UNK
     longer = _longer(source, sizes, vocabulary, numbers, table)
     return vocabulary, len(vocabulary) + sum(sizes[1:]), chain([unigrams], longer)
+
+
+def read_unigrams(path: Path) -> dict[str, float]:
+    """Ln p of the 1-grams of an ARPA file, plain or compressed; nothing after them is read.
+
+    An `<unk>` that the file lacks is added, with log10 p -100. Raises ModelError as `read_arpa` does.
+    """
+    with open_arpa(path) as stream:
+        source, numbers = _Text(stream, str(path)), dict[bytes, int]()
+        size = _header(source)[0]
+        blocks = list(_blocks(source, 1, size, numbers))
+        if not next(iter(source), b"").startswith(b"\\"):
+            raise source.error(f"cut short, or more than the {size} 1-grams that are promised in the header")
+    table = {SPECIAL[UNK]: LN10 * MISSING_UNK}
+    words = [word.decode(errors="backslashreplace") for word in numbers]
+    for numbered, log10, _ in blocks:
+        table |= {words[i]: LN10 * value for (i,), value in zip(numbered.tolist(), log10.tolist(), strict=True)}
+    return table
 
 
 def _header(source: _Text) -> list[int]:
@@ -253,7 +274,7 @@ def _plain_lines(source: _Text, order: int, size: int, numbers: dict[bytes, int]
             except ValueError as error:
                 raise source.error(str(error)) from None
     words, *values = zip(*rows, strict=True) if rows else ((), (), ())
-    log10, backoff = (np.where(np.isneginf(column), LOG_ZERO, column).astype(np.float32) for column in values)
+    log10, backoff = (np.where(np.isneginf(column), LOG_ZERO, column).astype(np.float64) for column in values)
     return np.array(words, np.int32).reshape(-1, order), log10, backoff
 
 

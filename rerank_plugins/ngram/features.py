@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins import FloatArray, ModelError, PickledFields, Sentence, SentenceFeature, SentenceModel, option
+from rerank_plugins import FloatArray, PickledFields, Sentence, SentenceFeature, SentenceModel, open_text, option
 from rerank_plugins.core.brackets_and_quotes import spellings
 from rerank_plugins.core.interfaces import minus_unknown
 from rerank_plugins.ngram.language_model import NgramLanguageModel
@@ -57,15 +57,10 @@ class OovCountFeature(SentenceFeature, PickledFields):
 def read_words(path: Path) -> frozenset[str]:
     """The words of a list, one per line (the first token of each line), in all the spellings of brackets_and_quotes.py.
 
-    Raises ModelError for an unreadable file.
+    Raises FormatError for a file that is not text.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    return frozenset(form for line in lines if line.strip() for form in spellings(line.split()[0]))
+    with open_text(path) as lines:
+        return frozenset(form for line in lines if line.strip() for form in spellings(line.split()[0]))
 
 
 @dataclass(frozen=True)
@@ -80,6 +75,8 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
     model: Path | None = option(None, doc="model file, ARPA file or KenLM binary of the domain, in place of `lm`")
     general_model: Path | None = option(None, doc="the same of general text, in place of `general`")
 
+    components = ("total", "per_word")
+
     def __post_init__(self) -> None:
         for name, lm, file, path in (
             ("lm", self.lm, "model", self.model),
@@ -87,11 +84,6 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
         ):
             if (lm is None) == (path is None):
                 raise ValueError(f"give one of {name!r} (a language model's name) and {file!r} (a file)")
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`."""
-        return ("total", "per_word")
 
     @cached_property
     def _models(self) -> tuple[SentenceModel, SentenceModel]:

@@ -15,7 +15,7 @@ from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from
 from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
-from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 
 KIND = "ngram"
 
@@ -81,19 +81,13 @@ class NgramModel:
         from rerank_plugins.ngram.arpa_reader import read_arpa
         from rerank_plugins.ngram.arpa_tables import arpa_tables
 
-        try:
-            if is_kenlm_binary(path):
-                raise ModelError(
-                    f"{path}: KenLM does not list the n-grams of its binaries: give the ARPA file it was built from"
-                )
-            with open_arpa(path) as stream:
-                vocabulary, size, orders = read_arpa(stream, str(path))
-                tables = arpa_tables(vocabulary, size, orders, str(path))
-        except DAMAGED as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise ModelError(f"{path}: cannot be read ({reason})") from None
-        except MemoryError:
-            raise ModelError(f"{path}: the n-grams that its header promises do not fit into memory") from None
+        if is_kenlm_binary(path):
+            raise ModelError(
+                f"{path}: KenLM does not list the n-grams of its binaries: give the ARPA file it was built from"
+            )
+        with open_arpa(path) as stream:
+            vocabulary, size, orders = read_arpa(stream, str(path))
+            tables = arpa_tables(vocabulary, size, orders, str(path))
         return cls(vocabulary, tables, {"arpa": path.name, "order": tables.order})
 
 

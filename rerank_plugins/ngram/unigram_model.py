@@ -20,7 +20,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence, option
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary, read_arpa_unigrams
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.language_model import KenlmBinary
 
 
@@ -37,6 +37,8 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
     )
 
+    components = ("total", "per_word")
+
     def __contains__(self, word: str) -> bool:
         return self._unigrams.look_up(word) is not None
 
@@ -44,11 +46,6 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         """Ln p of each word, `</s>` last."""
         ln, end = self.ln, self._unigrams.end
         return [np.array([*map(ln, sentence), end]) for sentence in sentences]
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total` and `per_word`."""
-        return ("total", "per_word")
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word, without `</s>`."""
@@ -85,7 +82,9 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
             return embedded_unigrams(self.case)
         if is_kenlm_binary(self.model):
             return _BinaryUnigrams({}, self.case, KenlmBinary(self.model))
-        return UnigramModel(read_arpa_unigrams(self.model), self.case)
+        from rerank_plugins.ngram.arpa_reader import read_unigrams
+
+        return UnigramModel(read_unigrams(self.model), self.case)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_plugins import ConfigError, FormatError, suggestion
+from rerank_plugins import ConfigError, FormatError, open_text, suggestion
 from rerank_plugins.referential.expressions import Automaton, compile_expression, words_automaton
 from rerank_plugins.referential.relations import IDENTITY
 from rerank_plugins.referential.taxonomy import UP
@@ -246,12 +246,8 @@ OPTIONS = ("shift", "reduce", "weight")
 
 def read_grammar(path: Path) -> Grammar:
     """Read a grammar. Raises FormatError with the file and the line."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
+    with open_text(path) as opened:
+        lines = list(opened)
     start, start_line, expressions = "", None, []
     for number, raw in enumerate(lines, 1):
         line = COMMENT.sub(lambda match: "" if match[1] else match[0], raw).strip()

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, LongArray
+from rerank_plugins import FloatArray, LongArray
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 from rerank_plugins.referential.grammar import Grammar, States
 from rerank_plugins.referential.relations import EMPTY, IDENTITY, TOP
@@ -43,8 +43,8 @@ class ReferentialModel:
     `viterbi`     whether ln p is that of the best hypothesis
     `context`     the name of what the conversation is about: an individual, a concept or a property; None: everything
 
-    Raises FormatError where the grammar has relations that the world has not, and ConfigError for settings out of
-    range.
+    Raises FormatError where the grammar has relations that the world has not, and ConfigError for too small a depth and
+    an unknown context.
     """
 
     world: World
@@ -58,8 +58,6 @@ class ReferentialModel:
     context: str | None = None
 
     def __post_init__(self) -> None:
-        if self.beam < 0:
-            raise ConfigError(f"a beam of {self.beam} hypotheses, wanted 1 or more, or 0 for all")
         self.grammar.check_depth(self.depth)
         self.grammar.check_labels(self.world)
 
@@ -86,10 +84,10 @@ class ReferentialModel:
                 if stack not in best or score > best[stack][0]:
                     best[stack] = score, row
         if not values:
-            share = UNPARSED - math.log(max(1, len(self.transitions.states.words)))
+            ln_p = UNPARSED - math.log(max(1, len(self.transitions.states.words)))
             rows = np.arange(len(state), dtype=np.int64)
-            kept = state.best + share
-            return share, Beam(state.stacks, state.values, kept, rows, state, word, state.length + 1, state.unread + 1)
+            kept = state.best + ln_p
+            return ln_p, Beam(state.stacks, state.values, kept, rows, state, word, state.length + 1, state.unread + 1)
         total = sum(values.values())
         ranked = sorted(values, key=lambda stack: (-best[stack][0] if self.viterbi else -values[stack], stack))
         if self.beam:

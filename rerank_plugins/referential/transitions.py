@@ -33,9 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
-from rerank_plugins import ConfigError
 from rerank_plugins.referential.grammar import CLASSES, DOWN_CLASS, Expression, States
 from rerank_plugins.referential.relations import EMPTY, IDENTITY, NIL, TOP
 from rerank_plugins.referential.world import World
@@ -59,7 +58,7 @@ class Choices(NamedTuple):
 
 @dataclass(eq=False)
 class Description:
-    """The description model of a world and a grammar. Raises ConfigError for settings out of range."""
+    """The description model of a world and a grammar."""
 
     world: World
     states: States
@@ -68,10 +67,6 @@ class Description:
     semantics: bool = True
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise ConfigError(f"description {self.kind!r}, wanted {', '.join(get_args(Kind))}")
-        if not 0 < self.vacuous <= 1:
-            raise ConfigError(f"vacuous is {self.vacuous}, wanted more than 0 and at most 1")
         self._known: dict[tuple[int, str], Choices] = {}
         self._grouped = {c: _grouped(expressions) for c, expressions in self.states.grammar.by_category.items()}
 
@@ -235,9 +230,9 @@ class Transitions:
         choices = description.choices(above, category)
         for label, expressions in description.expressions(category).items():
             weight, referent = choices.labels[label]
-            for expression, share in expressions if weight else ():
+            for expression, proportion in expressions if weight else ():
                 initial = states.initial[id(expression)]
-                part = p * weight / choices.total * share / len(initial)
+                part = p * weight / choices.total * proportion / len(initial)
                 for state in initial:
                     yield from self._entered((*stack, referent, state), part, word)
         for expression in states.grammar.by_category[category] if choices.arcs else ():

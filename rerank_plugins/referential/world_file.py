@@ -21,12 +21,11 @@ A table of comma-separated (.csv) or tab-separated values (.tsv) has a header, a
                  `CONTAIN:relation` (individuals separated by `;`)
     relation     the tuples of the relation `name`, an argument a column; the header names the arguments
 
-Reads world models in RDF and OWL with rdflib (the extra `rdf`).
-
-A resource that has a type, and is itself no class or property, is an individual; so is every subject or object of an
-object property. Its types and all their superclasses (rdfs:subClassOf) are its properties; a property of resources is a
-relation with two arguments; one with numbers is a measure. Names are what follows the last `#` or `/`. Functors, which
-RDF has no words for, are given by a TOML file that names the graph.
+Graphs in RDF and OWL are read by rdflib (the extra `rdf`). A resource that has a type, and is itself no class or
+property, is an individual; so is every subject or object of an object property. Its types and all their superclasses
+(rdfs:subClassOf) are its properties; a property of resources is a relation with two arguments; one with numbers is a
+measure. Names are what follows the last `#` or `/`. Functors, which RDF has no words for, are given by a TOML file that
+names the graph.
 """
 
 from __future__ import annotations
@@ -40,7 +39,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import FormatError, ModelError, suggestion
+from rerank_plugins import FormatError, ModelError, open_text, suggestion
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.core.json_and_toml import read_json, read_toml_table
 from rerank_plugins.referential.world import Where, World
 from rerank_plugins.referential.world_description import Facts, at_fault, line_of
@@ -55,12 +55,9 @@ def read_graph(path: Path, facts: Facts) -> None:
         from rdflib.namespace import OWL, RDF, RDFS
     except ImportError:
         raise ModelError(f"{path}: reading RDF needs rdflib: install 'rerank-plugins[rdf]'") from None
-    graph = rdflib.Graph()
+    graph, text = rdflib.Graph(), _text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         graph.parse(data=text, format=GRAPHS.get(path.suffix, "turtle"))
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
     except Exception as error:  # the parsers of rdflib raise errors of many kinds
         line = getattr(error, "lines", None)
         message = f"not valid {GRAPHS.get(path.suffix, 'turtle')}: {type(error).__name__}"
@@ -136,9 +133,13 @@ TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0":
 Row = tuple[list[str], Where]
 
 
+def _line(path: Path, number: int) -> tuple[str, int]:
+    return str(path), number
+
+
 def read_table(path: Path, holds: str, name: str, facts: Facts, named: Where | None = None) -> None:
     """Add the facts of a table. Raises FormatError with the line; `named` is where another file names this one."""
-    named = named or partial(_at, str(path), None)
+    named = named or (lambda: (str(path), None))
     if holds not in HOLDS:
         raise at_fault(named, f"a table holds {holds!r}{suggestion(holds, HOLDS)}")
     if holds == "relation" and not name:
@@ -192,29 +193,22 @@ def _number(cell: str) -> float | str:
 
 def _rows(path: Path, named: Where) -> Iterator[Row]:
     """The rows of a table with their positions in the file, header first. FormatError: a row of another length."""
+    if not path.is_file():
+        raise at_fault(named, "no such file" if named()[0] == str(path) else f"{path}: no such file")
     try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            reader = csv.reader(stream, delimiter=TABLES.get(path.suffix, ","))
+        with open_text(path) as lines:
+            reader = csv.reader(lines, delimiter=TABLES.get(path.suffix, ","))
             width = 0
             for row in reader:
-                cells, where = [cell.strip() for cell in row], partial(_at, str(path), reader.line_num)
+                cells, where = [cell.strip() for cell in row], partial(_line, path, reader.line_num)
                 if not any(cells):
                     continue
                 width = width or len(cells)
                 if len(cells) != width:
                     raise at_fault(where, f"{len(cells)} columns, wanted the {width} of the header")
                 yield cells, where
-    except OSError as error:
-        which = "" if named()[0] == str(path) else f"{path}: "
-        raise at_fault(named, f"{which}cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
     except csv.Error as error:
         raise FormatError(f"not CSV: {error}", path=str(path), line=reader.line_num) from None
-
-
-def _at(path: str, line: int | None) -> tuple[str, int | None]:
-    return path, line
 
 
 KEYS = ("individuals", "property", "relation", "measure", "functor", "taxonomy", "table", "graph")
@@ -235,22 +229,23 @@ def read_world(path: Path) -> World:
 def files_of_world(path: Path) -> list[Path]:
     """The files that a world model in TOML or JSON names; none for another format, or if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         table = read_json(text) if path.suffix == ".json" else read_toml_table(text)
         names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
         return [path.parent / name for name in names]
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # `read_world` says what is wrong
+    except (FormatError, *DAMAGE):  # `read_world` raises the error
         return []
 
 
+def _text(path: Path) -> str:
+    with open_text(path) as lines:
+        return "".join(lines)
+
+
 def _read_described(path: Path, facts: Facts) -> None:
+    text = _text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         table: Any = read_json(text) if path.suffix == ".json" else read_toml_table(text)
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
     except json.JSONDecodeError as error:
         raise FormatError(f"not valid JSON: {error.msg}", path=str(path), line=error.lineno) from None
     except tomllib.TOMLDecodeError as error:
@@ -264,13 +259,9 @@ class _Reader:
     def __init__(self, path: Path, text: str, facts: Facts) -> None:
         self.path, self.text, self.facts = path, text, facts
 
-    def place(self, *words: str) -> tuple[str, int]:
-        """The file, and the line on which the words are found, each at or after the one before it."""
-        return str(self.path), line_of(self.text, words)
-
     def at(self, *words: str) -> Where:
-        """A function that returns that position."""
-        return partial(self.place, *words)
+        """The file, and the line on which the words are found, each at or after the one before it."""
+        return lambda: (str(self.path), line_of(self.text, words))
 
     def wanted(self, value: Any, kind: type, what: str, *words: str) -> Any:
         """The value. Raises FormatError if it is of another kind, or a list with anything but strings."""

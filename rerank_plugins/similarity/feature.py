@@ -25,6 +25,7 @@ from rerank_plugins.core.interfaces import FeatureExtractor, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors, source_of
 from rerank_plugins.similarity import structured_vectors
 from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Space, Weighting
@@ -87,10 +88,8 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     def _lines(self) -> list[str]:
         if self.file is None:
             return []
-        try:
-            return self.file.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{self.file}: cannot be read as text ({error})") from None
+        with open_text(self.file) as lines:
+            return [line.rstrip("\r\n") for line in lines]
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, components) similarities, or their weighted means for `list`; 0 for a text without known words.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerank_plugins import FloatArray, Sentence
+from rerank_plugins.similarity.measures.word_alignment import harmonic_mean
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.parsing import SvsParser
@@ -89,12 +90,6 @@ def pair_by_pair(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _similarities(a: FloatArray, b: FloatArray, product: Product) -> tuple[FloatArray, FloatArray]:
     top, left, right = range(PARTS)
-    straight = harmonic(product(a[:, left], b[:, left]), product(a[:, right], b[:, right]))
-    crossed = harmonic(product(a[:, left], b[:, right]), product(a[:, right], b[:, left]))
+    straight = harmonic_mean(product(a[:, left], b[:, left]), product(a[:, right], b[:, right]))
+    crossed = harmonic_mean(product(a[:, left], b[:, right]), product(a[:, right], b[:, left]))
     return product(a[:, top], b[:, top]), np.maximum(straight, crossed)
-
-
-def harmonic(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The harmonic mean of non-negative numbers; 0 where either is 0."""
-    total = a + b
-    return np.asarray(2 * a * b / np.where(total > 0, total, 1.0), np.float64)

@@ -19,15 +19,12 @@ from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, cache_fo
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.model import NgramModel
-from rerank_plugins.substitutes.queues import Queues
+from rerank_plugins.substitutes.queues import FILE, Queues
 from rerank_plugins.substitutes.search import search_places
 from rerank_plugins.substitutes.window_scores import score_places
 
-KIND = "substitute-queues"
 FOLDER = "queues"
 FORM = 2  # of the queues: a change of what they hold needs another number
 
@@ -48,27 +45,19 @@ def queues_of(model: Path, tables: BackoffTables) -> Queues:
     path = queue_file(model)
     if path is not None and path.exists():
         try:
-            return _mapped(path, tables)
+            queues = FILE.read(path)
+            if (len(queues.base_words), len(queues.left_words)) == (tables.sizes[0], sum(tables.sizes[1:])):
+                return queues
+            logger.warning("%s: the queues of another model, which are sorted again", path)
         except ModelError as error:
             logger.warning("%s; the queues are sorted again", error)
     queues = Queues.build(tables)
     if path is not None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_model(path, KIND, {"model": model.name}, {name: getattr(queues, name) for name in Queues.names()})
+            FILE.write(queues, path)
         except OSError as error:
             logger.warning("%s: the sorted queues cannot be kept (%s)", path, error.strerror)
-    return queues
-
-
-def _mapped(path: Path, tables: BackoffTables) -> Queues:
-    _, arrays = read_model(path, KIND)
-    seen = len(tables.events) - tables.sizes[0]
-    if missing := [name for name in Queues.names() if name not in arrays]:
-        raise ModelError(f"{path}: damaged queues: there is no {', '.join(missing)}")
-    queues = Queues(**{name: arrays[name] for name in Queues.names()})
-    if len(queues.base_words) != tables.sizes[0] or not len(queues.left_words) == len(queues.right_words) == seen:
-        raise ModelError(f"{path}: damaged queues: they do not fit the model")
     return queues
 
 
@@ -107,15 +96,11 @@ class FastSubs:
 
     @classmethod
     def load(cls, path: Path, *, unknown: bool = False) -> FastSubs:
-        """The model of a file, with its queues from the cache  if they have been sorted before.
+        """The model of a file, with its queues from the cache if they have been sorted before.
 
         Raises ModelError for a file that is missing, damaged, not an n-gram model or a KenLM binary, whose n-grams
         cannot be listed.
         """
-        if is_kenlm_binary(path):
-            raise ModelError(
-                f"{path}: this is a KenLM binary, whose n-grams cannot be listed; give the ARPA file it was built from"
-            )
         ngrams = NgramModel.load(path)
         return cls(ngrams, unknown, queues_of(path, ngrams.tables))
 
@@ -187,4 +172,4 @@ class FastSubs:
 
     @cached_property
     def _arrays(self) -> tuple[Any, ...]:
-        return tuple(getattr(self.queues, name) for name in Queues.names())
+        return self.queues.arrays

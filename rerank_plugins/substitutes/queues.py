@@ -29,7 +29,7 @@ entry, of which each entry sets four. What a filter denies is certain.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import njit
@@ -39,6 +39,7 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
+from rerank_plugins.kit.files.declared import Array, ModelFile
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_numbers import EOS
 
@@ -117,25 +118,25 @@ class Queues:
     `closed` (1): whether the model has each n-gram's end, the n-gram without its first word, as unpruned models have.
     """
 
-    base_words: IntArray
-    base_keys: Keys
-    halves: Keys
-    left_words: IntArray
-    left_keys: Keys
-    right_rows: LongArray
-    right_symbols: IntArray
-    right_starts: LongArray
-    right_words: IntArray
-    right_keys: Keys
-    middle_rows: LongArray
-    middle_symbols: IntArray
-    middle_starts: LongArray
-    middle_words: IntArray
-    middle_keys: Keys
-    children: IntArray
-    pairs: LongArray
-    triples: LongArray
-    closed: BoolArray
+    base_words: Annotated[IntArray, Array("V")]
+    base_keys: Annotated[Keys, Array("V")]
+    halves: Annotated[Keys, Array("V")]
+    left_words: Annotated[IntArray, Array("N")]
+    left_keys: Annotated[Keys, Array("N")]
+    right_rows: Annotated[LongArray, Array("C+1")]
+    right_symbols: Annotated[IntArray, Array("R")]
+    right_starts: Annotated[LongArray, Array("R+1")]
+    right_words: Annotated[IntArray, Array("N")]
+    right_keys: Annotated[Keys, Array("N")]
+    middle_rows: Annotated[LongArray, Array("V+1")]
+    middle_symbols: Annotated[IntArray, Array("M")]
+    middle_starts: Annotated[LongArray, Array("M+1")]
+    middle_words: Annotated[IntArray, Array("W")]
+    middle_keys: Annotated[Keys, Array("W")]
+    children: Annotated[IntArray, Array("C+1")]
+    pairs: Annotated[LongArray, Array("*")]
+    triples: Annotated[LongArray, Array("*")]
+    closed: Annotated[BoolArray, Array("*")]
 
     @classmethod
     def build(cls, tables: BackoffTables) -> Queues:
@@ -174,10 +175,13 @@ class Queues:
             first_children(contexts), *seen_filters(tables, owner, has_suffix), np.array([has_suffix.all()]),
         )  # fmt: skip
 
-    @classmethod
-    def names(cls) -> list[str]:
-        """The names of the arrays."""
-        return [field.name for field in fields(cls)]
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays in the order in which kernels take them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+
+FILE = ModelFile(Queues, "substitute-queues", "file of queues")
 
 
 def _up(keys: FloatArray) -> Keys:

@@ -36,15 +36,6 @@ def score_word(
 
 
 @filling_kernel
-def score_every_word(
-    contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, scores: Any
-) -> None:
-    """Fill in S(w) of every word of the vocabulary."""
-    for word in range(len(scores)):
-        scores[word] = score_word(contexts, events, levels, unseen, left, length, right, word)
-
-
-@filling_kernel
 def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
     """The longest known context after a token, the start of a sentence included."""
     if token == bos:

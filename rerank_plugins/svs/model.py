@@ -174,7 +174,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
     with np.errstate(divide="ignore"):
         arrays |= {name: log(p).astype(precision) for name, p in logs.items()}
-    return write_packed(path, KIND, model.settings, arrays)
+    return write_packed(path, KIND, model.settings, arrays, model.categories)
 
 
 def read_model(path: Path) -> SvsModel:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SvsTrainer(TreebankTrainer):
-    """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets.
+    """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets or of CoNLL-U.
 
     EM over the given trees clusters the headwords into concepts, by the rules that a concept takes part in and the
     concepts that it modifies. `rerank svs clusters MODEL` shows the clusters; `svs,model=MODEL` is a parser. Held-out
@@ -45,11 +45,11 @@ class SvsTrainer(TreebankTrainer):
         50.0, within="[0, ]", doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior."
     )
     head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of the same kind of prior on P_H.")
-    annotations: str = option(
-        "klein-manning",
+    annotations: str | None = option(
+        None,
         metavar="NAMES",
         doc="State splits: klein-manning, or some of its splits; transitive and frame annotate verbs with their "
-        "arguments.",
+        "arguments. Default: klein-manning for English trees in brackets, none for others.",
     )
     rare: int = option(
         20,
@@ -66,7 +66,11 @@ class SvsTrainer(TreebankTrainer):
         from rerank_plugins.svs.states import named
         from rerank_plugins.svs.training import SvsSettings
 
-        names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
+        self.check_heads(data, "svs")
+        chosen = self.annotations
+        if chosen is None:
+            chosen = "klein-manning" if self.has_english_labels(data) else ""
+        names = self.named_annotations(data, chosen)
         named(names)
         clustering = Clustering(
             self.concepts, self.iterations, self.restarts, data.seed, rule_prior=self.rule_prior,
@@ -82,7 +86,7 @@ class SvsTrainer(TreebankTrainer):
                 parse = parser.parse(tuple(sentence))
                 return parse.tree() if parse else None
 
-            return parse_held_out(paths, lambda sentences: [best_tree(sentence) for sentence in sentences])
+            return parse_held_out(paths, lambda sentences: [best_tree(sentence) for sentence in sentences], self.tags)
 
         sizes = (
             f"{model.concepts} concepts, {len(model.symbols):,} symbols ({len(model.categories):,} categories, "
@@ -93,7 +97,7 @@ class SvsTrainer(TreebankTrainer):
 
     def _model(self, data: TrainingData, settings: SvsSettings) -> SvsModel:
         """A model of the treebanks; a line is printed for each restart of EM."""
-        from rerank_plugins.constituency.trainer import treebank
+        from rerank_plugins.constituency.treebank_files import treebank
         from rerank_plugins.svs.training import train_svs
 
         runs, iterations = settings.clustering.runs, settings.clustering.iterations
@@ -108,7 +112,7 @@ class SvsTrainer(TreebankTrainer):
                 objectives.append(step.objective)
 
         weights, tagged = self.weighed(data)
-        treebanks = [treebank(path, data.report) for path in weights]
+        treebanks = [treebank(path, data.report, self.tags) for path in weights]
         model = train_svs(treebanks, list(weights.values()), settings, after, tagged)
         if runs > 1 and objectives:
             data.report(f"kept restart {objectives.index(max(objectives)) + 1}, whose result is the likeliest")

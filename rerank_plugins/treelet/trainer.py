@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from rerank_plugins import ConfigError, Trained, Trainer, TrainingData, Tree, counted, option
+from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, Tree, counted, option
+from rerank_plugins.core.trained_on import described
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.headlex import HeadlexModel
@@ -20,11 +21,11 @@ BLOCK = 1000  # held-out trees that are scored at a time
 class TreeletLMTrainer(Trainer):
     """Train a treelet language model on FILEs.
 
-    A FILE whose name ends in .ptb, .mrg or .brackets (also compressed) is a treebank of Penn-style brackets; any other
-    is text with one sentence per line. Text is parsed during training, and the best tree of each sentence is used. Its
-    parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and the next
-    one parses nothing again. In a corpus of fewer than twice `--signatures-after` sentences, the words that occur once
-    become signatures instead.
+    A FILE whose name ends in .ptb, .mrg or .brackets (also compressed) is a treebank of Penn-style brackets, one in
+    .conllu a treebank of dependencies, which become phrases; any other is text with one sentence per line. Text is
+    parsed during training, and the best tree of each sentence is used. Its parses are stored in the cache of parses,
+    so that an interrupted training continues where it stopped, and the next one parses nothing again. In a corpus of
+    fewer than twice `--signatures-after` sentences, the words that occur once become signatures instead.
 
     \b
     rerank train treelet-lm treebank.ptb news.txt.xz --held-out dev.ptb \\
@@ -58,9 +59,14 @@ class TreeletLMTrainer(Trainer):
         0.1, within="[0, 1]", doc="Proportion of the new words that become signatures from then on."
     )
 
+    tags: Literal["upos", "xpos"] = option(
+        "upos", doc="Tags of the words of CoNLL-U: universal ones, or those of the treebank (XPOS)."
+    )
+
     def train(self, data: TrainingData) -> Trained:
         """A `TreeletModel`, or a `HeadlexModel`. Raises ModelError where there are no trees."""
         from rerank_plugins.kit.backoff.smoothing import parse_prune
+        from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
         from rerank_plugins.treelet import headlex, training
         from rerank_plugins.treelet.headlex import write_model as write_headlex
         from rerank_plugins.treelet.model import Settings, write_model
@@ -77,20 +83,36 @@ class TreeletLMTrainer(Trainer):
             if self.min_rule_count > 1 or any(map(any, pruned.values())):
                 raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
             baseline = headlex.Settings(self.min_count, **unknown)
-            lexicalised = headlex.collect(data.examples(), data.workspace)
+            lexicalised = headlex.collect(self._trees(data), data.workspace)
             model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
             settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
-            collector = training.collect(data.examples(), settings, data.workspace)
+            collector = training.collect(self._trees(data), settings, data.workspace)
             model, write = training.train(collector, settings, **estimation), write_model
         model = replace(model, provenance={**model.provenance, **data.provenance})
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
+        labels = kind_of_labels([*model.symbols.phrases, *model.symbols.tags])
         sizes = f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
         return Trained(
-            lambda path: write(model, path, data.trained_on()),
+            lambda path: write(model, path, replace(data.trained_on(), labels=labels)),
             [f"{trees}{data.parsed}, {words}, {sizes}"],
             evaluate=lambda held_out: evaluate(model, held_out),
         )
+
+    def _trees(self, data: TrainingData) -> Iterator[Tree]:
+        """Yield the trees. Raises ConfigError for labels that the English heads and transformations do not fit."""
+        from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
+
+        fitting = {"pcfg": ("", "upos", "xpos"), "headlex": ("upos", "xpos")}.get(self.variant, ("upos",))
+        for number, tree in enumerate(data.examples()):
+            if not number and not TrainedOn(data.language).may_be_english:
+                labels = kind_of_labels(node.label for node in tree.nodes())
+                if labels not in fitting:
+                    raise ConfigError(
+                        f"--variant {self.variant} reads {described(labels)} by English rules, and the language is "
+                        f"{data.language!r}: train on dependencies (CoNLL-U) with UPOS tags, or with --variant pcfg"
+                    )
+            yield tree
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def test_the_config_of_translations_passes_the_check_and_runs(place):
     assert "test: test.nbest; references test.en; source test.de\n" in ran.err
     text = (place / "work.toml").read_text()
     assert '[[feature]]\nuse = "hhmm-lm"' not in text
-    assert "#   hhmm-lm: the embedded model reads English, and the hypotheses are in de" in text
+    assert "#   hhmm-lm: no model of de: there are models of en, and a package such as rerank-models-de can add" in text
     assert " ms a text, " in text
     assert 'use = "untranslated"' in text
     assert 'use = "ngram-lm"\nmodel = "lm.arpa"' in text

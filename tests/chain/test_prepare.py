@@ -2,6 +2,7 @@
 
 import pytest
 
+from rerank_plugins.core.dependency_tree import read_conllu
 from tests.command_line import done, refused
 
 CONFIG = """
@@ -102,3 +103,56 @@ def test_an_option_may_name_a_model_that_is_trained_before(place):
     )
     assert "trained 2 models of 2" in done("prepare", place / "job.toml").err
     assert "trained 0 models of 2" in done("prepare", place / "job.toml").err
+
+
+def test_the_parser_of_a_training_may_be_a_table_of_the_config(place):
+    """Its paths are relative to the config, and a model is trained again when the files of its parser change."""
+    (place / "job.toml").write_text(
+        """
+        nbest = { use = "moses" }
+        [parser.ours]
+        use = "treebank"
+        path = "bank.conllu"
+        [[model]]
+        train = "dependency-lm"
+        inputs = ["words.en"]
+        output = "models/words.deplm"
+        options = { parser = "ours", language = "en", order = 2 }
+        """
+    )
+    (place / "words.en").write_text("sie\n")
+    assert "1 word, " in done("prepare", place / "job.toml").err
+    assert "trained 0 models of 1" in done("prepare", place / "job.toml").err
+    (place / "bank.conllu").write_text(BANK + BANK.replace("sie", "er"))
+    assert "trained 1 model of 1" in done("prepare", place / "job.toml").err
+
+
+def test_weights_name_files_as_the_config_does(place):
+    """A treebank of parsed text counts less than that of people, in a grammar of both."""
+    (place / "job.toml").write_text(
+        """
+        nbest = { use = "moses" }
+        [[model]]
+        train = "grammar"
+        inputs = ["gold.ptb", "models/parsed.ptb"]
+        output = "models/own.pcfg"
+        options = { language = "en", splits = 0, weight = ["models/parsed.ptb=0.25"] }
+        """
+    )
+    (place / "models").mkdir()
+    (place / "gold.ptb").write_text("(S (NP (N dogs)) (VP (V bark)))\n")
+    (place / "models" / "parsed.ptb").write_text("(S (NP (N cats)) (VP (V bark)))\n")
+    assert "trained 1 model of 1" in done("prepare", place / "job.toml").err
+
+
+def test_a_treebank_of_parsed_text_is_a_model(place):
+    """Its trees are those of treebanks and of parsed text, without those of too many words."""
+    (place / "words.en").write_text("sie\ner\n")
+    long = BANK.replace("\n\n", "\n2\tda\tda\tADV\tRB\t_\t1\tadvmod\t_\t_\n\n")
+    (place / "more.conllu").write_text(BANK.replace("sie", "er") + long)
+    ran = done("train", "treebank", place / "bank.conllu", place / "words.en", place / "more.conllu", "--longest", "1",
+               "-p", f"treebank,path={place}/bank.conllu,second={place}/more.conllu", "-o", place / "out.conllu")  # fmt: skip
+    trees = list(read_conllu((place / "out.conllu").read_text().splitlines()))
+    assert [tree.words for tree in trees] == [("sie",), ("sie",), ("er",), ("er",)]
+    assert "4 trees" in ran.err
+    assert "4 words" in ran.err

@@ -9,7 +9,7 @@ import pytest
 
 from rerank_adapters.chain.tuning import cross_validate, prepare
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds
-from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, select_families, selection_table, standard_error
+from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, selection_table, standard_error
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.errors import ConfigError
 from tests.command_line import done
@@ -28,6 +28,11 @@ def data():
     return prepare(table, statistics, METRIC)
 
 
+def select_families(data, families, *, seed=1, **settings):
+    """The selection by MIRA from equal weights."""
+    return Selecting(TUNER, TUNER, families, **settings).select(data, np.ones(6), seed)
+
+
 def held_out(data, kept):
     """The held-out score of these families, from a table in which the weights of all others are fixed at 0."""
     names = [name for family, names in FAMILIES.items() if family not in kept for name in names]
@@ -37,7 +42,7 @@ def held_out(data, kept):
 
 
 def test_each_round_adds_the_best_family(data):
-    result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3, margin=0.0, threads=2)
+    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=0.0, threads=2)
     kept, left = ["base"], ["good", "noise", "more noise", "better"]
     assert result.steps[0].held_out == held_out(data, kept)
     for step in result.steps[1:3]:
@@ -57,25 +62,23 @@ def test_each_round_adds_the_best_family(data):
 def test_a_margin_keeps_fewer(data):
     kept = []
     for margin in (0.0, 1.0, 1e9):
-        result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3, margin=margin)
+        result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=margin)
         kept.append(len(result.families))
         first = next(i for i, step in enumerate(result.steps) if step.behind <= margin * step.error)
         assert result.kept == first + 1
     assert kept[0] >= kept[1] >= kept[2] == 1
     assert {"good", "better"} <= set(result.left_out)
-    assert "better" in select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3).families
+    assert "better" in select_families(data, FAMILIES, always=["base"], folds=3, seed=3).families
 
 
 def test_the_search_ends_where_nothing_is_gained(data):
     statistics = np.ones_like(data.statistics)  # whatever is chosen, the score is the same
     families = {f"{i}": [f"f{i}"] for i in range(6)}
-    result = select_families(dataclasses.replace(data, statistics=statistics), families, TUNER, np.ones(6), folds=2)
+    result = select_families(dataclasses.replace(data, statistics=statistics), families, folds=2)
     assert len(result.steps) == 1 + PATIENCE
     assert result.families == ("0",)  # without which nothing would be left to choose by
     assert result.left_out == ("1", "2", "3", "4", "5")
-    others = select_families(
-        dataclasses.replace(data, statistics=statistics), {"0": ["f0"]}, TUNER, np.ones(6), folds=2
-    )
+    others = select_families(dataclasses.replace(data, statistics=statistics), {"0": ["f0"]}, folds=2)
     assert others.families == ()
 
 
@@ -107,11 +110,11 @@ def test_a_selection_is_made_on_the_folds_that_are_tuned_on(data):
 
 def test_too_many_folds_are_refused(data):
     with pytest.raises(ConfigError, match="25 folds of 24 segments"):
-        select_families(data, FAMILIES, TUNER, np.ones(6), folds=25)
+        select_families(data, FAMILIES, folds=25)
 
 
 def test_the_table_says_what_is_kept(data):
-    result = select_families(data, FAMILIES, TUNER, np.ones(6), always=["base"], folds=3, seed=3)
+    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3)
     table = selection_table(result, "errors")
     assert [row[0] for row in table.rows] == ["base", *(f"+ {step.family}" for step in result.steps[1:])]
     marks = [row[-1] for row in table.rows]

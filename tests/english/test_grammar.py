@@ -8,7 +8,7 @@ from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.core.interfaces import Parse, Parser
 from rerank_plugins.english.english_lexicon import english
 from rerank_plugins.english.feature import GrammarViolationsFeature
-from rerank_plugins.english.frame_counts import Counts
+from rerank_plugins.english.frame_counts import VERB_COUNTS, Counts
 from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
 from rerank_plugins.english.rules.violations import VALUES, grammar_values
 from rerank_plugins.english.word_forms import VerbForms, noun_numbers, verb_paradigms
@@ -184,11 +184,17 @@ def test_the_embedded_lexicon():
     lexicon = english()
     assert lexicon.verbs["see"] == ("see", "sees", "saw", "seen", "seeing")
     assert lexicon.slots("hurt") == {"base", "past", "participle"}
-    assert lexicon.frame_share("vanish", "intransitive") > 0.8 > 0.2 > lexicon.frame_share("kiss", "intransitive")
+    assert (
+        lexicon.frame_proportion("vanish", "intransitive")
+        > 0.8
+        > 0.2
+        > lexicon.frame_proportion("kiss", "intransitive")
+    )
     assert sum(
-        lexicon.frame_share("see", frame) for frame in ("transitive", "intransitive", "clausal", "passive")
+        lexicon.frame_proportion("see", frame) for frame in ("transitive", "intransitive", "clausal", "passive")
     ) == pytest.approx(1)
-    assert lexicon.frame_share("unknown", "passive") == pytest.approx(lexicon.average_share("passive"))
+    totals = [sum(counts[frame] for counts in lexicon.frames.values()) for frame in VERB_COUNTS[:4]]
+    assert lexicon.frame_proportion("unknown", "passive") == pytest.approx(totals[3] / sum(totals), rel=1e-4)
     assert (lexicon.gender("mary", name=True), lexicon.gender("lady", name=False)) == ("f", "f")
     assert (lexicon.animate("teacher"), lexicon.animate("house")) == (True, False)
     assert (lexicon.noun_number("children"), lexicon.other_number("children")) == ("p", "child")

@@ -25,8 +25,8 @@ import numpy as np
 
 from rerank_adapters.applications.completion.complete import (
     combined_answers,
-    completion_config,
     completion_data,
+    completion_job,
     read_questions,
 )
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
@@ -182,7 +182,7 @@ def main(
     jobs: int,
 ) -> None:
     """Train the models, answer the questions and print the table."""
-    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(BUILTIN))
+    job = completion_job(Job.create(Config(jobs=jobs), load_plugins(BUILTIN)))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
     sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]

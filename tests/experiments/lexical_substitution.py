@@ -20,7 +20,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -30,9 +30,10 @@ from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.substitutes.window_scores import score_every_word, step
+from rerank_plugins.substitutes.window_scores import score_word, step
 from tests.experiments.experiment import FILE, FOLDER, counted, experiment, file_of
 
 TREEBANKS = ("treebank_ewt/ewt-train.conllu.xz", "treebank_gum/gum-train.conllu.xz")
@@ -102,6 +103,15 @@ def read_forms(data: Path) -> tuple[dict[tuple[str, str], list[str]], dict[tuple
                         lemmas[form, part] = lemma
                         forms[lemma, part].append(form)
     return forms, lemmas
+
+
+@filling_kernel
+def score_every_word(
+    contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, scores: Any
+) -> None:
+    """Fill in S(w) of every word of the vocabulary."""
+    for word in range(len(scores)):
+        scores[word] = score_word(contexts, events, levels, unseen, left, length, right, word)
 
 
 def average_precision(ranked: Sequence[float]) -> float:

@@ -36,8 +36,8 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged, tagged_words, with_unknown
 from rerank_plugins.constituency.model_file import read_or_embedded
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
-from rerank_plugins.constituency.trainer import read_tagged
 from rerank_plugins.constituency.training import KEPT
+from rerank_plugins.constituency.treebank_files import read_tagged
 from rerank_plugins.constituency.treebank_grammar import Forest, grammar_of_counts, productions
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree

@@ -9,13 +9,19 @@ of 5-fold cross-validation on the tuning set, with mean and standard deviation o
 There is a table for each metric, with 95 % intervals and the p-values of approximate randomisation. The p-values of a
 column of a table are corrected by Holm's method for their number.
 
+With `--add FEATURE` (`name,option=value`, files relative to CONFIG) the rows show instead what further features bring
+to some of these systems, each alone and all together. With `--halves` the weights are tuned on the test set too: each
+set is reranked by the weights of the other, and the scores are those of both sets together.
+
 \b
     DATA=… python -m tests.experiments.tatoeba_table configs/tatoeba-de-en.toml
+    DATA=… python -m tests.experiments.tatoeba_table configs/neural.toml --halves \
+        --add "column,label=reverse,file=../work/neural/{set}.reverse.gz"
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +35,7 @@ from rerank_adapters.chain.extraction import feature_names
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, cross_validate
-from rerank_adapters.config import DataSet, read_config
+from rerank_adapters.config import DataSet, plugin_table, read_config
 from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
@@ -94,6 +100,21 @@ def systems_of(job: Job) -> Iterator[System]:
     yield System(EVERYTHING, everything, WITHOUT_SYNTAX if syntax else base.name)
 
 
+def with_added(systems: Iterable[System], added: Sequence[str]) -> Iterator[System]:
+    """Some of the systems, each before those with the added features; syntax is left out beside all of them too."""
+    kept, over = {system.name: system for system in systems}, FIRST
+    together = [tuple(added)] if len(added) > 1 else []
+    for base in (DECODER, f"+ {LISTS}", f"+ {NGRAMS}", EVERYTHING):
+        if base in kept:
+            yield replace(kept[base], over=over)
+            for labels in (*((label,) for label in added), *together):
+                yield System(f"{base}, {' and '.join(labels)}", kept[base].labels | set(labels), base)
+            over = base
+    if WITHOUT_SYNTAX in kept:
+        both = " and ".join(added)
+        yield System(f"{WITHOUT_SYNTAX}, {both}", kept[WITHOUT_SYNTAX].labels | set(added), f"{EVERYTHING}, {both}")
+
+
 class Lists:
     """A set of lists with its references, and a table of all features of the config."""
 
@@ -118,46 +139,64 @@ class Lists:
 
 @experiment("tatoeba_table", __doc__)
 @click.argument("config", type=FILE)
+@click.option("--add", "added", multiple=True, metavar="FEATURE", help="Show what this feature brings (repeatable).")
+@click.option("--halves", is_flag=True, help="Rerank each of the two sets by weights that are tuned on the other.")
 @click.option("--seeds", type=click.IntRange(0), default=5, help="Cross-validate with this many seeds; 0: not at all.")
 @click.option("--jobs", type=click.IntRange(1), help="Extract features in this many processes.")
 @click.option("--no-test", is_flag=True, help="Print only held-out scores, and leave the test set alone.")
-def main(config: Path, seeds: int, jobs: int | None, no_test: bool) -> None:
+def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: int | None, no_test: bool) -> None:
     """Extract the features once, tune and compare all systems, and print the tables."""
     job, of_tune, of_test = job_of(config, jobs)
     systems = list(systems_of(job))
-    tune = Lists(job, of_tune)
-    test = None if no_test else Lists(job, of_test)
-    outputs = {} if test is None else {FIRST: [nbest[0].text for nbest in test.data.nbests]}
+    if added:
+        tables = [plugin_table(spec) for spec in added]
+        systems = list(with_added(systems, [str(table.get("label", table["use"])) for table in tables]))
+        job = job.with_config({"feature": [*job.config.feature, *tables]})
+    tune = Lists(job.for_set("tune"), of_tune)
+    test = None if no_test else Lists(job.for_set(of_test.name), of_test)
+    directions = [] if test is None else [(tune, test), (test, tune)][: 1 + halves]
+    reranked = [lists for _, lists in directions]
+    outputs = {FIRST: [nbest[0].text for lists in reranked for nbest in lists.data.nbests]} if reranked else {}
     held_out, columns = {FIRST: ""}, {FIRST: ""}
     for system in systems:
         say(f"tuning {system.name}")
         problem = tune.of(system.labels)
-        start = start_of(job, tune.data, problem.table)
         columns[system.name] = str(len(problem.table.names))
         held_out[system.name] = ""
         if seeds:
+            start = start_of(job, tune.data, problem.table)
             row = cross_validate(problem, {system.name: job.tuner}, start, 5, range(1, seeds + 1)).rows[0]
             held_out[system.name] = f"{row.mean:.2f}" + ("" if row.spread is None else f" ± {row.spread:.2f}")
-        if test is None:
-            continue
-        result = job.tuner.tune(problem, start, np.random.default_rng(job.config.seed))
-        seen = test.of(system.labels)
-        outputs[system.name] = test.texts(chosen_rows(seen, result))
-        if system.name == EVERYTHING:
-            rng = np.random.default_rng(job.config.seed)
-            decision = Mbr(weights="start").tune(problem, result.weights, rng)
-            outputs[MBR] = test.texts(chosen_rows(seen, decision))
+        with_mbr = system.name == EVERYTHING and not added
+        for learnt, seen in directions:
+            texts = choices(job, learnt, seen, system, with_mbr)
+            for name, chosen in zip((system.name, MBR), texts, strict=False):
+                outputs.setdefault(name, []).extend(chosen)
+        if with_mbr and test is not None:
             held_out[MBR], columns[MBR] = "", columns[EVERYTHING]
     over = {system.name: system.over for system in systems} | {MBR: EVERYTHING}
     if test is None:
         rows = [(name, columns[name], held_out[name]) for name in over if name in held_out]
         print(markdown_table(Table(job.measures[0].name, ("features", "columns", "held out"), tuple(rows))))
         return
-    pairs = [(name, other) for name, other in over.items() if other != FIRST]
-    evaluation = compare(job, outputs, test.data.references, baseline=FIRST, nbests=test.data.nbests, pairs=pairs)
+    pairs = [(name, other) for name, other in over.items() if other != FIRST and name in outputs]
+    references = [several for lists in reranked for several in lists.data.references]
+    nbests = [nbest for lists in reranked for nbest in lists.data.nbests]
+    evaluation = compare(job, outputs, references, baseline=FIRST, nbests=nbests, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
         print(markdown_table(table_of(evaluation, metric, over, more)))
+
+
+def choices(job: Job, learnt: Lists, seen: Lists, system: System, with_mbr: bool) -> list[list[str]]:
+    """The hypotheses that weights tuned on `learnt` choose in `seen`, and those of MBR decisions by these weights."""
+    problem, wanted = learnt.of(system.labels), seen.of(system.labels)
+    start, rng = start_of(job, learnt.data, problem.table), np.random.default_rng(job.config.seed)
+    results = [job.tuner.tune(problem, start, rng)]
+    if with_mbr:
+        rng = np.random.default_rng(job.config.seed)
+        results.append(Mbr(weights="start").tune(problem, results[0].weights, rng))
+    return [seen.texts(chosen_rows(wanted, result)) for result in results]
 
 
 def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:

@@ -116,7 +116,7 @@ def main(
         name: tuning_data(job.with_config({"metric": [metric]}), lists_read, features)
         for name, metric in METRICS.items()
     }
-    starts = {name: start_weights(job.starting_from(name), lists_read, features) for name in ("uniform", "decoder")}
+    starts = {name: start_weights(job.with_tuning(name), lists_read, features) for name in ("uniform", "decoder")}
     if noise:
         data = {name: _with_noise(tuning, noise) for name, tuning in data.items()}
         starts = {

@@ -203,15 +203,31 @@ def test_the_experiment_runs(tmp_path):
 
 
 @pytest.mark.slow
-def test_only_the_plain_decoder(tmp_path):
+@pytest.mark.parametrize("reverse", [False, True])
+def test_only_the_plain_decoder(tmp_path, reverse):
+    """Turned round, the models translate the .en files into German, by a folder that was made for that."""
+    import make
+
     settings = {"tune": 4, "test": 3, "rounds": 1, "n": 5, "pops": 20, "stack": 10, "more": 0}
+    folder, lists = FOLDER / "mt", tmp_path / "lists"
+    if reverse:
+        for name in ("train.de", "train.en", "tune.de", "tune.en", "test.de", "test.en"):
+            lines = (FOLDER / "mt" / name).read_text(encoding="utf-8").splitlines()[:200]
+            make.save(tmp_path / name, lines)
+        make.train(tmp_path, reverse=True)
+        folder = tmp_path
     done = subprocess.run(
-        [sys.executable, FOLDER / "syntactic_search.py", "--plain", "--lists", tmp_path,
-         *(f"--{name}={n}" for name, n in settings.items())],
+        [sys.executable, FOLDER / "syntactic_search.py", folder, "--plain", "--lists", lists,
+         *(["--reverse"] if reverse else []), *(f"--{name}={n}" for name, n in settings.items())],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert [row[:32].strip() for row in done.stdout.splitlines()[1:]] == ["n-grams"]
-    assert {path.name for path in tmp_path.glob("*.nbest")} == {"plain.tune.1.nbest", "n-grams.test.nbest"}
+    assert {path.name for path in lists.glob("*.nbest")} == {"plain.tune.1.nbest", "n-grams.test.nbest"}
+    language = "de" if reverse else "en"
+    known = set((folder / f"train.{language}").read_text(encoding="utf-8").split())
+    output = (lists / "n-grams.test.nbest").read_text(encoding="utf-8").split(" ||| ")[1].split()
+    assert known & set(output) - {".", ",", "?"}
+    assert (lists / f"test.{language}").exists()
 
 
 def test_held_out_pairs(tmp_path):

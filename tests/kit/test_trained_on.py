@@ -90,7 +90,7 @@ def test_a_parser_of_another_language_is_refused(place):
 @pytest.mark.parametrize("use", ["treelet-lm", "headlex"])
 def test_language_models_of_trees_refuse_it_too(place, use):
     variant = ("--variant", "headlex") if use == "headlex" else ()
-    path = train(place, place / "de.ptb", "--language", "de", *variant, model="treelet-lm")
+    path = train(place, place / "de.conllu", "--language", "de", *variant, model="treelet-lm")
     with pytest.raises(ModelError, match="trained on 'de', and the default parser reads 'en'"):
         Builder(REGISTRY).build("language_model", {"use": use, "model": str(path)})
 

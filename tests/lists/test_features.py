@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.chain.builder import Builder
-from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.lists.decoder_order import DecoderScoreFeature, ReciprocalRankFeature
 from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
@@ -54,10 +54,10 @@ def test_oov_count(tmp_path):
 
 
 def test_word_list_errors(tmp_path):
-    with pytest.raises(ModelError, match=r"no such|No such"):
+    with pytest.raises(FormatError, match=r"none: no such file"):
         OovCountFeature(words=tmp_path / "none").extract(one(["a"]))
     (tmp_path / "latin").write_bytes("Bär".encode("latin-1"))
-    with pytest.raises(ModelError, match="byte 1"):
+    with pytest.raises(FormatError, match="latin:1: byte 2 of the line"):
         OovCountFeature(words=tmp_path / "latin").extract(one(["a"]))
 
 

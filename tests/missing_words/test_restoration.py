@@ -386,7 +386,7 @@ def test_sentences_come_out_as_they_are_read(folder):
             read += 1
             yield Incomplete(str(read), ("the", "dogs", "see"), read)
 
-    located = sharing.in_batches(Locating(folder / "m.mw", "odds", 1), endless(), 1, "the model")
+    located = sharing.in_batches(Locating(folder / "m.mw", "odds", 1), endless(), 1)
     next(located)
     assert read == sharing.BATCH
     located.close()

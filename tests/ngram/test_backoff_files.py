@@ -22,9 +22,8 @@ from rerank_plugins.kit.vocabulary.word_hash import hash_table
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
-from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
-from rerank_plugins.ngram.arpa_reader import parse_line
+from rerank_plugins.ngram.arpa_reader import parse_line, read_unigrams
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
 from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
@@ -256,7 +255,7 @@ def test_the_former_name_of_the_unknown_word(arpa, tmp_path):
         assert len(model.ngrams.tables.events) == size + 1
         assert model.score([["zebra", "the", "zebra"]])[0][2] == pytest.approx(-0.25 * LN10)
         assert "<UNK>" not in model
-        unigrams = read_arpa_unigrams(tmp_path / name)
+        unigrams = read_unigrams(tmp_path / name)
         assert unigrams["<unk>"] == pytest.approx(float(re.search(r"(?i)^(\S+)\t<unk>", content, re.M)[1]) * LN10)
     same(NgramModel.load(tmp_path / "small"), NgramModel.load(tmp_path / "capital"))
 

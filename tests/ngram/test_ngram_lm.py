@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
-from rerank_plugins.ngram.arpa_files import read_arpa_unigrams
+from rerank_plugins.ngram.arpa_reader import read_unigrams
 from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.resources.en import build_unigrams
@@ -176,10 +176,10 @@ def ln_1_grams(path):
 
 
 def test_unigram_model_reads_the_first_section_alone(arpa, tmp_path):
-    table = read_arpa_unigrams(arpa)
+    table = read_unigrams(arpa)
     text = arpa.read_text()
     (tmp_path / "head.arpa").write_text(text[: text.index("\\3-grams")])
-    assert read_arpa_unigrams(tmp_path / "head.arpa") == table
+    assert read_unigrams(tmp_path / "head.arpa") == table
     model = UnigramLanguageModel(arpa, case="exact")
     check_language_model(model)
     for word in WORDS:

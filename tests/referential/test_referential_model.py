@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.referential.expressions import compile_expression
 from rerank_plugins.referential.grammar import read_grammar
+from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.model import ReferentialModel, ground
 from rerank_plugins.referential.trigrams import compile_trigrams
 from rerank_plugins.referential.world_file import read_world
@@ -302,10 +303,12 @@ def test_a_grammar_that_does_not_fit_its_world_or_depth(figures, tmp_path):
         ReferentialModel(figures.world, read_grammar(path))
     with pytest.raises(ConfigError, match=r"a depth of 1 levels, but a sentence of .* takes 2 or more"):
         ReferentialModel(figures.world, figures.grammar, depth=1)
+    with pytest.raises(ConfigError, match="no individual or property 'f9'"):
+        _ = ReferentialModel(figures.world, figures.grammar, context="f9").transitions
     for options, message in (
-        ({"beam": -1}, "a beam of -1 hypotheses"),
-        ({"vacuous": 0.0}, "vacuous is 0.0"),
-        ({"context": "f9"}, "no individual or property 'f9'"),
+        ({"beam": -1}, "beam is -1, wanted 1 or more hypotheses, or 0 for all"),
+        ({"depth": 0}, "depth is 0, wanted 1 or more levels"),
+        ({"vacuous": 0.0}, "vacuous is 0.0, wanted more than 0"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            _ = ReferentialModel(figures.world, figures.grammar, **options).transitions
+        with pytest.raises(ValueError, match=message):
+            ReferentialLanguageModel(path, path, **options)

@@ -21,7 +21,7 @@ from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluat
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.html import headline, html_page
 from rerank_adapters.report.output import drawn as drawn_report
-from rerank_adapters.report.run_facts import Contribution, Contributions, ListLengths, RunFacts, WeightShare
+from rerank_adapters.report.run_facts import Contribution, Contributions, ListLengths, RunFacts, TunedWeight
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines, tick_label, ticks
 from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
 from rerank_adapters.report.terminal import fitted, print_changes, print_evaluation, print_table
@@ -346,7 +346,7 @@ def test_facts_of_a_run_are_on_the_page(evaluation):
         tuning_score=31.4159,
         tuned_at="2026-01-02 03:04",
         contributions=Contributions((row, replace(row, family="all of syntax", error=2.0)), 41.25, 5, 100),
-        weights=(WeightShare("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), WeightShare("length", -1.0, -0.1)),
+        weights=(TunedWeight("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), TunedWeight("length", -1.0, -0.1)),
         samples=50,
         curve=((30.0, 31.0), (29.0, 31.4)),
         lists=ListLengths((1, 2, 4), (40.0, 50.0, 60.0), (40.0, 45.0, 46.0)),

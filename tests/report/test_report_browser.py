@@ -6,7 +6,7 @@ import pytest
 
 from rerank_adapters.evaluation import Evaluation, Interval, evaluate
 from rerank_adapters.report.html import html_page
-from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
+from rerank_adapters.report.run_facts import ListLengths, RunFacts, TunedWeight
 from tests.evaluation import naive_evaluation as naive
 from tests.report import chromium
 
@@ -71,7 +71,7 @@ def page() -> str:
         "job",
         "reranked",
         "mira",
-        weights=(WeightShare("a.feature.of.a.name.that.is.much.too.long.for.a.phone", 1.0, 0.5, Interval(0.1, 0.9)),),
+        weights=(TunedWeight("a.feature.of.a.name.that.is.much.too.long.for.a.phone", 1.0, 0.5, Interval(0.1, 0.9)),),
         curve=((1.0, 2.0, 3.0),),
         lists=ListLengths((1, 2), (1.0, 2.0), (1.0, 1.5)),
         explanations={"s1": EXPLANATION, "s2": EXPLANATION},

@@ -13,7 +13,7 @@ from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.facts import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.chain.job import Data, Measure
 from rerank_adapters.evaluation import Interval
-from rerank_adapters.report.run_facts import WeightShare
+from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
@@ -80,7 +80,7 @@ def test_scores_of_cut_lists_are_those_of_all_choices():
 
 
 def test_weights_with_intervals_are_read_back():
-    shares = (WeightShare("a", 1.0, 0.5, Interval(0.25, 0.75)), WeightShare("b", 0.0, 0.0))
+    shares = (TunedWeight("a", 1.0, 0.5, Interval(0.25, 0.75)), TunedWeight("b", 0.0, 0.0))
     assert weight_intervals.from_json(weight_intervals.as_json(shares, 7)) == (shares, 7)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
+from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBestList
 from rerank_plugins.similarity.feature import RandomIndexingFeature, consensus
 from rerank_plugins.similarity.random_indexing.context_sums import index_vectors
 from rerank_plugins.similarity.random_indexing.model import SPACES, read_model, write_model
@@ -240,7 +240,7 @@ def test_what_cannot_be_compared_is_said(model_file, tmp_path):
         RandomIndexingFeature(model=model_file, to=("context",)).extract(list_of("a"))
     with pytest.raises(ConfigError, match=r"one.txt: no line for segment id '1': the file has 1 lines"):
         RandomIndexingFeature(model=model_file, to=("file",), file=tmp_path / "one.txt").extract(list_of("a"))
-    with pytest.raises(ConfigError, match="cannot be read as text"):
+    with pytest.raises(FormatError, match=r"none.txt: no such file"):
         RandomIndexingFeature(model=model_file, to=("file",), file=tmp_path / "none.txt").extract(list_of("a"))
     with pytest.raises(ValueError, match="go together"):
         RandomIndexingFeature(model=model_file, to=("file",))

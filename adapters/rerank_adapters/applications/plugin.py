@@ -1,4 +1,4 @@
-"""The applications of the pipeline: a module or a package each, with commands, tasks, file formats and reports.
+"""Registers the applications: a module or a package each, with commands, tasks, file formats and reports.
 
 Applications import the pipeline and what lies below it, never each other.
 """
@@ -41,6 +41,7 @@ COMMANDS = {  # by heading, name -> module, and the first line of the command's 
         "ground": ("referential", "Show what the words of a TEXT refer to."),
         "parse": ("parsing.parse", "Parse a TEXT, or the hypotheses of n-best lists."),
         "project-trees": ("parsing.project_trees", "Project trees to the source side of sentence pairs."),
+        "surface-trees": ("parsing.surface_trees", "Write the trees of a treebank over the tokens of text."),
         "remove-word": ("restoration.incomplete", "Remove an inner word from each sentence of a TEXT."),
         "locate": ("restoration.locate", "Locate the missing word of each sentence of a TEXT."),
         "fill": ("restoration.fill", "Fill the blank of each sentence of a TEXT."),

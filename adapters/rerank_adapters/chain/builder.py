@@ -13,11 +13,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from rerank_plugins import ConfigError, LanguageModel, Metric, Parser, PluginError, RerankError, SentenceModel
+from rerank_plugins import (
+    ConfigError,
+    LanguageModel,
+    Metric,
+    ModelError,
+    Parser,
+    PluginError,
+    RerankError,
+    SentenceModel,
+)
 from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
+from rerank_plugins.kit.files.languages import FILES, models_of, takes_model
 from rerank_plugins.kit.language_models import with_words
 
 INJECTED: dict[type, str] = {
@@ -35,11 +45,13 @@ class Builder:
     `registry`  the plugins
     `base`      the folder to which relative paths are relative
     `named`     the config's named tables, by kind and name
+    `language`  the code of the language whose models are used where none is named; empty: English
     """
 
     registry: Registry
     base: Path = Path()
     named: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    language: str = ""
     _built: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
@@ -59,6 +71,10 @@ class Builder:
             raise PluginError(f"{where}: {error}") from None
         options = {option.name: option for option in entry.options()}
         settings = {key: value for key, value in table.items() if key != "use"}
+        if "model" in options.keys() - settings.keys() and takes_model(
+            self.language, entry.name, required=options["model"].required
+        ):
+            settings |= self._model_of_language(entry.name, where)
         for key in settings.keys() - options.keys():
             raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
         for name, option in options.items():
@@ -73,6 +89,13 @@ class Builder:
         made = self._make(entry, values, where)
         made.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
         return made
+
+    def _model_of_language(self, plugin: str, where: str) -> dict[str, str]:
+        """The option `model` of a plugin for the language. Raises ModelError where the language has no such model."""
+        models = models_of(self.language)
+        if plugin in models:
+            return {"model": str(models[plugin])}
+        raise ModelError(f"{where}: the models of {self.language!r} have no {FILES[plugin]}; name one by `model`")
 
     def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
         """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""

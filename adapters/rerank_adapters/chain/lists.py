@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
 from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -28,7 +29,7 @@ Wanted = dict[str, str | bool | None]  # `format`: the guessed name, or None; `r
 
 
 def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Job:
-    """The job with the format of the lists that it has read, and with ranks where the lists need them, said in a line.
+    """The job with the format of the lists that it has read, and with ranks (logged) where the lists need them.
 
     With `ranks` false the features stay as they are, as where they come from a table.
     """
@@ -41,7 +42,7 @@ def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> W
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:
-    """The job with what its lists need; a line of the log says where ranks are added."""
+    """The job with what its lists need; a line is logged where ranks are added."""
     if wanted["format"] is not None:
         job = job.with_config({"nbest": {"use": wanted["format"]}})
     if wanted["ranks"]:
@@ -63,6 +64,14 @@ def with_ranks(job: Job) -> Job:
     return job.with_config({"feature": [*job.config.feature, {"use": RANK}]})
 
 
+def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:
+    """The table of features at `path`, and the job with what that records; without a path, the job alone."""
+    if path is None:
+        return job, None
+    table = FeatureTable.load(path)
+    return job_of_table(job, table, path), table
+
+
 def read_tuning_set(
     job: Job,
     nbest: Sequence[str],
@@ -71,7 +80,7 @@ def read_tuning_set(
     source: Path | None,
     values: FeatureTable | None,
 ) -> tuple[Job, Data]:
-    """Read lists and references; return them with the job that these lists ask for (`for_lists`).
+    """Read lists and references; return them with the job with what these lists need (`for_lists`).
 
     `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
     """

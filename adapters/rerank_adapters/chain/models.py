@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.registry import suggestion
 
 TEXT = "text"  # the option of text steps
+PARSER = "parser"  # the option of the parser, which may be named by the table of the config
+WEIGHT = "weight"  # the option of weights, FILE=NUMBER
 
 
 def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
@@ -52,6 +55,7 @@ def inputs_of_model(config: Config, model: Model) -> Inputs:
     arguments = arguments_of(config, model)
     files = [argument for argument in arguments if argument != str(config.path(model.output))]
     steps = model.options.get(TEXT, [])
+    parser = _parser(config, model.options.get(PARSER))
     text = TextPipeline(tuple(steps) if isinstance(steps, list) else (steps,), config.base)
     return {
         "train": model.train,
@@ -59,6 +63,7 @@ def inputs_of_model(config: Config, model: Model) -> Inputs:
         "text": text.describe(),
         "files": [digest for digest in (file_hash(Path(argument)) for argument in files) if digest],
         "version": __version__,
+        **({} if parser is None else {PARSER: {key: file_hash(Path(value)) or value for key, value in parser.items()}}),
     }
 
 
@@ -80,12 +85,26 @@ def _option(config: Config, key: str, value: Any) -> Iterator[str]:
 
 
 def _expanded(config: Config, key: str, value: str) -> str:
-    """The value; where it names a file, or a text step with one, that file is relative to here."""
+    """The value; where it names a file, or a text step, parser or weight with one, that file is relative to here."""
     if key == TEXT:
         return TextPipeline((value,), config.base).rebased(Path())[0]
+    if key == PARSER and (parser := _parser(config, value)):
+        return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
+    if key == WEIGHT:
+        name, _, number = value.rpartition("=")
+        return f"{config.path(name)}={number}"
     path = config.path(value)
     names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
     return str(path) if names_file else value
+
+
+def _parser(config: Config, name: object) -> dict[str, str] | None:
+    """The table of a parser that the config describes, its values as an option has them; None for other names."""
+    table = config.parser.get(name) if isinstance(name, str) else None
+    return table and {
+        key: _expanded(config, key, value) if isinstance(value, str) else json.dumps(value)
+        for key, value in table.items()
+    }
 
 
 def _outputs(config: Config) -> set[Path]:

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import chain, islice
 
 from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
-from rerank_adapters.runtime.workers import Workers, in_order
+from rerank_adapters.runtime.workers import in_order, in_processes
 from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import Parse
 from rerank_plugins.kit.files.cached_parser import CachedParser
@@ -59,8 +59,9 @@ def parse_in_order(
         texts = [" ".join(words) for words in first[0]]
         for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH):
             logger.warning(warning)
-    batches = chain(first, batches)
-    for batch, (parses, parsed) in _on_cluster(parser, batches) if on_cluster() else _here(parser, batches, jobs):
+    batches, here = chain(first, batches), partial(_parsed, parser)
+    pairs = _on_cluster(parser, batches) if on_cluster() else in_processes(here, batches, jobs, "the parser", fork=True)
+    for batch, (parses, parsed) in pairs:
         counts.parsed += parsed
         for words, parse in zip(batch, parses, strict=True):
             counts.sentences += 1
@@ -74,19 +75,8 @@ def _batches(sentences: Iterable[Words]) -> Iterator[list[Words]]:
         yield batch
 
 
-def _here(parser: CachedParser, batches: Iterable[list[Words]], jobs: int) -> Iterator[tuple[list[Words], Parsed]]:
-    """Each batch with its parses, which processes of this machine look up, make and keep."""
-
-    def shared(workers: Workers[list[Words], Parsed]) -> Iterator[tuple[list[Words], Parsed | Future[Parsed]]]:
-        for number, batch in enumerate(batches):
-            yield batch, parsing(batch) if number == 0 or jobs == 1 else workers.submit(batch)
-
-    parsing = partial(_parsed, parser)
-    with Workers(parsing, jobs, "the parser", fork=True) as workers:
-        yield from in_order(shared(workers), workers.most)
-
-
 def _parsed(parser: CachedParser, batch: list[Words]) -> Parsed:
+    """The parses of a batch, which a process of this machine looks up, makes and keeps."""
     before = parser.parsed
     parses = parser.parse(batch)
     return parses, parser.parsed - before

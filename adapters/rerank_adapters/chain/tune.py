@@ -40,7 +40,7 @@ DECODER = "decoder"
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    extracted = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
+    extracted = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
     names = {name for columns in extracted.values() for name in columns}
     decoder = [name for name in table.all_names if name not in names]
     return {**({DECODER: decoder} if decoder else {}), **extracted}
@@ -114,10 +114,10 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
     The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
     """
-    equal = start_weights(job.starting_from("uniform"), data, table)
+    equal = start_weights(job.with_tuning("uniform"), data, table)
     baselines = {"1-best": np.zeros_like(equal), "equal weights": equal}
     with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
-        baselines["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+        baselines["decoder's weights"] = start_weights(job.with_tuning("decoder"), data, table)
     return baselines
 
 
@@ -125,7 +125,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 class Learnt:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
-    `selection` is that of features before the tuning, where the config asks for one.
+    `selection` is that of features before the tuning, where the config wants one.
     """
 
     weights: Weights

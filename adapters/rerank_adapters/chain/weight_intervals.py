@@ -13,7 +13,7 @@ from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
-from rerank_adapters.report.run_facts import WeightShare
+from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights
@@ -56,8 +56,8 @@ def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
     deviations = np.array([np.std(centred(column, table.offsets)) for column in table.values.T])
     flat = weights.reshape(-1, weights.shape[-1])
     whole = np.array([np.std(centred(table.scores(row), table.offsets)) for row in flat])
-    shares = flat[:, : len(table.names)] * deviations / np.where(whole > 0, whole, 1.0)[:, None]
-    result: FloatArray = shares.reshape(*weights.shape[:-1], len(table.names))
+    parts = flat[:, : len(table.names)] * deviations / np.where(whole > 0, whole, 1.0)[:, None]
+    result: FloatArray = parts.reshape(*weights.shape[:-1], len(table.names))
     return result
 
 
@@ -67,16 +67,15 @@ def samples_of(job: Job) -> int:
     return (SAMPLES if job.tuner.quick() else 0) if wanted is None else wanted
 
 
-def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[WeightShare, ...]:
-    """The part of each dense feature in the score by its tuned weight, with its interval over resampled sets, if any.
+def weights_with_intervals(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[TunedWeight, ...]:
+    """The tuned weight of each dense feature and its part in the score, with intervals over resampled sets, if any.
 
     `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, quick where it can be:
     bags would resample what is resampled already.
     """
     vector = np.asarray(replace(weights, trees=None).vector_for(table))
-    shares = standardised(table, vector)
     samples = samples_of(job)
-    intervals: list[Interval | None] = [None] * len(shares)
+    drawn = np.empty((0, len(vector)))
     if samples:
         problem, start = tuning_data(job, data, table), start_weights(job, data, table)
         tuner = job.tuner.quick() or job.tuner
@@ -84,20 +83,30 @@ def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -
             drawn = resampled_weights(
                 problem, tuner, start, samples, job.config.seed, threads=job.config.jobs, progress=bar.add
             )
-        intervals = [percentile_interval(column) for column in standardised(table, drawn).T]
-    return tuple(
-        WeightShare(name, float(vector[i]), float(shares[i]), intervals[i]) for i, name in enumerate(table.names)
-    )
+    return tuned_weights(table, vector, drawn)
 
 
-def as_json(shares: tuple[WeightShare, ...], samples: int) -> str:
-    """The parts as JSON, with the number of resampled tuning sets."""
-    rows = [[share.feature, share.weight, share.share, share.interval] for share in shares]
+def tuned_weights(table: FeatureTable, weights: FloatArray, drawn: FloatArray) -> tuple[TunedWeight, ...]:
+    """The weights of the dense features of the table, with what `drawn` (samples, features) tells of each, if any."""
+    parts, of_samples = standardised(table, weights), standardised(table, drawn)
+    rows = []
+    for column, name in enumerate(table.names):
+        interval = same_sign = None
+        if len(drawn):
+            interval = percentile_interval(of_samples[:, column])
+            same_sign = float(np.mean(np.sign(of_samples[:, column]) == np.sign(parts[column])))
+        rows.append(TunedWeight(name, float(weights[column]), float(parts[column]), interval, same_sign))
+    return tuple(rows)
+
+
+def as_json(weights: tuple[TunedWeight, ...], samples: int) -> str:
+    """The weights as JSON, with the number of resampled tuning sets."""
+    rows = [[row.feature, row.weight, row.part, row.interval] for row in weights]
     return json.dumps({"samples": samples, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
 
 
-def from_json(text: str) -> tuple[tuple[WeightShare, ...], int]:
-    """The parts and the number of samples in a text that `as_json` has made."""
+def from_json(text: str) -> tuple[tuple[TunedWeight, ...], int]:
+    """The weights and the number of samples in a text that `as_json` has made."""
     record = json.loads(text)
-    rows = (WeightShare(name, weight, share, ends and Interval(*ends)) for name, weight, share, ends in record["rows"])
+    rows = (TunedWeight(name, weight, part, ends and Interval(*ends)) for name, weight, part, ends in record["rows"])
     return tuple(rows), record["samples"]

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    format_option,
-    jobs_option,
-    output_file,
-    output_option,
-    set_option,
-    source_option,
-)
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -27,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-w", "--weights", type=Path, required=True, metavar="FILE",
               help="Rerank by these weights: a weights.toml, or weights of Moses.")  # fmt: skip
-@output_option("Write the 1-bests to this file, one line per list.")
+@options.output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
     "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]), default="lines", show_default=True,
     help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM.",
@@ -36,7 +29,7 @@ if TYPE_CHECKING:
     "--segments", type=Path, metavar="FILE",
     help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
 )  # fmt: skip
-@click.option("--nbest-out", type=output_file, metavar="FILE",
+@click.option("--nbest-out", type=options.output_file, metavar="FILE",
               help="Also write the reranked lists, with the new features and totals.")  # fmt: skip
 @click.option("--table", type=Path, metavar="TABLE",
               help="Take features from this table; those that the weights need and it lacks are "
@@ -46,10 +39,10 @@ if TYPE_CHECKING:
     help="Write the result of each list as soon as the list is complete, in one process, instead of in batches."
     " Default: where `-` is a pipe or a terminal.",
 )  # fmt: skip
-@source_option
-@set_option
-@format_option
-@jobs_option
+@options.source_option
+@options.set_option
+@options.format_option
+@options.jobs_option
 @click.pass_obj
 def command(
     registry: Registry, nbest: tuple[str, ...], weights: Path, output: Path, form: OutputForm, segments: Path | None,

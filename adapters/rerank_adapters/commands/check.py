@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    format_option,
-    metric_option,
-    reference_form_option,
-    source_option,
-)
-from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -29,17 +22,16 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
               help="Check these n-best lists. Repeatable; no config is needed.")  # fmt: skip
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="The references of the lists. Repeatable.")  # fmt: skip
-@reference_form_option
-@source_option
-@metric_option
-@format_option
+@options.reference_form_option
+@options.source_option
+@options.metric_option
+@options.format_option
 @click.option("--estimate/--no-estimate", "costs", default=True,
               help="Estimate the time, memory and disk of a run from a sample of the lists, or leave "
               "that out.")  # fmt: skip
-@click.pass_context
 def command(
-    ctx: click.Context, config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...],
-    reference_form: ReferenceForm, source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
+    config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
 ) -> int:  # fmt: skip
     """Check a CONFIG, or n-best lists alone, before any long work.
 
@@ -56,16 +48,14 @@ def command(
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
     from rerank_adapters.chain.check import Check
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import DataSet
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
     closing = Closing()
-    registry: Registry = ctx.obj
     if config is None and not nbest:
         raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
-    settings = JobFlags(config, metrics=metrics, format_=format_).settings
+    job = options.JobFlags(config, metrics=metrics, format_=format_).job
     if nbest:
         lists = DataSet(
             nbest=[path.absolute() for path in nbest],
@@ -74,12 +64,12 @@ def command(
             source=source.absolute() if source else None,
             name="lists",
         )
-        settings = settings.model_copy(update={"tune": None, "test": [lists]})
+        job = job.with_config({"tune": None, "test": [lists]})
     with StatusLine("checking"):
-        findings = Check(Job.create(settings, registry), costs).run()
+        findings = Check(job, costs).run()
     for finding in findings:
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}")
     levels = [finding.level for finding in findings]
-    closing.say(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
+    closing.report(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
     return 2 if "error" in levels else 0

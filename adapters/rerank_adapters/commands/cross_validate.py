@@ -7,40 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    JobFlags,
-    job_flags,
-    references_option,
-    source_option,
-    table_option,
-)
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import ReferenceForm
 
 
 @click.command("cross-validate")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@references_option
+@options.references_option
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
-              help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need neither options nor an "
-              "extra.")  # fmt: skip
+              help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable. Default: all that need neither options nor "
+              "an extra.")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
               help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
-@table_option
-@source_option
-@job_flags("metrics", "features", "config", "format_", "jobs")
-@click.pass_obj
+@options.table_option
+@options.source_option
+@options.job_options("metrics", "features", "config", "format_", "jobs")
 def command(
-    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
-    reference_form: ReferenceForm, tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None,
-    source: Path | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None, source: Path | None,
 ) -> None:  # fmt: skip
     """Compare tuners by k-fold cross-validation on the tuning set.
 
@@ -53,24 +44,18 @@ def command(
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
     from rerank_adapters.chain.evaluate import style_mismatch
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import features_of, read_tuning_set
-    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.chain.tune import compare_tuners
     from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
     from rerank_adapters.config import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar
-    from rerank_plugins import FeatureTable
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
-    values = FeatureTable.load(table) if table else None
-    if table and values:
-        job = job_of_table(job, values, table)
+    job, values = with_table(job, table)
     job.measures  # noqa: B018  errors in their options come before any work
-    known = registry.entries["tuner"].items()
+    known = job.registry.entries["tuner"].items()
     names = tuners or tuple(
         name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
     )
@@ -84,4 +69,4 @@ def command(
         result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), lambda *_: bar.add(1))
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
-    closing.say(f"compared {counted(len(built), 'tuner')} on {runs}")
+    closing.report(f"compared {counted(len(built), 'tuner')} on {runs}")

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    output_file,
-    output_option,
-    references_option,
-    source_option,
-)
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
@@ -29,14 +21,14 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
-@references_option
-@source_option
+@options.references_option
+@options.source_option
 @click.option("--nbest", multiple=True, metavar="FILE",
               help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
 @click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True,
               help="The form of the report.")  # fmt: skip
-@output_option("Write the report to this file.")
+@options.output_option("Write the report to this file.")
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Also draw plots (PNG) into this folder; needs the extra `plot`.")  # fmt: skip
 @click.option("--changes", type=click.IntRange(0), default=5, show_default=True,
@@ -46,18 +38,17 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
               "(utt2spk).")  # fmt: skip
 @click.option("--resample-groups", is_flag=True,
               help="Let the tests resample whole groups, not single segments; needs --groups.")  # fmt: skip
-@click.option("--alignments", type=output_file, metavar="FILE",
+@click.option("--alignments", type=options.output_file, metavar="FILE",
               help="Write the alignments of words (or characters) to this file, in sclite's layout; needs "
               "-m wer or cer.")  # fmt: skip
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
-@job_flags("metrics", "config", "format_", "seed")
-@click.pass_obj
+@options.job_options("metrics", "config", "format_", "seed", metrics=("bleu", "chrf", "ter"))
 def command(
-    registry: Registry, flags: JobFlags, systems: tuple[str, ...], references: tuple[Path, ...],
-    reference_form: ReferenceForm, source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str,
-    output: Path, plots: Path | None, changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None,
-    bootstrap: int | None, randomisation: int | None,
+    job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str, output: Path, plots: Path | None,
+    changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None, bootstrap: int | None,
+    randomisation: int | None,
 ) -> None:  # fmt: skip
     """Compare systems by metrics, with two significance tests.
 
@@ -74,7 +65,6 @@ def command(
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
     from rerank_adapters.chain.evaluate import compare, style_mismatch, with_first_best, write_alignments
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
     from rerank_adapters.metrics.alignment import Aligning
@@ -82,9 +72,6 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
-    if not flags.metrics and not flags.config:
-        flags = replace(flags, metrics=("bleu", "chrf", "ter"))
-    job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation, resample_groups)
     if alignments is not None and not any(isinstance(measure.metric, Aligning) for measure in job.measures):
         raise ConfigError("--alignments: no metric aligns words; add -m wer or -m cer")

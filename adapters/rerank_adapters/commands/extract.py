@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    scheduler_option,
-    set_option,
-    source_option,
-    table_output,
-)
-from rerank_plugins.core.registry import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@table_output
-@source_option
-@set_option
-@scheduler_option
-@job_flags("features", "config", "format_", "jobs")
-@click.pass_obj
-def command(
-    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], output: Path, source: Path | None,
-    set_name: str | None,
-) -> None:  # fmt: skip
+@options.table_output
+@options.source_option
+@options.set_option
+@options.scheduler_option
+@options.job_options("features", "config", "format_", "jobs")
+def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None, set_name: str | None) -> None:
     """Extract the features of n-best lists into a feature table.
 
     The table has the decoder's own features and those that -f or the config name. Features of a text that occurs
@@ -42,13 +34,12 @@ def command(
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
     from rerank_adapters.chain.extract import feature_table
-    from rerank_adapters.chain.job import Job, lists_size
+    from rerank_adapters.chain.job import lists_size
     from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     job = for_lists(job, nbests)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import JobFlags, format_option, output_option
-from rerank_plugins.core.registry import Registry
+from rerank_adapters.commands.options import job_options, output_option
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 DECODER = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)=(.+)", re.DOTALL)
 
@@ -17,13 +20,12 @@ DECODER = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)=(.+)", re.DOTALL)
 @click.command("merge")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @output_option("Write the merged lists to this file.")
-@format_option
+@job_options("format_")
 @click.option(
     "--to", metavar="FORMAT",
     help="Write the lists in this format: NAME or NAME,option=value,… Default: that of the files, each byte as it was.",
 )  # fmt: skip
-@click.pass_obj
-def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None, to: str | None) -> None:
+def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> None:
     """Merge n-best lists, or combine those of different decoders.
 
     The lists of the same segments may be those of several tuning rounds, or of several systems with the same features.
@@ -44,7 +46,7 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     \b
     rerank merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job, lists_size
+    from rerank_adapters.chain.job import lists_size
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine
     from rerank_adapters.formats.merging import without_lines
@@ -53,11 +55,10 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
-    job = Job.create(JobFlags(format_=format_).settings, registry)
     decoders = _by_decoder(nbest)
     if decoders:
         # Each decoder has a format of its own, since a format that the first lines show is that of one file.
-        formats = {name: Job.create(JobFlags(format_=format_).settings, registry).format for name in decoders}
+        formats = {name: job.with_config({}).format for name in decoders}
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()})
     else:
         lists = merge_files(nbest, job.format)

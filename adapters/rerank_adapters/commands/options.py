@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +17,10 @@ import click
 
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -137,13 +139,9 @@ def model_file(value: str) -> Path:
 
 
 table_output = click.option(
-    "-o",
-    "--output",
-    type=table_file,
-    required=True,
-    metavar="TABLE",
+    "-o", "--output", type=table_file, required=True, metavar="TABLE",
     help="Write the feature table to this file (.npz).",
-)
+)  # fmt: skip
 model_output = click.option(
     "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
 )
@@ -230,6 +228,14 @@ class JobFlags:
         config = read_config(self.config) if self.config else Config()
         return config.model_copy(update={key: value for key, value in flag_tables.items() if value not in (None, [])})
 
+    @property
+    def job(self) -> Job:
+        """The job of these settings, with the plugins that the program has loaded."""
+        from rerank_adapters.chain.job import Job
+
+        registry: Registry = click.get_current_context().obj
+        return Job.create(self.settings, registry)
+
 
 def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options that FLAGS has under these names; the command gets them in one argument, `flags`."""
@@ -242,5 +248,22 @@ def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         for name in reversed(names):
             gathered = FLAGS[name](gathered)
         return gathered
+
+    return decorate
+
+
+def job_options(*names: str, metrics: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the same options; the command gets the job that they describe, `job`.
+
+    `metrics` are those of a job for which neither an option nor a config names any.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_job(*args: Any, flags: JobFlags, **options: Any) -> Any:
+            named = flags if flags.metrics or flags.config else replace(flags, metrics=metrics)
+            return command(*args, job=named.job, **options)
+
+        return job_flags(*names)(with_job)
 
     return decorate

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import jobs_option, seed_option
-from rerank_plugins.core.registry import Registry
+from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option
 
 
 @click.command("run")
@@ -20,11 +19,7 @@ from rerank_plugins.core.registry import Registry
               help="Print which steps would be done and which files written, without doing anything.")  # fmt: skip
 @jobs_option
 @seed_option
-@click.pass_obj
-def command(
-    registry: Registry, config: Path, work: Path | None, force: bool, dry_run: bool,
-    jobs: int | None, seed: int | None,
-) -> None:  # fmt: skip
+def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: int | None, seed: int | None) -> None:
     """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
@@ -39,26 +34,23 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.chain.models import check_trained
-    from rerank_adapters.chain.run import RERANKED, plan, run
-    from rerank_adapters.commands.options import JobFlags
+    from rerank_adapters.chain.run import RERANKED, plan, run, work_folder
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
 
     closing = Closing()
-    settings = JobFlags(config, seed=seed, jobs=jobs).settings
-    check_trained(settings, config)
-    job = Job.create(settings, registry)
-    folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
+    job = JobFlags(config, seed=seed, jobs=jobs).job
+    check_trained(job.config, config)
+    folder = work or work_folder(job, config)
     if dry_run:
         steps = plan(job, folder, force=force, name=config.stem)
         for step, unchanged in steps:
             files = ", ".join(file.name for file in step.files)
             click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
         left = sum(not unchanged for _, unchanged in steps)
-        closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
+        closing.report(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     contributions = outcome.contributions
@@ -72,4 +64,4 @@ def command(
     if outcome.written:
         closing.wrote(", ".join(path.name for path in outcome.written), folder)
     else:
-        closing.say(f"found all files in {folder} up to date")
+        closing.report(f"found all files in {folder} up to date")

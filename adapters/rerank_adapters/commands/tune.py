@@ -7,40 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    output_file,
-    references_option,
-    source_option,
-    table_option,
-)
-from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import ReferenceForm
 
 
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@references_option
-@click.option("-o", "--output", type=output_file, required=True, metavar="FILE",
+@options.references_option
+@click.option("-o", "--output", type=options.output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip
-@table_option
+@options.table_option
 @click.option("--start", metavar="START",
               help="Start from uniform or decoder weights, or a weights file. Default: uniform.")  # fmt: skip
 @click.option("--fix", "fixed", multiple=True, metavar="NAME",
               help="Keep the weight of this feature fixed. Repeatable.")  # fmt: skip
 @click.option("--select", is_flag=True,
               help="Keep only those features that improve the score of held-out folds of the lists.")  # fmt: skip
-@source_option
-@job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
-@click.pass_obj
+@options.source_option
+@options.job_options("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 def command(
-    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
-    reference_form: ReferenceForm, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...],
-    select: bool, source: Path | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, output: Path,
+    table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool, source: Path | None,
 ) -> None:  # fmt: skip
     """Tune weights for the first metric (BLEU by default).
 
@@ -60,21 +51,16 @@ def command(
 
     from rerank_adapters.chain.evaluate import style_mismatch
     from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, parts_of
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import read_tuning_set
-    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.lists import read_tuning_set, with_table
     from rerank_adapters.chain.tune import learn, rehearse
     from rerank_adapters.chain.tuning.selection import selection_table
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
-    from rerank_plugins import FeatureTable
 
     closing = Closing()
-    job = Job.create(flags.settings.with_tuning(start, fixed, select=select), registry)
-    values = FeatureTable.load(table) if table else None
-    if table and values:
-        job = job_of_table(job, values, table)
+    job = job.with_tuning(start, fixed, select=select)
+    job, values = with_table(job, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     nbests = data.nbests

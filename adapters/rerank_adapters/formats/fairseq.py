@@ -23,7 +23,7 @@ from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import value, with_end
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import finite, shortest
+from rerank_plugins.kit.files.text import shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")
@@ -137,10 +137,7 @@ def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
     if features is None:
         features = f"score= {shortest(block.score * LN2)}"
         if block.positions is not None:
-            try:
-                total = fsum(map(finite, block.positions.split()))
-            except ValueError as error:
-                raise FormatError(f"a value of the P- line {error}", path=path, line=block.line) from None
+            total = fsum(value(text, "a value of the P- line", path, block.line) for text in block.positions.split())
             features += f" logprob= {shortest(total * LN2)}"
     values, _ = parser.parse(features, block.line)
     return Hypothesis(block.text, values, block.score, NO_SPARSE, "".join(block.raw))

@@ -20,9 +20,10 @@ from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 
+from rerank_adapters.formats.line_lists import value
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import finite, shortest
+from rerank_plugins.kit.files.text import shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has
@@ -111,7 +112,7 @@ class FeatureField:
         """Yield the label ("" where there is none) and the texts of the values of each feature."""
         label, texts = "", list[str]()
         for token in tokens:
-            name, equals, value = (token[:-1], "=", "") if token[-1] in "=:" else token.rpartition("=")
+            name, equals, joined = (token[:-1], "=", "") if token[-1] in "=:" else token.rpartition("=")
             if not equals:
                 texts.append(token)
                 continue
@@ -121,7 +122,7 @@ class FeatureField:
                 yield label, texts
             if not name:
                 raise FormatError(f"{token!r} lacks the name of a feature", path=self._path, line=line)
-            label, texts = name, [value] if value else []
+            label, texts = name, [joined] if joined else []
         if label and not texts:
             raise FormatError(f"feature {label!r} has no value", path=self._path, line=line)
         if texts:
@@ -130,10 +131,7 @@ class FeatureField:
     def _set(self, features: dict[str, float], name: str, text: str, line: int) -> None:
         if name in features:
             raise FormatError(f"feature {name!r} occurs twice", path=self._path, line=line)
-        try:
-            features[name] = finite(text)
-        except ValueError as error:
-            raise FormatError(f"feature {name!r} {error}", path=self._path, line=line) from None
+        features[name] = value(text, f"feature {name!r}", self._path, line)
 
     def check(self, names: Sequence[str], line: int) -> None:
         """Raise FormatError with what is missing or extra unless `names` are, in any order, those of the file."""

@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from pathlib import PurePosixPath
 
-from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
+from rerank_adapters.formats.lattices import NOTHING, Arc, Lattice, LatticeFormat, Scales
 from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, value, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
@@ -52,19 +52,7 @@ NAMES = {  # the long names of fields that have a short one
 }  # fmt: skip
 BEFORE_START = -1  # a node before the start, from which an arc with the word of the start node leads
 HEADER = "#!MLF!#"
-SILENCES = (
-    "!NULL",
-    "!SENT_START",
-    "!SENT_END",
-    "!ENTER",
-    "!EXIT",
-    "SENT-START",
-    "SENT-END",
-    "<s>",
-    "</s>",
-    "sil",
-    "sp",
-)
+SILENCES = (*NOTHING, "SENT-START", "SENT-END", "<s>", "</s>", "sil", "sp")
 OCTAL = re.compile(rb"\\([0-7]{3})|\\(.)", re.DOTALL)
 
 

@@ -29,7 +29,7 @@ ADDED = "rerank"  # the key of what reranking adds to a record
 
 
 class NotThisFormat(ValueError):
-    """A record does not have the form of the format; the text says what was wanted."""
+    """A record does not have the form of the format; the text states what was wanted."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class JsonFormat(NBestFormat):
 
     @abstractmethod
     def lists(self, record: Any) -> Iterator[JsonList]:
-        """Yield the lists of a record. Raises NotThisFormat, which says what was wanted."""
+        """Yield the lists of a record. Raises NotThisFormat, which states what was wanted."""
 
     @abstractmethod
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
@@ -138,10 +138,10 @@ class JsonFormat(NBestFormat):
             if isinstance(added, dict):
                 parsed.id = str(added.get("segment", parsed.id))
                 if "scores" in added:
-                    parsed.scores = _numbers(added["scores"], "scores", len(parsed.texts))
+                    parsed.scores = _added("scores", added["scores"], parsed)
                 if "features" in added:
                     features = added["features"].items() if isinstance(added["features"], dict) else ()
-                    parsed.columns = {name: _numbers(column, name, len(parsed.texts)) for name, column in features}
+                    parsed.columns = {name: _added(name, column, parsed) for name, column in features}
             yield parsed
 
     def _tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
@@ -177,17 +177,23 @@ def number_of(item: Mapping[str, Any], key: str) -> float | None:
         return None
 
 
+def numbers_of(values: Any, wanted: int, message: str) -> list[float]:
+    """The `wanted` numbers of an array. Raises NotThisFormat, with the message, for anything else."""
+    numbers = [number_of({"": value}, "") for value in values] if isinstance(values, list) else []
+    if len(numbers) != wanted or None in numbers:
+        raise NotThisFormat(message)
+    return [number for number in numbers if number is not None]
+
+
 def complete(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:
     """The columns in which every hypothesis has a value."""
     whole = {name: [v for v in column if v is not None] for name, column in columns.items()}
     return {name: column for name, column in whole.items() if len(column) == len(columns[name])}
 
 
-def _numbers(values: Any, name: str, wanted: int) -> list[float]:
-    numbers = [number_of({"": v}, "") for v in values] if isinstance(values, list) else []
-    if len(numbers) != wanted or None in numbers:
-        raise NotThisFormat(f"{name!r} must be {wanted} finite numbers, one for each hypothesis")
-    return [number for number in numbers if number is not None]
+def _added(name: str, values: Any, parsed: JsonList) -> list[float]:
+    count = len(parsed.texts)
+    return numbers_of(values, count, f"{name!r} must be {count} finite numbers, one for each hypothesis")
 
 
 def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[Any, str, int, bool]]:

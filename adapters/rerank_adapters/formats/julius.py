@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import line_end, stem, unchanged, value, with_end, without
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_adapters.formats.line_lists import LineFormat, line_end, stem, value, with_end, without
+from rerank_plugins import FormatError, Hypothesis, NBestList, Rescored, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import shortest
 
@@ -51,7 +51,7 @@ class _Segment:
 
 
 @dataclass(frozen=True)
-class JuliusFormat(NBestFormat):
+class JuliusFormat(LineFormat):
     """Julius's output of n sentences with their scores, among its log lines."""
 
     drop: tuple[str, ...] = option(ENDS, doc="words that are not part of the text, such as sentence ends")
@@ -96,14 +96,11 @@ class JuliusFormat(NBestFormat):
             segment.blocks[-1].raw += pending
             yield self._list(segment, str(lists), parser, path)
 
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """Yield the lines of a list, as they were read or, with `rescored`, in its order with its totals and features.
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield the lines of a list in its new order, with its totals and features.
 
         Raises ConfigError for a new feature whose name the list already has, or whose name no line can hold.
         """
-        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
-            yield from unchanged(nbest)
-            return
         written = nbest if rescored is None else reordered(nbest, rescored)
         end = line_end(nbest)
         parts = [_parts(hypothesis.raw) for hypothesis in nbest]

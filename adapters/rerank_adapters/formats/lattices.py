@@ -33,7 +33,8 @@ from rerank_plugins.core.nbest import NO_SPARSE
 Reached = tuple[float, float, float]  # the scaled, the acoustic and the LM cost of the best path to a node
 Subset = dict[int, Reached]
 FEATURES = ("acoustic", "lm")
-EPSILONS = ("<eps>", "!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT", "<s>", "</s>")
+NOTHING = ("!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT")  # HTK's names of what is no word
+EPSILONS = ("<eps>", *NOTHING, "<s>", "</s>")
 
 
 @dataclass(frozen=True)

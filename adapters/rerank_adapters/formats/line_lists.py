@@ -19,7 +19,27 @@ COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")
 
 
-class OrderFormat(NBestFormat):
+class LineFormat(NBestFormat):
+    """A format whose hypotheses keep the lines that they were read from."""
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list, as they were read or, with `rescored`, as `written` composes them.
+
+        A line end is added to any but the last piece that lacks one. Raises ConfigError as `written` does.
+        """
+        if rescored is not None or not all(hypothesis.raw for hypothesis in nbest):
+            yield from self.written(nbest, rescored)
+            return
+        raws = [hypothesis.raw for hypothesis in nbest]
+        yield from (with_end(raw, "\n") for raw in raws[:-1])
+        yield from raws[-1:]
+
+    @abstractmethod
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield the lines of a list that was rescored, or has hypotheses that were not read."""
+
+
+class OrderFormat(LineFormat):
     """A format in which a rescored list has its new order alone: there is no place for totals and new features."""
 
     keeps_totals: ClassVar[bool] = False
@@ -29,25 +49,15 @@ class OrderFormat(NBestFormat):
     def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
         """Yield the lines of a list with these hypotheses in this order, each with its line end."""
 
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """Yield the lines of a list as they were read or, with `rescored`, its hypotheses in the new order."""
-        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
-            yield from unchanged(nbest)
-        else:
-            order = range(len(nbest)) if rescored is None else rescored.order
-            yield from self.compose(nbest, [nbest[row] for row in order])
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield the lines with the hypotheses in the new order, if there is one."""
+        order = range(len(nbest)) if rescored is None else rescored.order
+        return self.compose(nbest, [nbest[row] for row in order])
 
 
 def with_end(line: str, end: str) -> str:
     """The line, with a line end added where it lacks one, as the last line of a file may."""
     return line if line.endswith("\n") else line + end
-
-
-def unchanged(nbest: NBestList) -> Iterator[str]:
-    """The lines of a list as they were read; a line end is added to any but the last piece that lacks one."""
-    raws = [hypothesis.raw for hypothesis in nbest]
-    yield from (with_end(raw, "\n") for raw in raws[:-1])
-    yield from raws[-1:]
 
 
 def line_end(nbest: NBestList) -> str:

@@ -1,23 +1,22 @@
-"""Reads files of minimal pairs: two sentences each, of which one should be preferred.
+"""Reads minimal pairs, scores of pairs of a hypothesis and a reference, and parallel sentences.
 
-The first line tells which of two forms a file has:
+A minimal pair is two sentences of which one should be preferred. The first line of its file shows which of two forms
+the file has:
 
     {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
         JSON lines, the form of BLiMP (Warstadt et al. 2020)
     good<TAB>bad[<TAB>phenomenon]
         tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
 
-The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), say what a
-pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP; then no
-model can prefer one of them. Reading takes linear time.
+The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), tell
+what a pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
+then no model can prefer one of them. Reading takes linear time.
 
-Reads scores computed elsewhere for pairs of a hypothesis and a reference, from tab-separated columns.
+A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
+source sentence that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair
+may come several times, as with several sources; its score is then the mean.
 
-A line is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the source sentence
-that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair may come several
-times, as with several sources; its score is then the mean.
-
-Reads sentence pairs: two files, line by line, or one file of lines `source ||| target`.
+Parallel sentences are two files, line by line, or one file of lines `source ||| target`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
+from rerank_adapters.formats.line_lists import value
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.kit.files.text import display_name, finite
+from rerank_plugins.kit.files.text import display_name
 
 ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
@@ -98,10 +98,7 @@ def read_scored_pairs(path: str | Path) -> ScoredPairs:
                 wanted = "wanted `hypothesis TAB reference TAB score`"
                 raise FormatError(f"found {len(columns)} tab-separated columns, {wanted}", path=name, line=at)
             hypothesis, reference = plain_text(columns[0]), plain_text(columns[1])
-            try:
-                score = finite(columns[-1])
-            except ValueError as error:
-                raise FormatError(f"the score {error}", path=name, line=at) from None
+            score = value(columns[-1], "the score", name, at)
             known = scores.setdefault(reference, {})
             if hypothesis in known:
                 number = times[hypothesis, reference] = times.get((hypothesis, reference), 1) + 1

@@ -39,7 +39,6 @@ from rerank_plugins.kit.files.text import display_name
 
 logger = logging.getLogger(__name__)
 ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
-FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
@@ -243,7 +242,7 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
 def settled(texts: Sequence[References]) -> list[References]:
     """Texts of the same segments in the forms that they show together, where their forms are not named.
 
-    A line of the log says where their lines have ids. Raises FormatError where that is doubtful.
+    A line is logged where their lines have ids. Raises FormatError where that is doubtful.
     """
     if all(text.form != "auto" for text in texts):
         return list(texts)

@@ -16,7 +16,7 @@ NeMo's beams as tab-separated values (scripts/asr_language_modeling/ngram_lm/eva
     so it is\t-12.71          `beam` lines for each utterance, in the order of the manifest
     so is it\t-13.05
 
-The file does not say where the beam of one utterance ends, so the option `beam`, the beam size of the decoding, is
+The file does not show where the beam of one utterance ends, so the option `beam`, the beam size of the decoding, is
 needed. The id of a list is its number, from 0. The score of the beam search, a natural logarithm with its language
 model, is the total and the feature `score`. A rescored line has the new total, and a third column with all features.
 
@@ -51,8 +51,8 @@ from typing import ClassVar
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import OrderFormat, grouped, line_end, unchanged, value
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
+from rerank_adapters.formats.line_lists import LineFormat, OrderFormat, grouped, line_end, value
+from rerank_plugins import FormatError, Hypothesis, NBestList, Rescored, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import shortest
 
@@ -119,7 +119,7 @@ def words_of(text: str, path: str, line: int) -> str:
 
 
 @dataclass(frozen=True)
-class WenetFormat(NBestFormat):
+class WenetFormat(LineFormat):
     """WeNet n-best output: a line `wav utterance`, then lines `candidate score words`."""
 
     keeps_features: ClassVar[bool] = False
@@ -146,11 +146,8 @@ class WenetFormat(NBestFormat):
         if start:
             yield _list(utterance, hypotheses, start, path)
 
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """Yield the lines of a list, as they were read or, with `rescored`, in its order with its totals."""
-        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
-            yield from unchanged(nbest)
-            return
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield the lines of a list in its new order, with its totals."""
         end = line_end(nbest)
         totals = [h.score or 0.0 for h in nbest] if rescored is None else rescored.scores
         yield f"wav {nbest.segment_id}{end}"
@@ -165,7 +162,7 @@ def _list(utterance: str, hypotheses: list[Hypothesis], line: int, path: str) ->
 
 
 @dataclass(frozen=True)
-class NemoFormat(NBestFormat):
+class NemoFormat(LineFormat):
     """NeMo beams as `text<TAB>score`: `beam` lines for each utterance."""
 
     beam: int = option(0, doc="the beam size, that is, the number of lines for each utterance (required)")
@@ -194,11 +191,8 @@ class NemoFormat(NBestFormat):
             message = f"the file has {number} lines, expected a multiple of the beam size {self.beam}"
             raise FormatError(message, path=path, line=number)
 
-    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """Yield the lines of a list, as they were read or, with `rescored`, in its order with totals and features."""
-        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
-            yield from unchanged(nbest)
-            return
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield the lines of a list in its new order, with totals and features."""
         end = line_end(nbest)
         written = nbest if rescored is None else reordered(nbest, rescored)
         for hypothesis in written:

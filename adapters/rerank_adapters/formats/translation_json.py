@@ -37,7 +37,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
+from rerank_adapters.formats.json_lists import (
+    JsonFormat,
+    JsonList,
+    NotThisFormat,
+    complete,
+    number_of,
+    numbers_of,
+    texts_of,
+)
 from rerank_plugins import option
 
 TEXTS = ("translation_text", "generated_text", "summary_text", "text")
@@ -74,12 +82,8 @@ class TransformersFormat(JsonFormat):
 
     def _generated(self, record: dict[str, Any], id_: str) -> Iterator[JsonList]:
         texts = texts_of(record[self.items], "a text for each sequence: decode the tokens with batch_decode")
-        scores: list[float] | None = None
-        if record.get(SCORES):
-            numbers = [number_of({"": score}, "") for score in record[SCORES]]
-            if len(numbers) != len(texts) or None in numbers:
-                raise NotThisFormat(f'"{SCORES}" must have a finite number for each sequence')
-            scores = [number for number in numbers if number is not None]
+        wanted = f'"{SCORES}" must have a finite number for each sequence'
+        scores = numbers_of(record[SCORES], len(texts), wanted) if record.get(SCORES) else None
         size = len(texts) if not self.n or "rerank" in record else self.n
         if len(texts) % size:
             raise NotThisFormat(f"{len(texts)} sequences, expected a multiple of n = {size}")
@@ -114,10 +118,9 @@ class SockeyeFormat(JsonFormat):
         costs = record.get("scores", [record["score"]] if "score" in record else [])
         scores = None
         if costs:
-            numbers = [number_of({"": c[0] if isinstance(c, list) and c else c}, "") for c in costs]
-            if len(numbers) != len(texts) or None in numbers:
-                raise NotThisFormat('"scores" must have a finite number for each translation')
-            scores = [-number for number in numbers if number is not None]
+            first = [cost[0] if isinstance(cost, list) and cost else cost for cost in costs]
+            wanted = '"scores" must have a finite number for each translation'
+            scores = [-number for number in numbers_of(first, len(texts), wanted)]
         columns = {"score": scores} if scores is not None else {}
         yield JsonList(record, texts, columns, scores, str(record.get(self.id_key, "")) if self.id_key else "")
 
@@ -148,12 +151,8 @@ class Ctranslate2Format(JsonFormat):
             if not isinstance(result, dict) or not isinstance(result.get(self.items), list):
                 raise NotThisFormat('expected an object with "hypotheses"')
             texts = [_text(hypothesis) for hypothesis in result[self.items]]
-            scores = None
-            if result.get("scores"):
-                numbers = [number_of({"": score}, "") for score in result["scores"]]
-                if len(numbers) != len(texts) or None in numbers:
-                    raise NotThisFormat('"scores" must have a finite number for each hypothesis')
-                scores = [number for number in numbers if number is not None]
+            wanted = '"scores" must have a finite number for each hypothesis'
+            scores = numbers_of(result["scores"], len(texts), wanted) if result.get("scores") else None
             columns = {"score": scores} if scores is not None else {}
             yield JsonList(result, texts_of(texts, "tokens or a text for each hypothesis"), columns, scores)
 

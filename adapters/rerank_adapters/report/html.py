@@ -141,9 +141,9 @@ def _contributions(facts: RunFacts, metric: str) -> Iterator[str]:
 
 
 def _weights(facts: RunFacts) -> Iterator[str]:
-    shown = sorted(facts.weights, key=lambda weight: -abs(weight.share))[:WEIGHTS]
+    shown = sorted(facts.weights, key=lambda weight: -abs(weight.part))[:WEIGHTS]
     if shown:
-        rows = [Row(weight.feature, weight.share, weight.interval, f"{weight.weight:.4g}") for weight in shown]
+        rows = [Row(weight.feature, weight.part, weight.interval, f"{weight.weight:.4g}") for weight in shown]
         caption = "Right of each name is its raw weight; the dot is weight × deviation within lists."
         if facts.samples:
             caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."

@@ -54,17 +54,19 @@ class Contributions:
 
 
 @dataclass(frozen=True)
-class WeightShare:
-    """The weight of a dense feature, and the share: weight times the deviation of the feature within lists, divided by
-    that of the whole score.
+class TunedWeight:
+    """The weight of a dense feature, and its `part`: the weight times the deviation of the feature within lists,
+    divided by the deviation of the whole score.
 
-    `interval` (95 %) is that of the share over resampled tuning sets; None without resamples.
+    `interval` (95 %), that of the part over resampled tuning sets, and `same_sign`, the proportion of these sets that
+    give the weight the same sign, are None without resamples.
     """
 
     feature: str
     weight: float
-    share: float
+    part: float
     interval: Interval | None = None
+    same_sign: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class RunFacts:
     tuning_score: float | None = None
     tuned_at: str = ""
     contributions: Contributions | None = None
-    weights: tuple[WeightShare, ...] = ()
+    weights: tuple[TunedWeight, ...] = ()
     samples: int = 0
     curve: tuple[tuple[float, ...], ...] = ()
     lists: ListLengths | None = None

@@ -90,7 +90,7 @@ class Workers(Generic[Item, Result]):
         self.start()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._jobs, "workers")
-        return self._threads.submit(self._ask, item)
+        return self._threads.submit(self._answer, item)
 
     def start(self) -> None:
         """Start the processes now rather than with the first item, as while this process may still fork.
@@ -98,7 +98,7 @@ class Workers(Generic[Item, Result]):
         Raises PluginError where `work` cannot be pickled, and must be.
         """
         if not self._workers:
-            self._start()
+            self._start_forks() if self.forks else self._start_others()
 
     def __enter__(self) -> Self:
         return self
@@ -122,12 +122,6 @@ class Workers(Generic[Item, Result]):
         for worker in self._workers:
             worker.process.join()
             worker.connection.close()
-
-    def _start(self) -> None:
-        if self.forks:
-            self._start_forks()
-        else:
-            self._start_others()
 
     def _start_forks(self) -> None:
         context = multiprocessing.get_context("fork")
@@ -155,7 +149,7 @@ class Workers(Generic[Item, Result]):
                 send(worker.connection, parts)
             self._idle.put(worker)
 
-    def _ask(self, item: Item) -> Result:
+    def _answer(self, item: Item) -> Result:
         """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
         worker = self._idle.get()
         try:
@@ -205,6 +199,22 @@ def in_order(
             yield _finished(*waiting.popleft())
     while waiting:
         yield _finished(*waiting.popleft())
+
+
+def in_processes(
+    work: Callable[[Item], Result], items: Iterable[Item], jobs: int, name: str, *, fork: bool = False
+) -> Iterator[tuple[Item, Result]]:
+    """Yield each item with its result, in order. This process does the first one, and workers start for the others.
+
+    `name` and `fork` are those of Workers; at most 2 * jobs + 1 items are held.
+    """
+
+    def shared_out() -> Iterator[tuple[Item, Result | Future[Result]]]:
+        for number, item in enumerate(items):
+            yield item, work(item) if number == 0 or jobs == 1 else workers.submit(item)
+
+    with Workers(work, jobs, name, fork=fork) as workers:
+        yield from in_order(shared_out(), workers.most)
 
 
 def as_finished(

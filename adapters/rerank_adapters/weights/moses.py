@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.line_lists import value
 from rerank_adapters.weights.values import Weights, grouped, ungrouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
-from rerank_plugins.kit.files.text import display_name, finite, shortest
+from rerank_plugins.kit.files.text import display_name, shortest
 
 UNTUNED = ("UnknownWordPenalty",)
 
@@ -43,10 +44,7 @@ def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
         raise FormatError(f"found {text.strip()!r}, expected 'name= value ...'", path=path, line=line)
     if not tokens:
         raise FormatError(f"found {text.strip()!r}, expected a name and its weight", path=path, line=line)
-    try:
-        return label, [finite(token) for token in tokens]
-    except ValueError as error:
-        raise FormatError(f"a weight of {label!r} {error}", path=path, line=line) from None
+    return label, [value(token, f"a weight of {label!r}", path, line) for token in tokens]
 
 
 def _is_number(token: str) -> bool:

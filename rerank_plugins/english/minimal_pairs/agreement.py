@@ -11,7 +11,6 @@ from rerank_plugins.english.minimal_pairs.clauses import (
     phrase,
     plain,
     replaced,
-    sentence,
 )
 from rerank_plugins.english.rules.agreement import (
     antecedent,
@@ -87,8 +86,8 @@ def places(setting: Setting) -> Iterator[MinimalPair]:
         who = ["the", "women"] if form == "they" else [setting.drawn(names[form])]
         before = [*who, *setting.drawn(SAID).split()]
         rest = plain(view, clause.without([subject]))
-        pair = (sentence([*before, word, *rest]) for word in (form, SUBJECT_REFLEXIVE[form]))
-        yield MinimalPair("binding", "reflexive-subject", *pair)
+        sides = ([*before, word, *rest] for word in (form, SUBJECT_REFLEXIVE[form]))
+        yield setting.contrast("binding", "reflexive-subject", *sides)
     is_ = features(view, lexicon, antecedent(view, subject))
     for i in view.dependents(clause.verb, "obj"):
         pronoun = view.words[i]
@@ -100,17 +99,9 @@ def places(setting: Setting) -> Iterator[MinimalPair]:
         if is_.person == 3 and (other_gender or other_number):
             who = ["the", "women"] if pronoun == "them" else [setting.drawn(MASCULINE if gender == "m" else FEMININE)]
             before = [*who, *setting.drawn(SAID).split()]
-            kept = clause.without()
-            sides = (
-                sentence(
-                    [
-                        *before,
-                        *(word if k == i else uncased for k, uncased in zip(kept, plain(view, kept), strict=True)),
-                    ]
-                )
-                for word in (pronoun, REFLEXIVE_OF[pronoun])
-            )
-            yield MinimalPair("binding", "reflexive-distance", *sides)
+            left, right = (plain(view, positions) for positions in (range(i), range(i + 1, clause.body.stop)))
+            sides = ([*before, *left, word, *right] for word in (pronoun, REFLEXIVE_OF[pronoun]))
+            yield setting.contrast("binding", "reflexive-distance", *sides)
 
 
 def subject_verb(setting: Setting) -> Iterator[MinimalPair]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import log
 
 from rerank_plugins.english.english_lexicon import Lexicon, animacy_of
-from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, phrase, plain, sentence
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, phrase, plain
 from rerank_plugins.english.rules.quantifiers import existential_be
 from rerank_plugins.english.word_forms import VerbForms
 from rerank_plugins.english.word_lists import NOT_TOUGH, OBJECT_CONTROL, OBJECT_RAISING, RAISING, SUBJECT_CONTROL, TOUGH
@@ -37,18 +37,15 @@ def expletives(setting: Setting) -> Iterator[MinimalPair]:
     if verb is not None and control is not None:
         slot = "past" if view.words[1] in ("was", "were") else "third" if view.words[1] == "is" else "base"
         sides = (["there", getattr(lexicon.verbs[base], slot), "to", "be", *rest] for base in (verb, control))
-        yield MinimalPair("control_raising", "there-as-subject", *map(sentence, sides))
-    form = view.words[1]
-    sides = (
-        ["there", form, adjective, "to", "be", *rest]
-        for adjective in (setting.drawn(RAISING_ADJECTIVES), setting.drawn(ADJECTIVES))
-    )
-    yield MinimalPair("control_raising", "there-as-subject-adjective", *map(sentence, sides))
+        yield setting.contrast("control_raising", "there-as-subject", *sides)
+    drawn = [setting.drawn(adjectives) for adjectives in (RAISING_ADJECTIVES, ADJECTIVES)]
+    sides = (["there", view.words[1], adjective, "to", "be", *rest] for adjective in drawn)
+    yield setting.contrast("control_raising", "there-as-subject-adjective", *sides)
     raising, role = (_drawn_verb(setting, words) for words in (OBJECT_RAISING, OBJECT_CONTROL))
     if raising is not None and role is not None:
         subject, slot = setting.drawn(SUBJECTS).split(), "past"
         sides = ([*subject, getattr(lexicon.verbs[base], slot), "there", "to", "be", *rest] for base in (raising, role))
-        yield MinimalPair("control_raising", "there-as-object", *map(sentence, sides))
+        yield setting.contrast("control_raising", "there-as-object", *sides)
 
 
 def _drawn_verb(setting: Setting, words: frozenset[str]) -> str | None:
@@ -56,17 +53,13 @@ def _drawn_verb(setting: Setting, words: frozenset[str]) -> str | None:
     return setting.drawn(known) if known else None
 
 
-def _ordinary(lexicon: Lexicon, base: str | None) -> bool:
-    return base is not None and lexicon.frame_share(base, "transitive") > 0.8
-
-
 def tough(setting: Setting) -> Iterator[MinimalPair]:
     """The object of an infinitive left out after adjectives that need such a gap, and after those that exclude it."""
     view, lexicon, _ = setting
     clause = declarative(view)
-    if clause is None or not _ordinary(lexicon, lexicon.base(view.words[clause.verb])):
+    base = lexicon.base(view.words[clause.verb]) if clause else None
+    if clause is None or base is None or lexicon.frame_proportion(base, "transitive") <= 0.8:
         return
-    base = lexicon.base(view.words[clause.verb])
     for _, span in clause.objects:
         if len(span) > 4 or span[-1] != clause.body[-1] or span[0] != clause.verb + 1:
             continue
@@ -75,13 +68,11 @@ def tough(setting: Setting) -> Iterator[MinimalPair]:
         if object_[0] in ("me", "him", "us", "them", "her", "himself", "herself", "themselves", "myself", "itself"):
             continue
         tense = setting.drawn(("was", "will be", "had been"))
-        gap = ([*object_, *tense.split(), adjective, "to", str(base)] for adjective in (needs, excludes))
-        yield MinimalPair("control_raising", "tough-gap", *map(sentence, gap))
+        gap = ([*object_, *tense.split(), adjective, "to", base] for adjective in (needs, excludes))
+        yield setting.contrast("control_raising", "tough-gap", *gap)
         if subject[0] not in ("i", "we", "they", "you", "I"):
-            filled = (
-                [*subject, *tense.split(), adjective, "to", str(base), *object_] for adjective in (excludes, needs)
-            )
-            yield MinimalPair("control_raising", "tough-without-gap", *map(sentence, filled))
+            filled = ([*subject, *tense.split(), adjective, "to", base, *object_] for adjective in (excludes, needs))
+            yield setting.contrast("control_raising", "tough-without-gap", *filled)
 
 
 @lru_cache(4)
@@ -108,9 +99,8 @@ def as_frequent(setting: Setting, verb: VerbForms, intransitive: bool) -> VerbFo
     count = lexicon.count(verb.base)
     if not count:
         return None
-    choices = sorted(
-        _verbs_of(lexicon, intransitive), key=lambda each: (abs(log(lexicon.count(each.base) / count)), each)
-    )
+    verbs = _verbs_of(lexicon, intransitive)
+    choices = sorted(verbs, key=lambda each: (abs(log(lexicon.count(each.base) / count)), each))
     return choices[int(setting.rng.integers(min(NEAREST, len(choices))))] if choices else None
 
 
@@ -122,24 +112,16 @@ def objects(setting: Setting) -> Iterator[MinimalPair]:
         if base is None or view.is_passive(verb) or view.relations[verb] == "acl" or view.has_wh(verb):
             continue
         span = next((phrase(view, i) for i in view.dependents(verb, "obj") if i > verb and view.tags[i] in NOUNS), None)
-        share = lexicon.with_object(base)
-        following = view.children[verb]
+        with_object = lexicon.with_object(base)
         if span is not None and not view.dependents(verb, "iobj", "xcomp", "ccomp"):
-            if share > NEEDS_OBJECT and span[-1] == len(view) - 2:
+            if with_object > NEEDS_OBJECT and span[-1] == len(view) - 2:
                 yield setting.changed("argument_structure", "object-missing", dict.fromkeys(span, ""))
-            if share > 0.5 and span[0] == verb + 1 and (wrong := another_verb(setting, verb, intransitive=True)):
+            if with_object > 0.5 and span[0] == verb + 1 and (wrong := another_verb(setting, verb, intransitive=True)):
                 yield setting.changed("argument_structure", "intransitive-with-object", {verb: wrong})
-        elif (
-            span is None
-            and share < 0.4
-            and not any(view.relations[i] in ("xcomp", "ccomp", "obj", "compound") for i in following)
-        ):
-            last = view.tags[verb + 1 : verb + 2] in (("PUNCT",), ("ADP",))
-            if (
-                last
-                and view.relations[verb] in ("root", "ccomp")
-                and (wrong := another_verb(setting, verb, intransitive=False))
-            ):
+        elif span is None and with_object < 0.4 and not view.dependents(verb, "xcomp", "ccomp", "obj", "compound"):
+            is_last = view.tags[verb + 1 : verb + 2] in (("PUNCT",), ("ADP",))
+            in_clause = view.relations[verb] in ("root", "ccomp")
+            if is_last and in_clause and (wrong := another_verb(setting, verb, intransitive=False)):
                 yield setting.changed("argument_structure", "transitive-without-object", {verb: wrong})
 
 
@@ -163,14 +145,12 @@ def selection(setting: Setting) -> Iterator[MinimalPair]:
     view, lexicon, _ = setting
     for verb in view.verbs:
         base = lexicon.base(view.words[verb])
-        if base is None or lexicon.animate_share(base, "subject") < ANIMATE or view.is_passive(verb):
+        if base is None or lexicon.animate_proportion(base, "subject") < ANIMATE or view.is_passive(verb):
             continue
         subject = view.subject(verb)
-        if (
-            subject is None
-            or not animacy_of(view, lexicon, subject)
-            or view.words[subject] in ("i", "you", "we", "they", "who")
-        ):
+        if subject is None or not animacy_of(view, lexicon, subject):
+            continue
+        if view.words[subject] in ("i", "you", "we", "they", "who"):
             continue
         span = phrase(view, subject)
         if span is None or span[0] != 0 or span[-1] > verb or lexicon.noun_number(view.words[subject]) == "p":

@@ -15,6 +15,7 @@ from rerank_plugins.english.word_lists import FINITE_AUXILIARIES, word_set
 Words = list[str]
 NOT_PLAIN = word_set("? ! ; : `` '' \" ( -- - ... whether if where when how why") | WH
 CONTRACTED = word_set("'s 'll 'd 've 're 'm ca wo sha")
+DO_SUPPORT = {"did": "past", "does": "third", "do": "base"}  # the auxiliary of a question, by the form of its verb
 
 
 class MinimalPair(NamedTuple):
@@ -36,6 +37,10 @@ class Setting(NamedTuple):
     def drawn(self, choices: Sequence[str]) -> str:
         """One of these words."""
         return choices[int(self.rng.integers(len(choices)))]
+
+    def contrast(self, phenomenon: str, rule: str, good: Words, bad: Words) -> MinimalPair:
+        """The pair of these words as sentences."""
+        return MinimalPair(phenomenon, rule, sentence(good), sentence(bad))
 
     def changed(self, phenomenon: str, rule: str, changes: Mapping[int, str]) -> MinimalPair:
         """The sentence of the tree, and the same with some words replaced (see `replaced`)."""
@@ -92,11 +97,9 @@ class Declarative:
     @property
     def objects(self) -> Iterator[tuple[int, range]]:
         """The object of the verb and its phrase, if there is one."""
-        objects = self.view.dependents(self.verb, "obj")
-        span = (
-            phrase(self.view, objects[0]) if len(objects) == 1 and not self.view.dependents(self.verb, "iobj") else None
-        )
-        if span is not None and span[0] > self.verb:
+        objects = self.view.dependents(self.verb, "obj", "iobj")
+        span = phrase(self.view, objects[0]) if len(objects) == 1 else None
+        if span is not None and span[0] > self.verb and self.view.relations[objects[0]] == "obj":
             yield objects[0], span
 
     def without(self, *gone: Collection[int]) -> list[int]:
@@ -112,24 +115,19 @@ class Declarative:
         auxiliaries = [i for i in self.view.auxiliaries(self.verb) if i < self.verb]
         subject = plain(self.view, self.subject)
         if auxiliaries:
-            first = auxiliaries[0]
-            if self.view.words[first] not in FINITE_AUXILIARIES or first != self.subject[-1] + 1:
+            first, auxiliary = auxiliaries[0], self.view.words[auxiliaries[0]]
+            if auxiliary not in FINITE_AUXILIARIES - CONTRACTED or first != self.subject[-1] + 1:
                 return None
-            if {"not", "n't"} & set(self.view.words[first : first + 3]) or self.view.words[first] in CONTRACTED:
+            if {"not", "n't"} & set(self.view.words[first : first + 3]):
                 return None
-            rest = [i for i in kept if i > first]
-            return sentence([*filler, self.view.words[first], *subject, *plain(self.view, rest)], "?")
-        form = lexicon.by_form.get(self.view.words[self.verb])
-        if form is None:
+            return sentence([*filler, auxiliary, *subject, *plain(self.view, [i for i in kept if i > first])], "?")
+        base, slots = lexicon.base(self.view.words[self.verb]), lexicon.slots(self.view.words[self.verb])
+        support = next((do for do, slot in DO_SUPPORT.items() if slot in slots), None)
+        if base is None or support is None:
             return None
-        slots = lexicon.slots(self.view.words[self.verb])
-        auxiliary = "did" if "past" in slots else "does" if "third" in slots else "do" if "base" in slots else None
-        if auxiliary is None:
-            return None
-        rest_words = [
-            form.base if i == self.verb else self.view.tree.words[i] for i in sorted(kept) if i > self.subject[-1]
-        ]
-        return sentence([*filler, auxiliary, *subject, *rest_words], "?")
+        words = self.view.tree.words
+        rest = [base if i == self.verb else words[i] for i in sorted(kept) if i > self.subject[-1]]
+        return sentence([*filler, support, *subject, *rest], "?")
 
 
 def declarative(view: TreeView) -> Declarative | None:

@@ -12,8 +12,8 @@ from rerank_plugins.english.minimal_pairs.clauses import (
     phrase,
     plain,
     question_word,
-    sentence,
 )
+from rerank_plugins.english.tree_view import TreeView
 from rerank_plugins.english.word_lists import REFLEXIVES, SUBORDINATORS, THAT_OR_QUESTION, word_set
 
 GAP = 0.7  # proportion of occurrences with an object from which a verb without one is felt to lack it
@@ -48,6 +48,12 @@ def _clause_with_object(setting: Setting) -> tuple[Declarative, int, range] | No
     return None
 
 
+def _object(view: TreeView, verb: int) -> range | None:
+    """The phrase of the first object after a verb that has one."""
+    spans = (phrase(view, i) for i in view.dependents(verb, "obj") if i > verb)
+    return next(filter(None, spans), None)
+
+
 def islands(setting: Setting) -> Iterator[MinimalPair]:
     """Questions about the object, and about something in an island: an adjunct, a conjunct, a determiner."""
     view, lexicon, _ = setting
@@ -65,11 +71,9 @@ def islands(setting: Setting) -> Iterator[MinimalPair]:
     for adjunct in view.dependents(clause.verb, "advcl"):
         if adjunct < clause.verb or not any(view.words[i] in SUBORDINATORS for i in view.children[adjunct]):
             continue
-        inner = [
-            found for i in view.dependents(adjunct, "obj") if i > adjunct and (found := phrase(view, i)) is not None
-        ]
+        inner = _object(view, adjunct)
         if inner and transitive(setting, adjunct):
-            asked = clause.question(lexicon, [filler], clause.without(inner[0]))
+            asked = clause.question(lexicon, [filler], clause.without(inner))
             if whole and asked:
                 yield MinimalPair("island_effects", "adjunct-island", whole, asked)
     for conjunct in view.dependents(noun, "conj"):
@@ -90,12 +94,9 @@ def _left_branch(setting: Setting, clause: Declarative, noun: int, span: range) 
     """`whose` or `which` in front without its noun."""
     view, lexicon, _ = setting
     first = span[0]
-    if (
-        view.tags[noun] != "NOUN"
-        or view.relations[first] not in ("det", "nmod")
-        or len(span) > 4
-        or view.heads[first] != noun
-    ):
+    if view.tags[noun] != "NOUN" or view.relations[first] not in ("det", "nmod"):
+        return
+    if len(span) > 4 or view.heads[first] != noun:
         return
     if view.words[first] not in DETERMINERS or view.words[noun] in ("lot", "kind", "sort", "bit", "few", "couple"):
         return
@@ -114,21 +115,19 @@ def complement_islands(setting: Setting) -> Iterator[MinimalPair]:
     complement = view.first(clause.verb, "ccomp") if clause else None
     if clause is None or complement is None or complement < clause.verb or view.tags[complement] != "VERB":
         return
-    inner = [
-        found for i in view.dependents(complement, "obj") if i > complement and (found := phrase(view, i)) is not None
-    ]
+    inner = _object(view, complement)
     start = view.subtree(complement)[0]
     if not inner or not transitive(setting, complement) or start < clause.verb or "," in view.words[start:]:
         return
     marks = [i for i in view.dependents(complement, "mark") if view.words[i] == "that"]
-    filler = question_word(setting, inner[0][-1])
+    filler = question_word(setting, inner[-1])
     for rule, words in (("wh-island", ["whether"]), ("complex-noun-phrase", ["the", "claim", "that"])):
         if rule == "wh-island" and lexicon.base(view.words[clause.verb]) not in THAT_OR_QUESTION:
             continue
-        good = clause.question(lexicon, [filler], clause.without(inner[0]))
-        kept = clause.without(inner[0], marks, range(start, len(view)))
+        good = clause.question(lexicon, [filler], clause.without(inner))
+        kept = clause.without(inner, marks, range(start, len(view)))
         bad = clause.question(lexicon, [filler], kept)
-        below = [i for i in clause.without(inner[0], marks) if i >= start]
+        below = [i for i in clause.without(inner, marks) if i >= start]
         if good and bad:
             yield MinimalPair("island_effects", rule, good, (*bad[:-1], *words, *plain(view, below), "?"))
 
@@ -144,28 +143,21 @@ def fillers(setting: Setting) -> Iterator[MinimalPair]:
     whole, rest = plain(view, clause.without()), plain(view, clause.without(span))
     filler = question_word(setting, noun)
     good, bad = ([*before, word, *whole] for word in ("that", filler))
-    yield MinimalPair("filler_gap_dependency", "filler-without-gap", sentence(good), sentence(bad))
+    yield setting.contrast("filler_gap_dependency", "filler-without-gap", good, bad)
     good, bad = ([*before, word, *rest] for word in (filler, "that"))
-    yield MinimalPair("filler_gap_dependency", "gap-without-filler", sentence(good), sentence(bad))
+    yield setting.contrast("filler_gap_dependency", "gap-without-filler", good, bad)
     if view.tags[noun] == "NOUN" and len(span) <= 3 and view.words[span[0]] in DETERMINERS:
         start = [setting.drawn(("I", "she", "Tom", "they")), setting.drawn(FACTS)]
         relative = [*start, *plain(view, span), "that", *rest]
-        yield MinimalPair(
-            "filler_gap_dependency", "relative-clause-object", sentence(relative), sentence([*start, filler, *whole])
-        )
+        yield setting.contrast("filler_gap_dependency", "relative-clause-object", relative, [*start, filler, *whole])
     subject = view.subject(clause.verb)
     if subject is not None and view.tags[subject] == "NOUN" and view.words[0] in DETERMINERS:
         start = [setting.drawn(("I", "she", "Tom", "they")), setting.drawn(FACTS)]
         noun_phrase = plain(view, clause.subject)
         predicate = plain(view, clause.without(clause.subject))
-        word = question_word(setting, subject)
         good = [*start, *noun_phrase, "that", *predicate]
-        yield MinimalPair(
-            "filler_gap_dependency",
-            "relative-clause-subject",
-            sentence(good),
-            sentence([*start, word, *noun_phrase, *predicate]),
-        )
+        bad = [*start, question_word(setting, subject), *noun_phrase, *predicate]
+        yield setting.contrast("filler_gap_dependency", "relative-clause-subject", good, bad)
 
 
 def stranding(setting: Setting) -> Iterator[MinimalPair]:
@@ -182,4 +174,4 @@ def stranding(setting: Setting) -> Iterator[MinimalPair]:
             before = setting.drawn(KNOWING).split()
             rest = plain(view, clause.without(span[1:]))
             good, bad = ([*before, word, *rest] for word in (question_word(setting, noun), "that"))
-            yield MinimalPair("filler_gap_dependency", "stranded-preposition", sentence(good), sentence(bad))
+            yield setting.contrast("filler_gap_dependency", "stranded-preposition", good, bad)

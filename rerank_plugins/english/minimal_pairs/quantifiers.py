@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, plain, sentence
-from rerank_plugins.english.rules.quantifiers import QUANTIFIERS, existential_be, in_scope, unlicensed_polarity_items
+from rerank_plugins.english.rules.quantifiers import QUANTIFIERS, existential_be, in_scope, is_unlicensed
 from rerank_plugins.english.word_lists import FINITE_AUXILIARIES, POLARITY, STRONG, word_set
 
 WITHOUT_LICENCE = {
@@ -14,6 +14,7 @@ WITHOUT_LICENCE = {
     "n't": "", "if": "because", "before": "after", "only": "even",
 }  # fmt: skip
 WEAK = word_set("a an some no many few several any two three four five six seven eight nine ten")
+RELATIVE_CLAUSES = ("that {} people liked", "who {} friends of ours knew", "that {} teachers had praised")
 SHARED_VERBS = ("bought", "saw", "wanted", "found", "took", "liked")
 
 
@@ -21,15 +22,14 @@ def unlicensed(setting: Setting) -> Iterator[MinimalPair]:
     """The only licensor of a sentence is exchanged for a word that licenses nothing."""
     view = setting.view
     items = [i for i, word in enumerate(view.words) if word in POLARITY]
-    if len(items) != 1 or unlicensed_polarity_items(view) or "?" in view.words:
+    unlicensed_items = any(is_unlicensed(view, setting.lexicon, word) for word in range(len(view)))
+    if len(items) != 1 or unlicensed_items or "?" in view.words:
         return
     licensors = [i for i, word in enumerate(view.words) if word in WITHOUT_LICENCE and in_scope(view, i, items[0])]
-    if len(licensors) == 1 and not (
-        view.words[licensors[0]] == "n't" and view.words[licensors[0] - 1] in ("ca", "wo", "do", "does", "did")
-    ):
-        yield setting.changed(
-            "npi_licensing", "licensor-exchanged", {licensors[0]: WITHOUT_LICENCE[view.words[licensors[0]]]}
-        )
+    if len(licensors) == 1:
+        licensor, word = licensors[0], view.words[licensors[0]]
+        if word != "n't" or view.words[licensor - 1] not in ("ca", "wo", "do", "does", "did"):
+            yield setting.changed("npi_licensing", "licensor-exchanged", {licensor: WITHOUT_LICENCE[word]})
 
 
 def inserted(setting: Setting) -> Iterator[MinimalPair]:
@@ -39,50 +39,38 @@ def inserted(setting: Setting) -> Iterator[MinimalPair]:
     if clause is None or not view.auxiliaries(clause.verb) or POLARITY & set(view.words):
         return
     first = view.auxiliaries(clause.verb)[0]
-    subject = view.subject(clause.verb)
+    auxiliary, subject = view.words[first], view.subject(clause.verb)
     assert subject is not None  # a declarative clause has a subject
-    if (
-        view.words[first] not in FINITE_AUXILIARIES
-        or view.words[first].startswith("'")
-        or first != clause.subject[-1] + 1
-    ):
+    if auxiliary not in FINITE_AUXILIARIES or auxiliary.startswith("'") or first != clause.subject[-1] + 1:
+        return
+    if {"not", "n't", "never"} & set(view.words[: first + 3]):
         return
     after = [i for i in clause.body if i > first]
-    negated = {"not", "n't", "never"} & set(view.words[: first + 3])
     rest = ["ever", *plain(view, after)]
-    auxiliary = view.words[first]
-    if negated:
-        return
     noun_phrase = plain(view, clause.subject)
     determined = view.tags[subject] == "NOUN" and view.words[0] in ("the", "a", "an", "this", "these", "some", "many")
     if determined:
         noun = noun_phrase[1:]
         good, bad = ([det, *noun, auxiliary, *rest] for det in ("no", setting.drawn(("the", "some", "this"))))
         if bad[0] != "this" or setting.lexicon.noun_number(view.words[subject]) == "s":
-            yield MinimalPair("npi_licensing", "negative-determiner", sentence(good), sentence(bad))
+            yield setting.contrast("npi_licensing", "negative-determiner", good, bad)
         if not view.dependents(subject, "acl"):
-            relative = setting.drawn(
-                ("that {} people liked", "who {} friends of ours knew", "that {} teachers had praised")
-            )
+            relative = setting.drawn(RELATIVE_CLAUSES)
             inside, outside = relative.format("no").split(), relative.format("the").split()
             sides = ([det, *noun, *clause_, auxiliary, *rest] for det, clause_ in (("no", outside), ("the", inside)))
-            yield MinimalPair("npi_licensing", "licensor-in-relative-clause", *map(sentence, sides))
+            yield setting.contrast("npi_licensing", "licensor-in-relative-clause", *sides)
     only = setting.drawn(("even", "also"))
     good, bad = ([focus, *noun_phrase, auxiliary, *rest] for focus in ("only", only))
-    yield MinimalPair("npi_licensing", "only", sentence(good), sentence(bad))
+    yield setting.contrast("npi_licensing", "only", good, bad)
     if auxiliary not in ("ca", "wo", "sha"):
-        good, bad = (
-            [*noun_phrase, auxiliary, adverb, *rest]
-            for adverb in ("not", setting.drawn(("also", "really", "probably")))
-        )
-        yield MinimalPair("npi_licensing", "negation", sentence(good), sentence(bad))
+        adverbs = "not", setting.drawn(("also", "really", "probably"))
+        good, bad = ([*noun_phrase, auxiliary, adverb, *rest] for adverb in adverbs)
+        yield setting.contrast("npi_licensing", "negation", good, bad)
         question = clause.question(setting.lexicon, [], [first, *after])
         if question is not None:
             at = 1 + len(clause.subject)
-            asked = [*question[:-1][:at], "ever", *question[:-1][at:]]
-            yield MinimalPair(
-                "npi_licensing", "question", sentence(asked, "?"), sentence([*noun_phrase, auxiliary, *rest])
-            )
+            asked = (*question[:at], "ever", *question[at:])
+            yield MinimalPair("npi_licensing", "question", asked, sentence([*noun_phrase, auxiliary, *rest]))
 
 
 def existentials(setting: Setting) -> Iterator[MinimalPair]:
@@ -112,31 +100,17 @@ def superlatives(setting: Setting) -> Iterator[MinimalPair]:
         return
     for noun, span in clause.objects:
         numerals = [i for i in span if view.tags[i] == "NUM" and i < noun]
-        determined = view.first(noun, "det", "nmod") is not None or {"some", "any", "many", "few", "more"} & {
-            view.words[i] for i in span
-        }
+        words = {view.words[i] for i in span}
+        determined = view.first(noun, "det", "nmod") is not None or words & {"some", "any", "many", "few", "more"}
         if view.tags[noun] == "NOUN" and lexicon.noun_number(view.words[noun]) == "p" and not determined:
             noun_phrase = plain(view, [i for i in span if i not in numerals])
-            before = [
-                setting.drawn(("nobody", "no student", "no child", "no one")),
-                *plain(view, range(first, span[0])),
-            ]
-            rest = [
-                setting.drawn(("two", "three", "four", "ten")),
-                *noun_phrase,
-                *plain(view, range(span[-1] + 1, len(view) - 1)),
-            ]
-            before[:1] = before[0].split()
-            good, bad = (
-                setting.drawn(("more than", "fewer than")).split(),
-                setting.drawn(("at least", "at most")).split(),
-            )
-            yield MinimalPair(
-                "quantifiers",
-                "superlative-negated",
-                sentence([*before, *good, *rest]),
-                sentence([*before, *bad, *rest]),
-            )
+            nobody = setting.drawn(("nobody", "no student", "no child", "no one")).split()
+            before = [*nobody, *plain(view, range(first, span[0]))]
+            number = setting.drawn(("two", "three", "four", "ten"))
+            rest = [number, *noun_phrase, *plain(view, range(span[-1] + 1, len(view) - 1))]
+            bounds = [setting.drawn(words).split() for words in (("more than", "fewer than"), ("at least", "at most"))]
+            sides = ([*before, *bound, *rest] for bound in bounds)
+            yield setting.contrast("quantifiers", "superlative-negated", *sides)
 
 
 def nouns_left_out(setting: Setting) -> Iterator[MinimalPair]:
@@ -148,12 +122,8 @@ def nouns_left_out(setting: Setting) -> Iterator[MinimalPair]:
     for _, span in clause.objects:
         noun = span[-1]
         adjectives = [i for i in span if view.tags[i] == "ADJ" and view.relations[i] == "amod" and i == noun - 1]
-        if (
-            view.tags[noun] != "NOUN"
-            or len(span) > 3
-            or not adjectives
-            or setting.lexicon.noun_number(view.words[noun]) != "p"
-        ):
+        plural = view.tags[noun] == "NOUN" and setting.lexicon.noun_number(view.words[noun]) == "p"
+        if not plural or len(span) > 3 or not adjectives:
             continue
         quantifiers = sorted(QUANTIFIERS & {"two", "three", "four", "five", "several", "many", "some", "few"})
         first, second = setting.drawn(quantifiers), setting.drawn(quantifiers)
@@ -163,4 +133,4 @@ def nouns_left_out(setting: Setting) -> Iterator[MinimalPair]:
         good = [*start, first, adjective, form, *other]
         bad = [*start, first, form, *other, adjective]
         if adjective not in QUANTIFIERS | {"such", "other", "own", "same"}:
-            yield MinimalPair("ellipsis", "adjective-without-noun", sentence(good), sentence(bad))
+            yield setting.contrast("ellipsis", "adjective-without-noun", good, bad)

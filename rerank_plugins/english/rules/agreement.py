@@ -1,4 +1,4 @@
-"""Counts violations of agreement in a dependency tree, unbound reflexives, and pronouns in the wrong case.
+"""Rules of agreement, of reflexives and of case: whether a word of a dependency tree violates them.
 
 Only clear cases count: where person, number or gender of one side is unknown or may be several, nothing is violated.
 Agreement is with the head of the subject, not with the nearest noun (Quirk et al. 1985, §10.34); a noun of quantity (a
@@ -34,12 +34,10 @@ UNKNOWN = Pronoun(3, "-", "-")
 RELATIVE = frozenset(["who", "which", "that", "whom"])
 
 
-def unbound_reflexives(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of reflexives that are subjects of finite clauses, or possessors."""
-    return sum(_is_subject(view, lexicon, i) for i, word in enumerate(view.words) if word in REFLEXIVES)
-
-
-def _is_subject(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+def is_unbound_reflexive(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is a reflexive that is the subject of a finite clause, or a possessor."""
+    if view.words[word] not in REFLEXIVES:
+        return False
     following = view.words[word + 1] if word + 1 < len(view) else ""
     before = view.tags[word - 1] if word else "START"
     if before in ("NOUN", "PROPN", "PRON", "PUNCT") and not (before == "PRON" and view.words[word - 1] == "that"):
@@ -52,12 +50,8 @@ def _is_subject(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     return following == "n't" or bool(lexicon.slots(view.words[head]) & {"third", "past", "base"})
 
 
-def wrong_case(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of pronouns whose case is not that of their position."""
-    return sum(_has_wrong_case(view, lexicon, i) for i in range(len(view)))
-
-
-def _has_wrong_case(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+def has_wrong_case(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is a pronoun whose case is not that of its position."""
     form, relation, head = view.words[word], view.relations[word], view.heads[word]
     if head < 0 or (form not in NOMINATIVE and form not in ACCUSATIVE):
         return False
@@ -137,16 +131,11 @@ def number_of_verb(view: TreeView, lexicon: Lexicon, word: int) -> str:
     return "s" if "third" in slots else "p" if "base" in slots else "-"
 
 
-def subject_verb(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of finite verbs that do not agree with their subjects."""
-    return sum(
-        _disagree(view, lexicon, subject, view.heads[subject])
-        for subject, relation in enumerate(view.relations)
-        if relation == "nsubj" and view.heads[subject] >= 0
-    )
-
-
-def _disagree(view: TreeView, lexicon: Lexicon, subject: int, predicate: int) -> bool:
+def disagrees_with_verb(view: TreeView, lexicon: Lexicon, subject: int) -> bool:
+    """Whether the word is a subject with which the finite verb does not agree."""
+    predicate = view.heads[subject]
+    if view.relations[subject] != "nsubj" or predicate < 0:
+        return False
     finite = finite_word(view, predicate)
     if finite is None or (finite == predicate and view.tags[predicate] == "VERB" and subject > predicate):
         return False
@@ -178,12 +167,8 @@ def _not_indicative(view: TreeView, lexicon: Lexicon, predicate: int, finite: in
     return finite == predicate and before in MODALS | {"to", "do", "does", "did"}
 
 
-def determiner_noun(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of determiners and numerals that do not agree with their nouns."""
-    return sum(_determined(view, lexicon, i) for i in range(len(view)))
-
-
-def _determined(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+def disagrees_with_noun(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is a determiner or numeral that does not agree with its noun."""
     noun, form = view.heads[word], view.words[word]
     singular = form in SINGULAR_DETERMINERS
     if noun <= word or view.tags[noun] != "NOUN" or not (singular or form in PLURAL_DETERMINERS):
@@ -201,13 +186,10 @@ def _determined(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     return number not in ("-", "s" if singular else "p")
 
 
-def reflexives(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of reflexives that do not agree with the subject of their own clause."""
-    return sum(
-        clash(view, lexicon, word, subject)
-        for word, form in enumerate(view.words)
-        if form in REFLEXIVES and (subject := local_subject(view, word)) is not None
-    )
+def disagrees_with_antecedent(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is a reflexive that does not agree with the subject of its own clause."""
+    subject = local_subject(view, word) if view.words[word] in REFLEXIVES else None
+    return subject is not None and clash(view, lexicon, word, subject)
 
 
 def clash(view: TreeView, lexicon: Lexicon, reflexive: int, subject: int) -> bool:

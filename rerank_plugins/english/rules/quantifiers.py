@@ -1,4 +1,4 @@
-"""Counts negative polarity items without a licensor, and determiners and numerals in positions that exclude them.
+"""Rules of negative polarity items and their licensors, and of determiners and numerals in positions that exclude them.
 
 `ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979): a
 licensor precedes the item, and the item stands below the word that the licensor modifies, or, for the determiner of a
@@ -9,6 +9,7 @@ out after a numeral or quantifier but not after an adjective (Jackendoff 1971; L
 
 from __future__ import annotations
 
+from rerank_plugins.english.english_lexicon import Lexicon
 from rerank_plugins.english.tree_view import BE, CLAUSES, TreeView
 from rerank_plugins.english.word_lists import (
     FINITE_AUXILIARIES,
@@ -27,21 +28,16 @@ NEGATIVE = frozenset(["no", "not", "n't", "never", "nobody", "none", "nothing", 
 QUANTIFIERS = (PLURAL_DETERMINERS - {"these", "those", "both"}) | {"some", "one", "more", "fewer", "another"}
 
 
-def unlicensed_polarity_items(view: TreeView) -> int:
-    """The number of negative polarity items outside the scope of every licensor."""
-    items = [i for i, word in enumerate(view.words) if word in POLARITY and not _idiom(view, i)]
-    items += [i for i in range(1, len(view)) if view.words[i - 1 : i + 1] == ("at", "all") and _at_end(view, i)]
-    if not items:
-        return 0
-    licensors = [i for i, word in enumerate(view.words) if word in LICENSORS]
-    return sum(
-        not (
-            any(in_scope(view, licensor, item) for licensor in licensors)
-            or question(view, item)
-            or comparison(view, item)
-            or free_choice(view, item)
-        )
-        for item in items
+def is_unlicensed(view: TreeView, _lexicon: Lexicon, item: int) -> bool:
+    """Whether the word is a negative polarity item outside the scope of every licensor."""
+    at_all = view.words[max(item - 1, 0) : item + 1] == ("at", "all") and _at_end(view, item)
+    if not at_all and (view.words[item] not in POLARITY or _idiom(view, item)):
+        return False
+    return not (
+        any(in_scope(view, licensor, item) for licensor, word in enumerate(view.words) if word in LICENSORS)
+        or question(view, item)
+        or comparison(view, item)
+        or free_choice(view, item)
     )
 
 
@@ -114,11 +110,6 @@ def _idiom(view: TreeView, item: int) -> bool:
     return (before, following) in (("in", "case"), ("at", "rate"), ("in", "event"), ("at", "moment"), ("at", "time"))
 
 
-def strong_existentials(view: TreeView) -> int:
-    """The number of existential sentences whose noun has a strong determiner."""
-    return sum(_strong(view, i) for i, word in enumerate(view.words) if word == "there")
-
-
 def existential_be(view: TreeView, there: int) -> int | None:
     """The form of `be` that follows `there`, with only verbs, adjectives and adverbs between them; None without one."""
     last = None
@@ -132,7 +123,10 @@ def existential_be(view: TreeView, there: int) -> int | None:
     return last
 
 
-def _strong(view: TreeView, there: int) -> bool:
+def has_strong_determiner(view: TreeView, _lexicon: Lexicon, there: int) -> bool:
+    """Whether the word is the `there` of an existential sentence whose noun has a strong determiner."""
+    if view.words[there] != "there":
+        return False
     be = existential_be(view, there)
     if be is None:
         inverted = there > 0 and view.words[there - 1] in BE
@@ -143,26 +137,25 @@ def _strong(view: TreeView, there: int) -> bool:
     return bool(rest) and view.words[rest[0]] in STRONG and view.tags[rest[0]] in ("DET", "ADJ", "PRON", "ADV")
 
 
-def negated_superlatives(view: TreeView) -> int:
-    """The number of numerals with `at least` or `at most` that follow a negation in their clause."""
-    return sum(
-        view.words[i - 1] == "at"
+def is_negated_superlative(view: TreeView, _lexicon: Lexicon, i: int) -> bool:
+    """Whether the word is the superlative of `at least` or `at most` with a numeral, after a negation in its clause."""
+    return (
+        view.words[i] in ("least", "most")
+        and view.words[i - 1 : i] == ("at",)
         and any(view.tags[k] == "NUM" or view.words[k] in QUANTIFIERS for k in (i + 1, i + 2) if k < len(view))
         and any(word in NEGATIVE for word in view.words[: i - 1])
         and not {",", ";", ":"} & set(view.words[: i - 1])
-        for i in range(1, len(view))
-        if view.words[i] in ("least", "most")
     )
 
 
-def adjectives_without_noun(view: TreeView) -> int:
-    """The number of adjectives that follow a numeral or quantifier with no noun after them."""
-    return sum(
-        view.tags[i] == "ADJ"
+def lacks_noun(view: TreeView, _lexicon: Lexicon, i: int) -> bool:
+    """Whether the word is an adjective that follows a numeral or quantifier with no noun after it."""
+    return (
+        i > 0
+        and view.tags[i] == "ADJ"
         and view.words[i] not in QUANTIFIERS | {"other", "such", "own", "due", "available", "enough"}
         and view.words[i - 1] in QUANTIFIERS
         and view.tags[i - 1] in ("DET", "NUM", "ADJ", "PRON")
         and (i + 1 == len(view) or view.tags[i + 1] in ("PUNCT", "CCONJ", "SCONJ"))
         and any(tag in ("NOUN", "PROPN") for tag in view.tags[: i - 1])
-        for i in range(1, len(view))
     )

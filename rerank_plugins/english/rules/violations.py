@@ -1,15 +1,14 @@
 """The values of the feature `grammar-violations`: minus the counts of violated rules, and sums of ln probabilities.
 
-Two rules are here. A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in
--ing (Quirk et al. 1985, §3.21); only finite forms stand without an auxiliary. A control predicate gives its subject or
-object a role, so that expletive `there` cannot stand there: `there tried to be`, `he persuaded there to be` (Rosenbaum
-1967; Postal 1974); the infinitive of `easy` lacks an object, that of `likely` does not (Lasnik and Fiengo 1974).
+A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in -ing (Quirk et al.
+1985, §3.21); only finite forms stand without an auxiliary. A control predicate gives its subject or object a role, so
+that expletive `there` cannot stand there: `there tried to be`, `he persuaded there to be` (Rosenbaum 1967; Postal
+1974); the infinitive of `easy` lacks an object, that of `likely` does not (Lasnik and Fiengo 1974).
 
-Pairs fillers with gaps: a phrase moved to the front of a clause leaves a gap in it, which must not be in an island.
-
-A filler is a fronted question phrase (`who`, `which book`) or the noun that a relative clause modifies. It needs a gap
-of its own: the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the clause or in
-its complement clauses, and in no island (Ross 1967; Chomsky 1977): adjunct clauses, relative clauses, single conjuncts,
+A phrase that is moved to the front of a clause leaves a gap in it, which must not be in an island. A filler is a
+fronted question phrase (`who`, `which book`) or the noun that a relative clause modifies. It needs a gap of its own:
+the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the clause or in its
+complement clauses, and in no island (Ross 1967; Chomsky 1977): adjunct clauses, relative clauses, single conjuncts,
 embedded questions. Whether a verb without an object has a gap is the proportion of its occurrences with an object.
 """
 
@@ -21,20 +20,7 @@ from math import log
 
 from rerank_plugins import DependencyTree
 from rerank_plugins.english.english_lexicon import Lexicon, animacy, bare_nouns, frames
-from rerank_plugins.english.rules.agreement import (
-    determiner_noun,
-    reflexives,
-    subject_verb,
-    unbound_reflexives,
-    wrong_case,
-)
-from rerank_plugins.english.rules.quantifiers import (
-    WINDOW,
-    adjectives_without_noun,
-    negated_superlatives,
-    strong_existentials,
-    unlicensed_polarity_items,
-)
+from rerank_plugins.english.rules import agreement, quantifiers
 from rerank_plugins.english.tree_view import BE, WH, TreeView
 from rerank_plugins.english.word_lists import BARE_INFINITIVE, MODALS, NOT_TOUGH, OBJECT_CONTROL, SUBJECT_CONTROL, TOUGH
 
@@ -138,9 +124,9 @@ def _best(
                 return 1.0, i
         if predicate in used or view.tags[predicate] != "VERB":
             continue
-        share = gap_share(view, lexicon, predicate, filler)
-        if share > best:
-            best, where = share, predicate
+        p = gap_probability(view, lexicon, predicate, filler)
+        if p > best:
+            best, where = p, predicate
     return best, where
 
 
@@ -149,7 +135,7 @@ def _nearest(view: TreeView, word: int) -> int:
     return next((i for i in view.ancestors(word) if view.tags[i] in ("VERB", "AUX") or view.heads[i] < 0), word)
 
 
-def gap_share(view: TreeView, lexicon: Lexicon, verb: int, filler: int) -> float:
+def gap_probability(view: TreeView, lexicon: Lexicon, verb: int, filler: int) -> float:
     """How often this verb has an object, if it has none here; 0 for a passive and for a verb with an object."""
     objects = [i for i in view.dependents(verb, "obj", "ccomp") if i > max(filler, verb)]
     if objects or view.is_passive(verb):
@@ -158,7 +144,7 @@ def gap_share(view: TreeView, lexicon: Lexicon, verb: int, filler: int) -> float
     if nominal and nominal[0] == verb + 1 and view.heads[nominal[0]] != verb:
         return FLOOR
     base = lexicon.base(view.words[verb])
-    return lexicon.frame_share(base, "transitive") if base else lexicon.average_share("transitive")
+    return lexicon.frame_proportion(base or "", "transitive")
 
 
 def stranded_prepositions(view: TreeView) -> list[int]:
@@ -192,12 +178,10 @@ def torn_conjuncts(view: TreeView) -> int:
     return count
 
 
-def severed_determiners(view: TreeView) -> int:
-    """The number of `whose` that no noun follows (the left branch condition: Ross 1967)."""
-    return sum(
-        word == "whose" and (i + 1 == len(view) or view.tags[i + 1] in ("AUX", "VERB", "PRON", "DET", "PUNCT"))
-        for i, word in enumerate(view.words)
-    )
+def is_severed(view: TreeView, _lexicon: Lexicon, i: int) -> bool:
+    """Whether the word is a `whose` that no noun follows (the left branch condition: Ross 1967)."""
+    after = view.tags[i + 1 : i + 2]
+    return view.words[i] == "whose" and (not after or after[0] in ("AUX", "VERB", "PRON", "DET", "PUNCT"))
 
 
 LIKELY = 0.75  # proportion of occurrences with an object from which a verb without one has a gap
@@ -211,12 +195,10 @@ GOVERNING = {
 OTHERS = ("islands", "stranded", "fillers", "frames", "animacy", "bare_nouns")
 
 
-def expletives_with_roles(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of expletives that are subjects or objects of control predicates."""
-    return sum(
-        _subject_of_control(view, lexicon, i) + _object_of_control(view, lexicon, i)
-        for i, word in enumerate(view.words)
-        if word in ("there", "it")
+def is_expletive_with_role(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is an expletive that is the subject or object of a control predicate."""
+    return view.words[word] in ("there", "it") and (
+        _subject_of_control(view, lexicon, word) or _object_of_control(view, lexicon, word)
     )
 
 
@@ -229,7 +211,7 @@ def _infinitive_of_be(view: TreeView, to: int) -> bool:
 def _subject_of_control(view: TreeView, lexicon: Lexicon, expletive: int) -> bool:
     if view.words[expletive] != "there":
         return False
-    for i in range(expletive + 1, min(expletive + 1 + WINDOW, len(view))):
+    for i in range(expletive + 1, min(expletive + 1 + quantifiers.WINDOW, len(view))):
         if view.words[i] == "to":
             base = lexicon.base(view.words[i - 1]) or view.words[i - 1]
             control = {base, view.words[i - 1]} & (SUBJECT_CONTROL | OBJECT_CONTROL)
@@ -248,24 +230,19 @@ def _object_of_control(view: TreeView, lexicon: Lexicon, expletive: int) -> bool
     return lexicon.base(view.words[expletive - 1]) in OBJECT_CONTROL
 
 
-def wrong_gaps_of_adjectives(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of adjectives whose infinitive has a gap that it may not have, or lacks one that it must have."""
-    return sum(
-        _wrong_gap(view, lexicon, i)
-        for i, word in enumerate(view.words)
-        if (word in NOT_TOUGH or word in TOUGH) and _with_be(view, i) and view.words[i + 1 : i + 2] == ("to",)
-    )
-
-
 def _with_be(view: TreeView, adjective: int) -> bool:
     before = [view.words[i] for i in range(adjective) if view.tags[i] not in ("ADV", "PART")]
     return bool(before) and before[-1] in BE
 
 
-def _wrong_gap(view: TreeView, lexicon: Lexicon, adjective: int) -> bool:
+def has_wrong_gap(view: TreeView, lexicon: Lexicon, adjective: int) -> bool:
+    """Whether the word is an adjective whose infinitive has a gap that it may not have, or lacks one it must have."""
+    if view.words[adjective] not in NOT_TOUGH | TOUGH or view.words[adjective + 1 : adjective + 2] != ("to",):
+        return False
     verb = next((i for i in range(adjective + 2, len(view)) if view.tags[i] != "ADV"), None)
     if (
         verb is None
+        or not _with_be(view, adjective)
         or "?" in view.words
         or any(word in view.words[:adjective] for word in ("who", "what", "which", "that"))
     ):
@@ -284,7 +261,7 @@ def has_gap(view: TreeView, lexicon: Lexicon, verb: int) -> bool | None:
     if base is None:
         return None
     if not rest:
-        return lexicon.frame_share(base, "transitive") > LIKELY or None
+        return lexicon.frame_proportion(base, "transitive") > LIKELY or None
     if view.tags[rest[-1]] == "ADP" and all(view.tags[i] in ("ADP", "VERB") for i in rest):
         return True
     nominal = any(view.tags[i] in ("NOUN", "PROPN", "PRON") for i in rest)
@@ -292,14 +269,10 @@ def has_gap(view: TreeView, lexicon: Lexicon, verb: int) -> bool | None:
     return False if nominal and not infinitive else None
 
 
-def wrong_verb_forms(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of verbs whose form their auxiliary or their position does not allow."""
-    return sum(_wrong(view, lexicon, i) for i in range(len(view)) if view.tags[i] in ("VERB", "ADJ"))
-
-
-def _wrong(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+def has_wrong_form(view: TreeView, lexicon: Lexicon, word: int) -> bool:
+    """Whether the word is a verb whose form its auxiliary or its position does not allow."""
     slots = lexicon.slots(view.words[word])
-    if not slots:
+    if not slots or view.tags[word] not in ("VERB", "ADJ"):
         return False
     if view.relations[word] == "amod" and view.heads[word] > word:
         return slots == {"past"}
@@ -324,20 +297,20 @@ def _finite(view: TreeView, lexicon: Lexicon, verb: int) -> bool:
     return all(view.tags[i] in ("ADV", "PART") for i in range(view.subtree(subject)[-1] + 1, verb))
 
 
-RULES: dict[str, Callable[[TreeView, Lexicon], int]] = {
-    "subject_verb": subject_verb,
-    "determiner_noun": determiner_noun,
-    "reflexive_agreement": reflexives,
-    "reflexive_place": unbound_reflexives,
-    "case": wrong_case,
-    "verb_form": wrong_verb_forms,
-    "polarity": lambda view, _: unlicensed_polarity_items(view),
-    "existential": lambda view, _: strong_existentials(view),
-    "superlative": lambda view, _: negated_superlatives(view),
-    "ellipsis": lambda view, _: adjectives_without_noun(view),
-    "expletive": expletives_with_roles,
-    "tough": wrong_gaps_of_adjectives,
-    "left_branch": lambda view, _: severed_determiners(view),
+RULES: dict[str, Callable[[TreeView, Lexicon, int], bool]] = {  # whether a word violates the rule
+    "subject_verb": agreement.disagrees_with_verb,
+    "determiner_noun": agreement.disagrees_with_noun,
+    "reflexive_agreement": agreement.disagrees_with_antecedent,
+    "reflexive_place": agreement.is_unbound_reflexive,
+    "case": agreement.has_wrong_case,
+    "verb_form": has_wrong_form,
+    "polarity": quantifiers.is_unlicensed,
+    "existential": quantifiers.has_strong_determiner,
+    "superlative": quantifiers.is_negated_superlative,
+    "ellipsis": quantifiers.lacks_noun,
+    "expletive": is_expletive_with_role,
+    "tough": has_wrong_gap,
+    "left_branch": is_severed,
 }
 VALUES = (*RULES, *OTHERS)
 
@@ -347,7 +320,7 @@ def grammar_values(tree: DependencyTree, lexicon: Lexicon) -> list[float]:
     view = TreeView(tree)
     moved = extraction(view, lexicon)
     return [
-        *(0.0 - rule(view, lexicon) for rule in RULES.values()),
+        *(0.0 - sum(rule(view, lexicon, word) for word in range(len(view))) for rule in RULES.values()),
         0.0 - moved.islands,
         0.0 - moved.stranded,
         moved.ln_p,

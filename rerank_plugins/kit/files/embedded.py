@@ -10,11 +10,12 @@ from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 FOLDER = Path(str(files("rerank_plugins.resources")))
+ENGLISH = "en"  # the language of the models that are used where no other one is named
 
 _shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
 
 
-def embedded(name: str, language: str = "en") -> Path:
+def embedded(name: str, language: str = ENGLISH) -> Path:
     """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` describes its training."""
     return FOLDER / language / name
 

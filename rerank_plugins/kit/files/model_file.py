@@ -19,7 +19,6 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,7 +29,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.embedded import FOLDER
+from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
 
 Bytes = NDArray[np.uint8]
 FAST = 1  # compression level for the choice between values and differences
@@ -146,7 +145,7 @@ def write_model(
         entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
         place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     header = {"kind": kind, "settings": settings, "arrays": entries}
-    beginning = _beginning(VERSION, header | ({"trained_on": asdict(trained_on)} if trained_on else {}))
+    beginning = _beginning(VERSION, header | ({"trained_on": trained_on.recorded()} if trained_on else {}))
 
     def write(stream: BinaryIO) -> None:
         stream.write(beginning)
@@ -247,13 +246,13 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def read_trained_on(path: Path) -> TrainedOn:
-    """What the model of a file was trained on; an embedded one on the language of its folder.
+    """What the model of a file was trained on; an embedded one of English on English.
 
     Nothing is recorded where there is no such file, and little in files of earlier versions: the language of grammars.
     Raises ModelError for a file that is damaged, cut short, or no model file.
     """
-    if path.is_relative_to(FOLDER):
-        return TrainedOn(path.parent.name)
+    if path.is_relative_to(FOLDER / ENGLISH):
+        return TrainedOn(ENGLISH)
     if not path.is_file():
         return TrainedOn()
     _, header, _ = _header(path, *_content(path))

@@ -11,13 +11,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import Any
 
-from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.interfaces import Parse, Sentence
-from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.files.blobs import Kind
 from rerank_plugins.kit.files.store import Store
 
@@ -74,8 +72,6 @@ def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
             dependencies = DependencyTree(tuple(sentence), tuple(heads), tuple(relations), tuple(tags))
     except (zlib.error, ValueError, TypeError, LookupError):
         return None
-    if constituents and constituents[0].tree.words() != tuple(sentence):
-        return None
     return Parse(dependencies, constituents or ())
 
 
@@ -89,33 +85,22 @@ def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
 def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], list[int], list[float]]:
     """The labels, the distinct subtrees, and the root and ln p of each tree."""
     if isinstance(scored, KBestTrees):
-        shared, children = scored.trees, scored.trees.children.tolist()
-        bounds = zip(shared.label.tolist(), shared.bounds.tolist(), strict=True)
-        below = [[label, *children[start:end]] for label, (start, end) in bounds]
-        return list(shared.labels), below, shared.roots.tolist(), list(scored.log_probabilities)
-    labels: dict[str, int] = {}
-    nodes: dict[tuple[int, ...], int] = {}
-
-    def number(label: str, children: list[int]) -> int:
-        return nodes.setdefault((labels.setdefault(label, len(labels)), *children), len(nodes))
-
-    roots = []
-    for tree, _ in scored:
-        words = count(-len(tree.words()))  # a fold goes from right to left
-        root = tree.fold(
-            lambda tag, words=words: number(tag.label, [next(words)]),  # type: ignore[misc]
-            lambda node, below: number(node.label, below),
-        )
-        roots.append(root)
-    return list(labels), [list(node) for node in nodes], roots, [float(score) for _, score in scored]
+        shared, nodes = scored.trees, scored.trees.nodes()
+    else:  # whose words have other numbers than their places
+        shared = SharedTrees.of(tree for tree, _ in scored)
+        places = {word: place for place, word in enumerate(scored[0].tree.words())}
+        nodes = [
+            [label, *(child if child >= 0 else -1 - places[shared.words[-1 - child]] for child in children)]
+            for label, *children in shared.nodes()
+        ]
+    return list(shared.labels), nodes, shared.roots.tolist(), [score for _, score in scored]
 
 
 def _trees(
     sentence: Sentence, labels: list[str], nodes: list[list[int]], roots: list[int], scores: list[float]
-) -> tuple[ScoredTree, ...]:
-    """The k-best list; equal subtrees of its trees are the same objects."""
-    trees: list[Tree] = []
-    for label, *children in nodes:
-        below = (sentence[-1 - children[0]],) if children[0] < 0 else tuple(trees[child] for child in children)
-        trees.append(Tree(labels[label], below))
-    return tuple(ScoredTree(trees[root], score) for root, score in zip(roots, scores, strict=True))
+) -> KBestTrees:
+    """The k-best list. Raises ValueError unless its trees have the words of the sentence."""
+    trees = KBestTrees(SharedTrees.of_nodes(labels, sentence, nodes, roots), tuple(scores))
+    if trees[0].tree.words() != tuple(sentence):
+        raise ValueError("these are the trees of another sentence")
+    return trees

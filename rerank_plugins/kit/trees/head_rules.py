@@ -12,6 +12,8 @@ The lines of a category are tried in turn. A line without candidates takes the f
 matches, the head is the first child from the side of the last line. The category * stands for all categories without
 lines of their own. Lines that begin with # are comments. Two rules hold for all categories: punctuation is a head only
 if there is nothing else, and of the two conjuncts in `X CC Y` the first is the head (Collins, p. 240).
+
+No table is asked for phrases that were made from dependencies (dependency_constituents.py): their head is a tag.
 """
 
 from __future__ import annotations
@@ -29,7 +31,16 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 DIRECTIONS = ("left", "right", "left-any", "right-any", "last")
 PUNCTUATION = frozenset({",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
 CONJUNCTIONS = frozenset({"CC", "CONJP"})
+OPEN_CLASSES = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"})  # of Universal Dependencies, as the others:
+CLOSED_CLASSES = frozenset({"ADP", "AUX", "CCONJ", "DET", "NUM", "PART", "PRON", "SCONJ"})
+PARTS_OF_SPEECH = OPEN_CLASSES | CLOSED_CLASSES | {"PUNCT", "SYM", "X"}
 REMEMBERED = 50_000  # productions in the cache, about 200 bytes each
+
+
+def is_projection(label: str) -> bool:
+    """Whether the label is that of a phrase made from dependencies, such as NOUN.nsubj."""
+    part, point, relation = label.partition(".")
+    return part in PARTS_OF_SPEECH and bool(point and relation)
 
 
 class HeadRule(NamedTuple):
@@ -78,6 +89,8 @@ class HeadRules:
         return {}
 
     def _head(self, label: str, labels: Sequence[str]) -> int:
+        if is_projection(label):  # a parser may have made one with several tags, or none
+            return next((i for i, name in enumerate(labels) if not is_projection(name)), 0)
         eligible = [i for i, name in enumerate(labels) if name not in PUNCTUATION] or list(range(len(labels)))
         names = [labels[i] for i in eligible]
         rules = self.rules.get(label) or self.rules["*"]

@@ -17,22 +17,13 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, with_models
 from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table, single_preferences
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    columns_option,
-    job_flags,
-    language_model_option,
-    output_file,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__
-from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
@@ -84,16 +75,15 @@ def recorded_weights(job: Job, table: FeatureTable, weights: FloatArray, text: T
 
 @click.command("fit")
 @click.argument("pairs", type=Path)
-@click.option("-o", "--output", type=output_file, required=True, metavar="FILE",
+@click.option("-o", "--output", type=options.output_file, required=True, metavar="FILE",
               help="Write the weights to this file (.toml).")  # fmt: skip
-@language_model_option(multiple=True)
-@columns_option
-@text_option
-@job_flags("features", "config", "jobs", "seed")
-@click.pass_obj
+@options.language_model_option(multiple=True)
+@options.columns_option
+@options.text_option
+@options.job_options("features", "config", "jobs", "seed")
 def command(
-    registry: Registry, flags: JobFlags, pairs: Path, output: Path, models: tuple[str | Path, ...],
-    columns: tuple[str, ...], steps: tuple[str, ...],
+    job: Job, pairs: Path, output: Path, models: tuple[str | Path, ...], columns: tuple[str, ...],
+    steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Fit weights to PAIRS, for `rerank acceptability pairs -w` (extra `ml`).
 
@@ -106,12 +96,10 @@ def command(
     rerank acceptability fit errors.tsv --lm lm.arpa -f dependency-lm -o weights.toml
     rerank acceptability pairs blimp.jsonl --lm lm.arpa -f dependency-lm -w weights.toml
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
-    job = with_models(Job.create(flags.settings, registry), models)
+    job = with_models(job, models)
     job.check_options()
-    text = TextPipeline(text_steps(steps))
+    text = TextPipeline(options.text_steps(steps))
     table = pair_table(job, read_minimal_pairs(pairs), text, columns)
     alone = single_preferences(table)
     with StatusLine() as stages:

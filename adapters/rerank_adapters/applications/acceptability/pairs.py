@@ -17,17 +17,8 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    columns_option,
-    job_flags,
-    language_model_option,
-    output_file,
-    style_option,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.report.tables import Table
@@ -35,7 +26,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import BoolArray, FloatArray
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
@@ -209,14 +200,14 @@ def _groups(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[str, str, Bo
     return groups
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _points(fraction: float) -> str:
+    return f"{100 * fraction:.1f}"
 
 
 @click.command("pairs")
 @click.argument("pairs", type=Path)
-@language_model_option(multiple=True)
-@columns_option
+@options.language_model_option(multiple=True)
+@options.columns_option
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Also judge by the sum of all columns with these weights.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="NAME",
@@ -224,16 +215,14 @@ def _points(share: float) -> str:
               "paradigm of BLiMP. Repeatable. Default: phenomenon, if PAIRS has it. `--by none` reports only the "
               "accuracy over all pairs.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
-@click.option("--failures", type=output_file, metavar="FILE",
+@click.option("--failures", type=options.output_file, metavar="FILE",
               help="Also write the pairs whose good sentence a system does not prefer to this file (TSV).")  # fmt: skip
-@text_option
-@style_option
-@job_flags("features", "config", "jobs")
-@click.pass_obj
+@options.text_option
+@options.style_option
+@options.job_options("features", "config", "jobs")
 def command(
-    registry: Registry, flags: JobFlags, pairs: Path, models: tuple[str | Path, ...], columns: tuple[str, ...],
-    weights: Path | None, by: tuple[str, ...], baseline: str | None, failures: Path | None, steps: tuple[str, ...],
-    style: str,
+    job: Job, pairs: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], weights: Path | None,
+    by: tuple[str, ...], baseline: str | None, failures: Path | None, steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Count how often the good sentence of a minimal pair is preferred.
 
@@ -245,14 +234,13 @@ def command(
     rerank acceptability pairs blimp.jsonl.xz --lm lm.ngram -f dependency-lm --by field
     rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --failures failures.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.report.output import records_tsv, write_records
 
     closing = Closing()
-    job = with_models(Job.create(flags.settings, registry), models)
+    job = with_models(job, models)
     job.check_options()
     given_weights = read_weights(weights) if weights else None
-    text = TextPipeline(text_steps(steps))
+    text = TextPipeline(options.text_steps(steps))
     minimal_pairs = read_minimal_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
     by = by or tuple({"phenomenon"} & set(properties))

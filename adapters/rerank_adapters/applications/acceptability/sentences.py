@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -22,23 +22,17 @@ from rerank_adapters.applications.acceptability.classifiers import (
 )
 from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import (
-    JobFlags,
-    columns_option,
-    job_flags,
-    language_model_option,
-    output_file,
-    style_option,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.registry import suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 DEV_HEADER = ("system", "threshold", "accuracy", "MCC")
 TEST_HEADER = ("system", "accuracy", "95 % interval", "MCC", "ROC area")
@@ -130,32 +124,30 @@ def plot_classification(systems: Sequence[TrainedClassifier], folder: Path) -> l
     return plots
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"
 
 
 @click.command("sentences")
 @click.argument("dev", type=Path)
 @click.argument("test", type=Path)
-@language_model_option(multiple=True)
-@columns_option
+@options.language_model_option(multiple=True)
+@options.columns_option
 @click.option("--criterion", type=click.Choice(["accuracy", "mcc"]), default="accuracy", show_default=True,
               help="Tune thresholds for accuracy, or for Matthews' correlation (mcc).")  # fmt: skip
 @click.option("--logistic", is_flag=True,
               help="Also combine all columns by logistic regression (extra `ml`).")  # fmt: skip
-@click.option("--save", type=output_file, metavar="FILE",
+@click.option("--save", type=options.output_file, metavar="FILE",
               help="Save one classifier (TOML) for `rerank acceptability classify`.")  # fmt: skip
 @click.option("--choose", metavar="NAME", help="Save this system. Default: the one that is best on DEV.")
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Plot ROC curves and reliability as PNG files in this folder (extra `plot`).")  # fmt: skip
-@text_option
-@style_option
-@job_flags("features", "config", "jobs")
-@click.pass_obj
+@options.text_option
+@options.style_option
+@options.job_options("features", "config", "jobs")
 def command(
-    registry: Registry, flags: JobFlags, dev: Path, test: Path, models: tuple[str | Path, ...],
-    columns: tuple[str, ...], criterion: str, logistic: bool, save: Path | None, choose: str | None, plots: Path | None,
-    steps: tuple[str, ...], style: str,
+    job: Job, dev: Path, test: Path, models: tuple[str | Path, ...], columns: tuple[str, ...], criterion: str,
+    logistic: bool, save: Path | None, choose: str | None, plots: Path | None, steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Train classifiers of sentences on DEV and measure them on TEST.
 
@@ -167,13 +159,12 @@ def command(
     rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
     rerank acceptability sentences dev.tsv test.tsv -f slr --criterion mcc --save classifier.toml
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.report.output import write_records
 
     closing = Closing()
-    job = with_models(Job.create(flags.settings, registry), models)
+    job = with_models(job, models)
     job.check_options()
-    text = TextPipeline(text_steps(steps))
+    text = TextPipeline(options.text_steps(steps))
     systems = train_classifiers(
         job, read_judgements(dev), read_judgements(test), text,
         columns=columns, criterion=criterion, logistic=logistic,  # type: ignore[arg-type]

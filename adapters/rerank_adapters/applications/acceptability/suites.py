@@ -11,31 +11,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import named_model
 from rerank_adapters.applications.acceptability.suite_file import METRICS, Item, Region, Suite, read_suite
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    language_model_option,
-    output_file,
-    style_option,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.core.arrays import BoolArray, LongArray
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 LN2 = float(np.log(2))
 Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
@@ -64,7 +58,7 @@ class SuiteResult:
     surprisals: tuple[Surprisal, ...]
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """The proportion of predictions met, over all items."""
         return float(self.met.mean())
 
@@ -144,17 +138,17 @@ def suite_table(results: Sequence[SuiteResult]) -> Table:
     """A row for each suite, a column for each system; the last row is the mean over suites."""
     systems = list(dict.fromkeys(result.system for result in results))
     suites = {id(result.suite): result.suite for result in results}
-    shares = {(id(result.suite), result.system): result.share for result in results}
+    fractions = {(id(result.suite), result.system): result.fraction for result in results}
     rows = [
         (
             suite.name,
             str(len(suite.items)),
             str(len(suite.predictions)),
-            *(f"{100 * shares[key, s]:.1f} %" for s in systems),
+            *(f"{100 * fractions[key, s]:.1f} %" for s in systems),
         )
         for key, suite in suites.items()
     ]
-    means = [np.mean([shares[key, system] for key in suites]) for system in systems]
+    means = [np.mean([fractions[key, system] for key in suites]) for system in systems]
     rows.append((f"mean of {len(suites)}", "", "", *(f"{100 * mean:.1f} %" for mean in means)))
     header = ("suite", "items", "predictions", *systems)
     return Table(
@@ -173,16 +167,15 @@ def surprisal_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
 
 @click.command("suites")
 @click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
-@language_model_option(multiple=True)
-@click.option("--surprisals", type=output_file, metavar="FILE",
+@options.language_model_option(multiple=True)
+@click.option("--surprisals", type=options.output_file, metavar="FILE",
               help="Also write the surprisal of each region to this file (TSV).")  # fmt: skip
-@text_option
-@style_option
-@job_flags("config")
-@click.pass_obj
+@options.text_option
+@options.style_option
+@options.job_options("config")
 def command(
-    registry: Registry, flags: JobFlags, suites: tuple[Path, ...], models: tuple[str | Path, ...],
-    surprisals: Path | None, steps: tuple[str, ...], style: str,
+    job: Job, suites: tuple[Path, ...], models: tuple[str | Path, ...], surprisals: Path | None, steps: tuple[str, ...],
+    style: str,
 ) -> None:  # fmt: skip
     """Count the predictions of test suites that language models meet.
 
@@ -192,13 +185,11 @@ def command(
     \b
     rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.report.output import records_tsv, write_records
 
     closing = Closing()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with --lm")
-    job = Job.create(flags.settings, registry)
     tables = dict(named_model(job, spec) for spec in models)
     if len(tables) < len(models):
         raise ConfigError("--lm: two language models have the same name; give them others in a config")
@@ -206,7 +197,7 @@ def command(
     named = {name: job.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
-        results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
+        results = judge_suites(named, suite_list, TextPipeline(options.text_steps(steps)))
     write_records(suite_records(results), [suite_table(results)], style)
     if surprisals is not None:
         with open_atomic(surprisals) as out:

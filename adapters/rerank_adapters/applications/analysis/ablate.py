@@ -20,14 +20,14 @@ from rerank_adapters.applications.analysis.ablation import (
     families_of_features,
     trials_needed,
 )
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, source_option, style_option, table_option
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
-from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins import ConfigError
+from rerank_plugins.core.registry import suggestion
 
 STRONGEST = 10  # pairs of features in the table of correlations
 LONGEST = 40  # weights in the table of weights
@@ -148,7 +148,7 @@ def _weight_table(result: Ablation) -> Table:
     for row in result.weights[:LONGEST]:
         interval = "" if row.interval is None else f"[{row.interval.low:+.3f}, {row.interval.high:+.3f}]"
         same = "" if row.same_sign is None else f"{100 * row.same_sign:.0f} %"
-        rows.append((row.feature, f"{row.weight:+.4f}", f"{row.share:+.3f}", interval, same))
+        rows.append((row.feature, f"{row.weight:+.4f}", f"{row.part:+.3f}", interval, same))
     notes = [
         "Weight × spread is the weight times the deviation of the feature within lists, as a part of the deviation "
         "of the whole score."
@@ -182,7 +182,7 @@ def ablation_records(result: Ablation, metric: str) -> Iterator[dict[str, Any]]:
                 "holm": trial.holm,
             }
     for row in result.weights:
-        record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.share}
+        record = {"part": "weight", "feature": row.feature, "weight": row.weight, "share": row.part}
         yield {**record, **_bounds(row.interval), "same_sign": row.same_sign}
     for part, correlations in (("families", result.families), ("features", result.features)):
         for first, second, r in correlations.pairs() if correlations is not None else ():
@@ -235,7 +235,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
     figure, axes = new_figure()
     rows = result.weights[:LONGEST][::-1]
     figure.set_figheight(1.2 + 0.22 * len(rows))
-    axes.plot([row.share for row in rows], range(len(rows)), "o", color="C0")
+    axes.plot([row.part for row in rows], range(len(rows)), "o", color="C0")
     for place, row in enumerate(rows):
         if row.interval is not None:
             axes.plot(row.interval, (place, place), color="C0")
@@ -249,7 +249,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @click.argument("nbest", nargs=-1, required=True, metavar="CONFIG|NBEST...")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
-@table_option
+@options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
               help="Measure this part alone. Repeatable. Default: all.")  # fmt: skip
 @click.option("--base", multiple=True, metavar="FAMILY",
@@ -263,12 +263,11 @@ def _plot_weights(result: Ablation, path: Path) -> None:
               help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Plot selection, correlations and weights into this folder; needs the extra `plot`.")  # fmt: skip
-@style_option
-@source_option
-@job_flags("tuner", "metrics", "features", "jobs", "seed")
-@click.pass_obj
+@options.style_option
+@options.source_option
+@options.job_flags("tuner", "metrics", "features", "jobs", "seed")
 def command(
-    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], table: Path | None,
+    flags: options.JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], table: Path | None,
     parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int, seeds: int, plots: Path | None, style: str,
     source: Path | None,
 ) -> None:  # fmt: skip
@@ -294,9 +293,8 @@ def command(
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
     from rerank_adapters.chain.extract import records_extraction
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set
-    from rerank_adapters.chain.provenance import check_same_lists, job_of_table
+    from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
+    from rerank_adapters.chain.provenance import check_same_lists
     from rerank_adapters.chain.tune import families, start_weights, tuning_data
     from rerank_adapters.chain.tuning.selection import FamilyTrials
     from rerank_adapters.report.output import write_records
@@ -309,10 +307,7 @@ def command(
         flags = replace(flags, config=Path(nbest[0]))
     elif not references:
         raise ConfigError("the lists need references: give -r, or name a CONFIG instead of lists")
-    job = Job.create(flags.settings, registry)
-    values = FeatureTable.load(table) if table else None
-    if table and values:
-        job = job_of_table(job, values, table)
+    job, values = with_table(flags.job, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     if whole_config:
         if job.config.tune is None:
@@ -364,7 +359,7 @@ def command(
     if plots is not None:
         for file in plot_ablation(result, metric, plots):
             closing.wrote("a plot", file)
-    closing.say(
+    closing.report(
         f"compared {counted(len(by_family), 'family', 'families')} of features on {counted(trials.folds, 'fold')}"
     )
 

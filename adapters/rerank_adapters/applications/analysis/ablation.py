@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rerank_adapters.evaluation.result import by_name
-from rerank_adapters.evaluation.significance import Gain, Interval, holm, paired_gains, percentile_interval
+from rerank_adapters.evaluation.significance import Gain, holm, paired_gains
+from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.tuners.within_lists import correlations_within_lists
 from rerank_plugins import FloatArray
 from rerank_plugins.core.metrics_and_tuners import TuningData
@@ -57,22 +59,6 @@ class Correlations:
         return [
             (self.names[rows[i]], self.names[columns[i]], float(values[i])) for i in order if not np.isnan(values[i])
         ]
-
-
-@dataclass(frozen=True)
-class TunedWeight:
-    """The weight of a feature, tuned on all lists, and how it varies with the segments it is tuned on.
-
-    `share` is the weight times the deviation of the feature within lists, as a part of the deviation of the whole
-    score. `interval` (95 %) and `same_sign`, the proportion of resampled tuning sets that give the weight the same
-    sign, are None without resamples.
-    """
-
-    feature: str
-    weight: float
-    share: float
-    interval: Interval | None
-    same_sign: float | None
 
 
 @dataclass(frozen=True)
@@ -124,10 +110,10 @@ def ablate(
         with_ = trials.statistics([*base, family] for family in others)
         added = tests.trials(others, with_, [(choices, base_choices) for choices in with_], corrected=True)
     if "selection" in parts:
-        steps = forward_selection(trials, base).steps
-        choices = [base_choices, *(step.statistics for step in steps)]
-        pairs = list(zip(choices[1:], choices, strict=False))
-        selection = tests.trials([step.family for step in steps], choices[1:], pairs, corrected=False)
+        _, *steps = path = forward_selection(trials, base)
+        pairs = [(step.statistics, before.statistics) for before, step in pairwise(path)]
+        choices = [step.statistics for step in steps]
+        selection = tests.trials([step.family for step in steps], choices, pairs, corrected=False)
     families, features, weights = _by_weights(trials, parts, samples, seed, progress)
     return Ablation(
         trials.score(whole_choices), trials.score(base_choices), tuple(base), left_out, added, selection, families,
@@ -183,7 +169,7 @@ def _by_weights(
     trials: FamilyTrials, parts: Sequence[Part], samples: int, seed: int, progress: Callable[[int], None]
 ) -> tuple[Correlations | None, Correlations | None, tuple[TunedWeight, ...]]:
     """What needs weights that are tuned on all lists: correlations of families and features, intervals of weights."""
-    from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
+    from rerank_adapters.chain.weight_intervals import resampled_weights, tuned_weights
 
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()
@@ -201,15 +187,8 @@ def _by_weights(
     resampled = resampled_weights(
         data, trials.tuner, trials.start, samples, seed, threads=trials.threads, progress=progress
     )
-    shares, of_samples = standardised(table, weights), standardised(table, resampled)
-    rows = []
-    for column, name in enumerate(table.names):
-        spread, same = None, None
-        if samples:
-            spread = percentile_interval(of_samples[:, column])
-            same = float(np.mean(np.sign(of_samples[:, column]) == np.sign(shares[column])))
-        rows.append(TunedWeight(name, float(weights[column]), float(shares[column]), spread, same))
-    return families, features, tuple(sorted(rows, key=lambda row: -abs(row.share)))
+    rows = tuned_weights(table, weights, resampled)
+    return families, features, tuple(sorted(rows, key=lambda row: -abs(row.part)))
 
 
 def _weighted_sum(data: TuningData, weights: FloatArray, names: Sequence[str]) -> FloatArray:

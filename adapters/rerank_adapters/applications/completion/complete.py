@@ -1,12 +1,11 @@
 """`rerank complete`: answers sentence completion questions by reranking, and reports the accuracy.
 
-The options of a question form an n-best list. Each column of the feature table is a system by itself; the weighted sum
-of all columns is another one. Its weights are given by the user or tuned for accuracy by cross-validation, so that no
-question is answered with weights tuned on it. Of options with equal values the first is chosen, as everywhere.
+The options to fill the blank of a question form an n-best list. Each column of the feature table is a system by itself;
+the weighted sum of all columns is another one. Its weights are given by the user or tuned for accuracy by
+cross-validation, so that no question is answered with weights tuned on it. Of options with equal values the first is
+chosen, as everywhere.
 
-Reads completion questions: a sentence with a blank and options to fill it, which form an n-best list.
-
-There are two formats, distinguished by the header line:
+Files of questions have one of two formats, distinguished by the header line:
 
     id<TAB>question<TAB>a<TAB>b<TAB>c<TAB>d<TAB>e<TAB>answer     one file; the last column is optional
     id,question,a),b),c),d),e)                                  CSV with quotes, as in the Microsoft Research challenge
@@ -29,8 +28,8 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
@@ -41,12 +40,11 @@ from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Data, Job
-    from rerank_adapters.config import Config
 
 BLANK = re.compile(r"_{3,}")
 Row = tuple[int, list[str]]  # line number, cells
@@ -183,10 +181,9 @@ class Answers:
     choices: LongArray
 
 
-def completion_config(config: Config) -> Config:
-    """The config, with accuracy as its metric unless it names one."""
-    accuracy = {} if "metric" in config.model_fields_set else {"metric": [{"use": "accuracy"}]}
-    return config.model_copy(update=accuracy)
+def completion_job(job: Job) -> Job:
+    """The job, with accuracy as its metric unless its config names one."""
+    return job if "metric" in job.config.model_fields_set else job.with_config({"metric": [{"use": "accuracy"}]})
 
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
@@ -300,20 +297,18 @@ def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], b
               help="Use these weights for all features instead of tuning them.")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True,
               help="Tune weights by cross-validation with this many folds.")  # fmt: skip
-@text_option
+@options.text_option
 @click.option("--system", "system_files", multiple=True, metavar="NAME=FILE",
               help="Also report on another system, whose answers are in this file.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
-@click.option("-o", "--output", type=output_file, metavar="FILE",
+@click.option("-o", "--output", type=options.output_file, metavar="FILE",
               help="Write the answers of all features together to this file.")  # fmt: skip
 @click.option("--lists", type=Path, metavar="PREFIX",
               help="Also write the questions as n-best lists: PREFIX.nbest and PREFIX.ref.")  # fmt: skip
-@job_flags("features", "tuner", "config", "jobs", "seed")
-@click.pass_obj
+@options.job_options("features", "tuner", "config", "jobs", "seed")
 def command(
-    registry: Registry, flags: JobFlags, questions: Path, answers: Path | None, weights: Path | None, folds: int,
-    steps: tuple[str, ...], system_files: tuple[str, ...], baseline: str | None, output: Path | None,
-    lists: Path | None,
+    job: Job, questions: Path, answers: Path | None, weights: Path | None, folds: int, steps: tuple[str, ...],
+    system_files: tuple[str, ...], baseline: str | None, output: Path | None, lists: Path | None,
 ) -> None:  # fmt: skip
     """Answer QUESTIONS: choose the word for the blank.
 
@@ -326,14 +321,13 @@ def command(
     rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
     rerank complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
 
     closing = Closing()
-    job = Job.create(completion_config(flags.settings), registry)
+    job = completion_job(job)
     job.check_options()
-    text = TextPipeline(text_steps(steps))
+    text = TextPipeline(options.text_steps(steps))
     asked = read_questions(questions, answers)
     known = all(question.answer is not None for question in asked)
     if not known and output is None:

@@ -10,11 +10,10 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.scoring import Totals, score_lines
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import JobFlags, job_flags, language_model_option, output_option
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.ngram.mixture import fit_weights, mixed
 
@@ -94,13 +93,10 @@ def mixture_config(job: Job, models: Iterable[str], weights: FloatArray) -> str:
 
 @click.command("mix")
 @click.argument("held_out", metavar="HELD_OUT")
-@language_model_option(multiple=True)
-@output_option("Where to write the config of the mixture.")
-@job_flags("config")
-@click.pass_obj
-def command(
-    registry: Registry, flags: JobFlags, held_out: str, models: tuple[str | Path, ...], output: Path
-) -> None:  # fmt: skip
+@options.language_model_option(multiple=True)
+@options.output_option("Where to write the config of the mixture.")
+@options.job_options("config")
+def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Path) -> None:
     """Fit the weights of a mixture of language models by EM.
 
     The weights of language models of any kind are fitted to the HELD_OUT text. The command writes the tables of a
@@ -110,10 +106,8 @@ def command(
     rerank mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
     rerank score test.en -c mixture.toml --lm mixture
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
-    job, named = name_models(Job.create(flags.settings, registry), models)
+    job, named = name_models(job, models)
     with open_text(held_out) as lines:
         weights = mix(named, list(lines))
     with open_atomic(output) as out:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_adapters.commands.options import job_options, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import ConfigError
 from rerank_plugins.core.interfaces import GenerativeLM
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 
 def length_range(text: str) -> tuple[int, int]:
@@ -38,11 +40,8 @@ def length_range(text: str) -> tuple[int, int]:
               help="Number of words in a sentence: 15-20, or 7.")  # fmt: skip
 @click.option("--trees", is_flag=True, help="Print bracketed trees, if the model generates them.")
 @output_option("Where to write the sentences.")
-@job_flags("config", "seed")
-@click.pass_obj
-def command(
-    registry: Registry, flags: JobFlags, lm: str, number: int, length: str, trees: bool, output: Path
-) -> None:  # fmt: skip
+@job_options("config", "seed")
+def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Path) -> None:
     """Draw sentences at random from a language model.
 
     LM is its name in the config, or NAME, or NAME,option=value,…. Sentences of other lengths are rejected. The same
@@ -53,11 +52,8 @@ def command(
     rerank sample ngram,model=lm.ngram -n 5 --length 15-20
     rerank sample treelet-lm --trees
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
     shortest, longest = length_range(length)
-    job = Job.create(flags.settings, registry)
     model = job.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):

@@ -11,24 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals, score_lines, total_lines
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    language_model_option,
-    output_option,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
@@ -107,19 +102,17 @@ def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
 
 @click.command("score")
 @click.argument("text", default="-")
-@language_model_option()
+@options.language_model_option()
 @click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
               help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
 @click.option("-d", "--detail", type=click.IntRange(0, 2),
               help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (table: 1).")  # fmt: skip
-@text_option
-@output_option("Where to write the scores.")
-@job_flags("config")
-@click.pass_obj
+@options.text_option
+@options.output_option("Where to write the scores.")
+@options.job_options("config")
 def command(
-    registry: Registry, flags: JobFlags, text: str, model: str | Path, layout: str,
-    detail: int | None, steps: tuple[str, ...], output: Path,
-) -> None:  # fmt: skip
+    job: Job, text: str, model: str | Path, layout: str, detail: int | None, steps: tuple[str, ...], output: Path
+) -> None:
     """Score sentences: log probabilities and perplexity.
 
     Print the log probabilities, unknown words and perplexity of a TEXT (one sentence per line).
@@ -133,10 +126,8 @@ def command(
     rerank score dev.en --lm unigram --detail 2
     rerank score dev.en -m lm.arpa --layout table > scores.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
-    job, pipeline = Job.create(flags.settings, registry), TextPipeline(text_steps(steps))
+    pipeline = TextPipeline(options.text_steps(steps))
     detail = detail if detail is not None else int(layout == "table")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
         if layout == "table" and detail < 2:

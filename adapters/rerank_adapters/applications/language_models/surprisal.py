@@ -8,29 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    language_model_option,
-    output_file,
-    output_option,
-    text_option,
-    text_steps,
-)
 from rerank_adapters.report.page import page
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 from rerank_plugins.kit.files.text import open_atomic, open_text
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")
@@ -143,22 +137,21 @@ def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) ->
 
 @click.command("surprisal")
 @click.argument("text", default="-")
-@language_model_option("hhmm-lm")
+@options.language_model_option("hhmm-lm")
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
 @click.option("--entropy", type=click.Choice(["derivations", "stores"]), default="derivations",
               show_default=True, help="Entropy of derivations, or of stores.")  # fmt: skip
-@click.option("--plot", type=output_file, metavar="FILE",
+@click.option("--plot", type=options.output_file, metavar="FILE",
               help="Also plot the first sentence to this file (.png, .pdf or .svg).")  # fmt: skip
-@click.option("--html", type=output_file, metavar="FILE",
+@click.option("--html", type=options.output_file, metavar="FILE",
               help="Also write a page of the text to this file, its words coloured by surprisal.")  # fmt: skip
-@text_option
-@output_option("Where to write the measures.")
-@job_flags("config")
-@click.pass_obj
+@options.text_option
+@options.output_option("Where to write the measures.")
+@options.job_options("config")
 def command(
-    registry: Registry, flags: JobFlags, text: str, model: str | Path, layout: str, entropy: EntropyKind,
-    plot: Path | None, html: Path | None, steps: tuple[str, ...], output: Path,
+    job: Job, text: str, model: str | Path, layout: str, entropy: EntropyKind, plot: Path | None, html: Path | None,
+    steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Measure the surprisal of each word of a TEXT.
 
@@ -175,11 +168,9 @@ def command(
     rerank surprisal stories.txt -m lm.arpa --layout json
     rerank surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
-    language_model = Job.create(flags.settings, registry).word_model(model)
-    text_pipeline = TextPipeline(text_steps(steps))
+    language_model = job.word_model(model)
+    text_pipeline = TextPipeline(options.text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
         measured: Iterable[Measured] = bar.over(measure(language_model, lines, entropy, text_pipeline))
         if plot is not None or html is not None:

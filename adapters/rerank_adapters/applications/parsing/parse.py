@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    JobFlags,
-    job_flags,
-    output_option,
-    scheduler_option,
-    text_steps,
-)
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import read_conllu, write_conllu
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
@@ -41,58 +33,30 @@ if TYPE_CHECKING:
 
 BLOCK = 100  # sentences that are parsed between two steps of the bar
 
-Gold = TypeVar("Gold")
-AnyTree = TypeVar("AnyTree", contravariant=True)
 Row = dict[str, str]
 KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
-class Scores(Protocol[AnyTree]):
-    """What Attachment and Parseval have in common."""
-
-    def add(self, gold: AnyTree, parsed: AnyTree | None) -> None:
-        """Count a sentence; `parsed` is None where the parser has no tree."""
-        ...
-
-    def percent(self) -> dict[str, float]:
-        """Scores in percent, by name."""
-        ...
-
-
-def evaluate_parser(parser: Parser, gold: str, longest: int | None = None) -> dict[str, str]:
+def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Row:
     """A row of the table: file, sentences, words, scores in percent, and sentences per second of CPU time.
 
     In brackets, empty elements are not counted as words, and trees without words are skipped. Sentences of more than
     `longest` words are left out. The time excludes that for loading the model and compiling kernels, because the first
     sentence is parsed before. Raises FormatError where no trees are left.
     """
-    with open_text(gold) as lines:
+    known: list[tuple[Words, Any]]
+    scores: Any  # Parseval or Attachment
+    with open_text(path) as lines:
         bracketed, whole = is_bracketed(lines)
         if bracketed:
-            trees = [tree for _, read, _ in read_scored(whole, gold) if (tree := remove_empty(read)) is not None]
-            scored = [(tree.words(), tree) for tree in trees]
-            return _row(parser, gold, _fit(scored, gold, longest), Parseval(), lambda parse: parse.tree)
-        known = [(tree.words, tree) for tree in read_conllu(whole, gold)]
-        return _row(parser, gold, _fit(known, gold, longest), Attachment(), lambda parse: parse.dependencies)
-
-
-def _fit(
-    trees: Sequence[tuple[tuple[str, ...], Gold]], path: str, longest: int | None
-) -> list[tuple[tuple[str, ...], Gold]]:
-    fit = [(words, tree) for words, tree in trees if longest is None or len(words) <= longest]
-    if not fit:
-        message = f"the file holds no trees of up to {longest} words" if trees else "the file holds no trees"
+            trees = [tree for _, read, _ in read_scored(whole, path) if (tree := remove_empty(read)) is not None]
+            known, scores = [(tree.words(), tree) for tree in trees], Parseval()
+        else:
+            known, scores = [(tree.words, tree) for tree in read_conllu(whole, path)], Attachment()
+    gold = [(words, tree) for words, tree in known if longest is None or len(words) <= longest]
+    if not gold:
+        message = f"the file holds no trees of up to {longest} words" if known else "the file holds no trees"
         raise FormatError(message, path=path)
-    return fit
-
-
-def _row(
-    parser: Parser,
-    path: str,
-    gold: Sequence[tuple[tuple[str, ...], Gold]],
-    scores: Scores[Gold],
-    structure: Callable[[Parse], Gold | None],
-) -> dict[str, str]:
     sentences = [words for words, _ in gold]
     parser.parse(sentences[:1])  # loads the model, and compiles kernels
     seconds = 0.0
@@ -102,7 +66,7 @@ def _row(
             parses = parser.parse(sentences[first : first + BLOCK])
             seconds += time.process_time() - started
             for (_, tree), parse in zip(gold[first : first + BLOCK], parses, strict=True):
-                scores.add(tree, structure(parse))
+                scores.add(tree, parse.tree if bracketed else parse.dependencies)
             bar.add(len(parses))
     return {
         "gold": Path(path).name,
@@ -120,7 +84,10 @@ def print_scores(rows: Iterable[Row]) -> None:
         from rerank_adapters.report.tables import Table
         from rerank_adapters.report.terminal import print_table
 
-        for alike in _alike(list(rows)):
+        by_columns: dict[tuple[str, ...], list[Row]] = {}
+        for row in rows:
+            by_columns.setdefault(tuple(row), []).append(row)
+        for alike in by_columns.values():
             first, *scores = list(alike[0])
             header = (first, *(row[first] for row in alike))
             cells = tuple((name, *(row[name] for row in alike)) for name in scores)
@@ -132,14 +99,6 @@ def print_scores(rows: Iterable[Row]) -> None:
             header_row = list(row)
             click.echo("\t".join(header_row))
         click.echo("\t".join(row.values()))
-
-
-def _alike(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """The rows, grouped by the names of their columns."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row), []).append(row)
-    yield from groups.values()
 
 
 def write_parses(
@@ -218,7 +177,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
-              shell_complete=plugin_names("parser"), help=f"{PLUGIN_HELP}.")  # fmt: skip
+              shell_complete=plugin_names("parser"), help=f"{options.PLUGIN_HELP}.")  # fmt: skip
 @click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
                    "both.")  # fmt: skip
@@ -229,13 +188,12 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @click.option("--text", "steps", multiple=True, metavar="STEP",
               help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "
               "lists; `--text none` applies none.")  # fmt: skip
-@output_option("Where to write the trees.")
-@scheduler_option
-@job_flags("config", "format_", "jobs")
-@click.pass_obj
+@options.output_option("Where to write the trees.")
+@options.scheduler_option
+@options.job_options("config", "format_", "jobs")
 def command(
-    registry: Registry, flags: JobFlags, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str,
-    kind: str | None, k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
+    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str, kind: str | None,
+    k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.
 
@@ -257,19 +215,16 @@ def command(
     rerank parse --evaluate dev.conllu.xz
     rerank parse -p treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --trees conllu out")
-    job = Job.create(flags.settings, registry)
     chosen = job.parser(parser)
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
-    pipeline = TextPipeline(text_steps(steps, () if nbest else ("penn-tokenize",)))
+    pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
     counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
     closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

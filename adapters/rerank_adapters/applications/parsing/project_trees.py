@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import FormatError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.translation.projection_through_links import Projected, project
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 LONGEST = 40  # words on a side: longer pairs are left out
@@ -130,19 +130,17 @@ def read_trees(path: str) -> TargetTrees:
               help="The word alignment model of `rerank train word-alignment`.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
               shell_complete=plugin_names("parser"),
-              help=f"Parse the target side: {PLUGIN_HELP}.")  # fmt: skip
+              help=f"Parse the target side: {options.PLUGIN_HELP}.")  # fmt: skip
 @click.option("--trees", metavar="FILE",
               help="Take the trees of the target side from this CoNLL-U file instead, in the order of the "
                    "sentences.")  # fmt: skip
 @click.option("--density", type=click.FloatRange(0, 1), default=0.8, show_default=True,
               help="Keep trees in which at least this proportion of the words has a one-to-one link.")  # fmt: skip
-@output_option("Where to write the trees, as CoNLL-U.")
-@job_flags("jobs")
-@click.pass_obj
+@options.output_option("Where to write the trees, as CoNLL-U.")
+@options.job_options("jobs")
 def command(
-    registry: Registry, flags: JobFlags, texts: tuple[str, ...], alignment: Path, parser: str, trees: str | None,
-    density: float, output: Path,
-) -> None:  # fmt: skip
+    job: Job, texts: tuple[str, ...], alignment: Path, parser: str, trees: str | None, density: float, output: Path
+) -> None:
     """Project trees to the source side of sentence pairs.
 
     The pairs are the lines of the files SOURCE and TARGET, or those of a single file, `source ||| target`. The target
@@ -155,11 +153,9 @@ def command(
     rerank project-trees train.de train.en -a de-en.align -o train.de.conllu.xz
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     target_trees = read_trees(trees) if trees else parsed_trees(job.parser(parser), job.config.jobs)
     counts = project_trees(read_model(alignment), texts, target_trees, output, density)
     click.echo(

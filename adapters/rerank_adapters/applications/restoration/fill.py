@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
@@ -45,29 +45,11 @@ LEAST = 1e-9  # a probability of zero is written as this
 
 
 class Candidate(NamedTuple):
-    """A word, its ln p in the gap, and the ln p of each part of which that is made (`Filling.parts`)."""
+    """A word, its ln p in the gap, and the ln p of each part of which that is made (`parts` of its source)."""
 
     word: str
     ln_p: float
     parts: tuple[float, ...]
-
-
-class Filling(Protocol):
-    """A source of candidates."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the parts of a probability."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The number of words that it can fill with."""
-        ...
-
-    def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
-        """The `k` best candidates for one gap of each sentence, the best first."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -154,9 +136,10 @@ class SubstituteFilling(PickledFields):
         ]
 
 
-def filling_source(
-    model: Path | None, ngram: Path | None, candidates: int | None, k: int
-) -> ContextFilling | SubstituteFilling:
+Filling = ContextFilling | SubstituteFilling  # a source of the best words for one gap of each sentence, best first
+
+
+def filling_source(model: Path | None, ngram: Path | None, candidates: int | None, k: int) -> Filling:
     """The source of `k` words for a gap: the n-gram model if options name one, else the model of missing words.
 
     The model is read, so that errors come before any work. Raises ConfigError for a number of candidates of an n-gram
@@ -164,27 +147,15 @@ def filling_source(
     """
     if ngram is not None and candidates is not None:
         raise ConfigError("--candidates limits the words of a model of missing words (-m), not of --ngram")
-    source: ContextFilling | SubstituteFilling
-    if ngram is not None:
-        source = SubstituteFilling(ngram)
-    else:
-        assert model is not None
-        source = ContextFilling(model, candidates)
+    source = SubstituteFilling(ngram) if ngram is not None else ContextFilling(model or Path(), candidates)
     if k > source.size:
         raise ConfigError(f"-k {k}: there are only {source.size:,} words to fill with")
     return source
 
 
-@dataclass(frozen=True)
-class FillGaps:
-    """The task for a batch of sentences whose gaps are known: the `k` best candidates of each."""
-
-    filling: Filling
-    k: int
-
-    def __call__(self, batch: list[Incomplete]) -> list[list[Candidate]]:
-        """The candidates of each sentence."""
-        return self.filling.fill(batch, [sentence.gap or 0 for sentence in batch], self.k)
+def best_words(source: Filling, k: int, batch: list[Incomplete]) -> list[list[Candidate]]:
+    """The `k` best candidates for each sentence of a batch, whose gaps are known."""
+    return source.fill(batch, [sentence.gap or 0 for sentence in batch], k)
 
 
 def as_table(filled: Iterable[tuple[Incomplete, list[Candidate]]]) -> Iterator[str]:
@@ -211,8 +182,8 @@ def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: s
     """Print how often the right word is among the first words."""
     ranks = []
     with CountingBar("sentences filled") as bar:
-        task = FillGaps(filling, min(TOPS[-1], filling.size))
-        filled = in_batches(task, answered(sentences, name), jobs, "the model")
+        task = partial(best_words, filling, min(TOPS[-1], filling.size))
+        filled = in_batches(task, answered(sentences, name), jobs)
         for sentence, candidates in bar.over(filled):
             word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
             ranks.append(words.index(word) if word in words else None)
@@ -259,7 +230,7 @@ def command(
             report_accuracies(sentences, source, display_name(text), jobs, layout)
             return
         with open_atomic(output) as out, CountingBar("sentences filled") as bar:
-            filled = bar.over(in_batches(FillGaps(source, most), sentences, jobs, "the model"))
+            filled = bar.over(in_batches(partial(best_words, source, most), sentences, jobs))
             if layout == "text":
                 out.writelines(f"{sentence.restored(sentence.gap or 0, words[0].word)}\n" for sentence, words in filled)
             else:

@@ -87,16 +87,16 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
     from rerank_plugins.missing_words.model import METHODS
 
     known = list(answered(sentences, name))
-    shares = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
+    accuracies = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
     with CountingBar("sentences located", len(METHODS) * len(known)) as bar:
         for method in METHODS:
             ranks = []
-            located = bar.over(in_batches(Locating(model, method, TOPS[-1]), known, jobs, "the model"))
+            located = bar.over(in_batches(Locating(model, method, TOPS[-1]), known, jobs))
             for sentence, places in located:
                 gaps = [place.gap for place in places]
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
-            shares[method] = top_accuracies(ranks)
-    print_accuracies("Positions of missing words", shares, len(known), layout)
+            accuracies[method] = top_accuracies(ranks)
+    print_accuracies("Positions of missing words", accuracies, len(known), layout)
 
 
 @click.command("locate")
@@ -131,6 +131,6 @@ def command(
             report_accuracies(sentences, model, display_name(text), jobs, layout)
             return
         with open_atomic(output) as out, CountingBar("sentences located") as bar:
-            located = bar.over(in_batches(Locating(model, method, most), sentences, jobs, "the model"))
+            located = bar.over(in_batches(Locating(model, method, most), sentences, jobs))
             out.writelines(as_json(located) if layout == "json" else as_table(located))
     closing.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from rerank_adapters.runtime.workers import Workers, in_order
+from rerank_adapters.runtime.workers import in_processes
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,23 +45,10 @@ processes_option = click.option(
 
 
 def in_batches(
-    work: Callable[[list[Item]], list[Result]], items: Iterable[Item], jobs: int, name: str
+    work: Callable[[list[Item]], list[Result]], items: Iterable[Item], jobs: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result. The first batch is done in this process; workers start for the others.
-
-    `work` is pickled for the workers, and messages call it by `name`; at most 2 * jobs + 1 batches are held.
-    """
+    """Yield each item with its result, in order; processes work on a batch at a time, the first one in this process."""
     source = iter(items)
-
-    def shared_out(
-        workers: Workers[list[Item], list[Result]],
-    ) -> Iterator[tuple[list[Item], list[Result] | Future[list[Result]]]]:
-        for number in count():
-            batch = list(islice(source, BATCH))
-            if not batch:
-                return
-            yield batch, work(batch) if number == 0 or jobs == 1 else workers.submit(batch)
-
-    with Workers(work, jobs, name) as workers:
-        for batch, results in in_order(shared_out(workers), workers.most):
-            yield from zip(batch, results, strict=True)
+    batches = iter(lambda: list(islice(source, BATCH)), [])
+    for batch, results in in_processes(work, batches, jobs, "the model"):
+        yield from zip(batch, results, strict=True)

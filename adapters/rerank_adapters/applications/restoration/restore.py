@@ -192,7 +192,7 @@ class Restoring:
         from rerank_adapters.chain.apply import apply_weights
         from rerank_adapters.chain.extract import stream_tables
 
-        pairs = in_batches(self.inserting, sentences, self.job.config.jobs, "the model")
+        pairs = in_batches(self.inserting, sentences, self.job.config.jobs)
         if self.weights is None:
             yield from (Restored(sentence, nbest, None, self.fewest_edits) for sentence, nbest in pairs)
             return

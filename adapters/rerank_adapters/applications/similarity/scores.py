@@ -19,8 +19,8 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import output_option, style_option, text_option, text_steps
 from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
@@ -105,7 +105,7 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options for what computes the scores, a trained model or one measure, and for the data of measures."""
     for option in (
-        text_option,
+        options.text_option,
         data_options,
         click.option("--measure", metavar="NAME", help="Use this one measure instead of a model, such as tfidf.stems."),
         click.option("-m", "--model", type=Path, help="Model of `rerank similarity train`."),
@@ -122,7 +122,7 @@ def similarity_of(
         raise ConfigError("give a model (-m MODEL), or a measure (--measure NAME)")
     if measure is not None:
         measures = measures_of(**data)
-        return one_measure(measure, measures, text_steps(steps)), measures
+        return one_measure(measure, measures, options.text_steps(steps)), measures
     if data["vectors"] or steps:
         raise ConfigError("--vectors and --text are for a measure: the model has its own")
     assert model is not None
@@ -217,36 +217,26 @@ def _interval(r: float, pairs: int, variance: float) -> Interval:
     return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half))
 
 
-@dataclass(frozen=True)
-class FileCorrelation:
-    """The correlation of the system's scores with the human scores of the pairs of one file."""
+def similarity_records(model: SimilarityModel, paths: Sequence[Path], measures: Measures) -> list[dict[str, Any]]:
+    """A record for each file of scored pairs: the correlations of the system's scores with the human ones.
 
-    name: str
-    correlation: Correlation
-
-
-def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Measures) -> list[FileCorrelation]:
-    """A result for each file. Raises FormatError for a file without scores."""
-    results = []
+    For several files, their mean follows, weighted by their numbers of pairs. Raises FormatError for a file without
+    scores.
+    """
+    records: list[dict[str, Any]] = []
     for path in paths:
         pairs = read_sentence_pairs(path)
         if pairs.scores is None:
             raise FormatError("the pairs have no scores to compare with", path=pairs.name)
-        results.append(FileCorrelation(pairs.name, correlate(score_pairs(model, pairs, given), pairs.scores)))
-    return results
-
-
-def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any]]:
-    """A record for each file, and for several files also their mean, weighted by their numbers of pairs."""
-    records: list[dict[str, Any]] = []
-    for result in results:
-        found = result.correlation
-        low, high = found.pearson_interval
-        record = {"pairs": found.pairs, "pearson": found.pearson, "pearson_low": low, "pearson_high": high}
-        low, high = found.spearman_interval
-        record |= {"spearman": found.spearman, "spearman_low": low, "spearman_high": high}
-        records.append({"pairs_file": result.name, **record})
-    if len(results) > 1:
+        result = correlate(score_pairs(model, pairs, measures), pairs.scores)
+        record: dict[str, Any] = {"pairs_file": pairs.name, "pairs": result.pairs}
+        for kind, value, (low, high) in (
+            ("pearson", result.pearson, result.pearson_interval),
+            ("spearman", result.spearman, result.spearman_interval),
+        ):
+            record |= {kind: value, f"{kind}_low": low, f"{kind}_high": high}
+        records.append(record)
+    if len(records) > 1:
         weights = [record["pairs"] for record in records]
         mean = {key: float(np.average([r[key] for r in records], weights=weights)) for key in ("pearson", "spearman")}
         records.append({"pairs_file": "weighted mean", "pairs": sum(weights), **mean})
@@ -270,7 +260,7 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
 @click.argument("pairs", type=Path)
 @similarity_options
 @click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
-@output_option("Write the scores to this file.")
+@options.output_option("Write the scores to this file.")
 def apply(
     pairs: Path, model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     with_pairs: bool, output: Path,
@@ -293,7 +283,7 @@ def apply(
 @click.command("evaluate")
 @click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
 @similarity_options
-@style_option
+@options.style_option
 def evaluate(
     files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     style: str,
@@ -303,5 +293,5 @@ def evaluate(
 
     system, measures = similarity_of(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
-        records = similarity_records(evaluate_similarity(system, files, measures))
+        records = similarity_records(system, files, measures)
     write_records(records, [similarity_table(records)], style)

@@ -15,7 +15,7 @@ from rerank_adapters.applications.similarity.model import Learner, Mode, Similar
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
 from rerank_adapters.applications.similarity.scores import data_options, family_of, measure, measures_of, pearson
-from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
+from rerank_adapters.commands import options
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
@@ -28,6 +28,7 @@ from rerank_plugins.similarity.measures.table import PAPER, POOLS
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures
 
+Progress = Callable[[str], None]  # called with each stage
 SHOWN = 10  # measures of a regression that has them all
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
@@ -93,10 +94,7 @@ class Training:
 
 
 def gather(
-    sources: Mapping[str, Sequence[Path]],
-    measures: Measures,
-    text: TextPipeline,
-    progress: Callable[[str], None] = lambda stage: None,
+    sources: Mapping[str, Sequence[Path]], measures: Measures, text: TextPipeline, progress: Progress
 ) -> Training:
     """The values of the measures for the pairs of all sources. Raises FormatError for a file without scores."""
     values, scores, source = [], [], []
@@ -112,10 +110,7 @@ def gather(
 
 
 def fit(
-    training: Training,
-    sources: Sequence[str],
-    settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    training: Training, sources: Sequence[str], settings: SimilaritySettings, progress: Progress = lambda stage: None
 ) -> SimilarityModel:
     """Fit the regressions and, unless the mode is `one`, the forest that mixes them.
 
@@ -146,10 +141,7 @@ def fit(
 
 
 def left_out(
-    training: Training,
-    sources: Sequence[str],
-    settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    training: Training, sources: Sequence[str], settings: SimilaritySettings, progress: Progress = lambda stage: None
 ) -> dict[str, float]:
     """For each source, the Pearson correlation of its scores with those of a system trained on the other sources.
 
@@ -176,7 +168,7 @@ def train_similarity(
     sources: Mapping[str, Sequence[Path]],
     measures: Measures,
     settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    progress: Progress = lambda stage: None,
 ) -> SimilarityModel:
     """Train a system, which holds the vectors if it uses them. Raises as `gather`, `fit` and `Training.of` do."""
     training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
@@ -227,7 +219,7 @@ def plot_curve(model: SimilarityModel, path: Path) -> None:
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
-@model_output
+@options.model_output
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="one: a single regression for all sources. mixed, best: a regression for each source; a random "
@@ -239,12 +231,12 @@ def plot_curve(model: SimilarityModel, path: Path) -> None:
               help="Leave out this family (overlap, ngrams, strings, entities, shape, tfidf …) or set of the paper "
                    "(dkpro, takelab, mayo). Repeatable.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the folds and the forest.")
-@click.option("--plot", type=output_file, metavar="FILE",
+@click.option("--plot", type=options.output_file, metavar="FILE",
               help="Plot the curve of the selection to FILE (--learner selected, paper; extra `plot`).")  # fmt: skip
-@text_option
+@options.text_option
 def command(
-    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
-    without: tuple[str, ...], seed: int, plot: Path | None, steps: tuple[str, ...],
+    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str, without: tuple[str, ...],
+    seed: int, plot: Path | None, steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
 
@@ -258,7 +250,7 @@ def command(
     """  # noqa: D301
     if plot is not None and learner == "shrunk":
         raise ConfigError("--plot draws the curve of a selection: it needs --learner selected or paper")
-    settings = SimilaritySettings(mode, learner, without, seed=seed, text=text_steps(steps))  # type: ignore[arg-type]
+    settings = SimilaritySettings(mode, learner, without, seed=seed, text=options.text_steps(steps))  # type: ignore[arg-type]
     with StatusLine() as stages:
         model = train_similarity(by_source(files), measures_of(**data), settings, stages)
         size = write_similarity(model, output)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, format_option, output_file, output_option
 from rerank_adapters.formats.outputs import output_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.runtime.progress import CountingBar
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.kit.nbest_lists import posteriors
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_plugins.kit.nbest_lists import Posterior
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
@@ -40,12 +40,14 @@ def mesh_lines(name: str, network: ConfusionNetwork) -> Iterator[str]:
 
 @click.command("consensus")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@output_option("Write the words of highest posterior to this file, one line per list.")
+@options.output_option("Write the words of highest posterior to this file, one line per list.")
 @click.option(
     "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]), default="lines", show_default=True,
     help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn).",
 )  # fmt: skip
-@click.option("--mesh", type=output_file, metavar="FILE", help="Also write the networks, as SRILM's word meshes.")
+@click.option(
+    "--mesh", type=options.output_file, metavar="FILE", help="Also write the networks, as SRILM's word meshes."
+)
 @click.option(
     "--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score", show_default=True,
     help="Make posteriors of the totals, of totals over their deviation in the list, or of ranks; or equal ones.",
@@ -54,11 +56,10 @@ def mesh_lines(name: str, network: ConfusionNetwork) -> Iterator[str]:
     "--scale", type=click.FloatRange(0), default=1.0, show_default=True,
     help="Make posteriors flat (towards 0) or peaked (above 1).",
 )  # fmt: skip
-@format_option
-@click.pass_obj
+@options.job_options("format_")
 def command(
-    registry: Registry, nbest: tuple[str, ...], output: Path, form: OutputForm, mesh: Path | None,
-    posterior: Posterior, scale: float, format_: str | None,
+    job: Job, nbest: tuple[str, ...], output: Path, form: OutputForm, mesh: Path | None, posterior: Posterior,
+    scale: float,
 ) -> None:  # fmt: skip
     """Find the words of highest posterior in n-best lists.
 
@@ -72,11 +73,9 @@ def command(
     """  # noqa: D301
     from contextlib import ExitStack
 
-    from rerank_adapters.chain.job import Job
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
     closing = Closing()
-    job = Job.create(JobFlags(format_=format_).settings, registry)
     lists = read_nbest([Path(path) for path in nbest], job.format)
     with ExitStack() as files, CountingBar("lists", len(lists)) as bar:
         best = files.enter_context(open_atomic(output))

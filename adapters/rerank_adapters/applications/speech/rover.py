@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, format_option, output_option, reference_form_option
 from rerank_adapters.formats.outputs import OutputForm, output_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
@@ -21,11 +21,11 @@ from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors
 
 if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
     from rerank_plugins.lists.confusion_network import ConfidenceKind, ConfusionNetwork, Voting
 
 GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
@@ -172,7 +172,7 @@ class Combination:
         """The words that win, with the times of the first system that has them and the confidences that count."""
         (winners,) = self.winners([settings])
         places = np.cumsum(~self.voting.empty, axis=1) - 1  # of the word of a system in its output
-        values = self.voting.confidences.get(settings.confidence, self.voting.shares)
+        values = self.voting.confidences.get(settings.confidence, self.voting.proportions)
         for slot, system in enumerate(winners.tolist()):
             if not self.voting.empty[system, slot]:
                 word = self.times[system][places[system, slot]]
@@ -223,17 +223,16 @@ def tune(
               help="With --nbest, what posteriors are made of, as for `rerank consensus`.")  # fmt: skip
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
-@output_option("Write the combined outputs to this file.")
+@options.output_option("Write the combined outputs to this file.")
 @click.option("--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
               help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM. Default: as the "
                    "first SYSTEM.")  # fmt: skip
-@reference_form_option
-@format_option
-@click.pass_obj
+@options.reference_form_option
+@options.job_options("format_")
 def command(
-    registry: Registry, systems: tuple[str, ...], alpha: float, confidence: ConfidenceKind, null: float,
-    reference: Path | None, nbest: bool, posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
-    reference_form: ReferenceForm, format_: str | None,
+    job: Job, systems: tuple[str, ...], alpha: float, confidence: ConfidenceKind, null: float, reference: Path | None,
+    nbest: bool, posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
+    reference_form: ReferenceForm,
 ) -> None:  # fmt: skip
     """Combine the outputs of several systems by voting.
 
@@ -248,13 +247,10 @@ def command(
         -o combined.ctm
     rerank rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
     paths = [Path(path) for path in systems]
     if nbest:
-        lists = Job.create(JobFlags(format_=format_).settings, registry).format
-        voters = [read_lists(path, lists, posterior, scale) for path in paths]
+        voters = [read_lists(path, job.format, posterior, scale) for path in paths]
     else:
         voters = read_systems(paths, reference_form)
     if alpha < 1 or reference is not None:

@@ -11,23 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    JobFlags,
-    job_flags,
-    output_file,
-    references_option,
-    source_option,
-    style_option,
-    table_option,
-)
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.grid import Axis, best_point
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
-from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Data, Job
@@ -138,24 +130,25 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 
 @click.command("sweep")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@references_option
+@options.references_option
 @click.option("-x", "--axis", "axes", multiple=True, required=True, metavar="AXIS",
               help="Weights of a feature: NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…. One to three axes.")  # fmt: skip
 @click.option("-w", "--weight", "fixed", multiple=True, metavar="NAME=VALUE",
               help="The weight of a feature that is on no axis. Repeatable. Default: 1.")  # fmt: skip
 @click.option("--start", metavar="FILE", help="Take the weights that are on no axis from this weights file.")
-@click.option("-o", "--output", type=output_file, metavar="FILE", help="Write the best weights to this file (.toml).")
-@click.option("--plot", type=output_file, metavar="FILE",
+@click.option(
+    "-o", "--output", type=options.output_file, metavar="FILE", help="Write the best weights to this file (.toml)."
+)
+@click.option("--plot", type=options.output_file, metavar="FILE",
               help="Plot the scores over the grid (.png, .pdf or .svg); needs the extra `plot`.")  # fmt: skip
-@table_option
-@style_option
-@source_option
-@job_flags("metrics", "features", "config", "format_", "jobs")
-@click.pass_obj
+@options.table_option
+@options.style_option
+@options.source_option
+@options.job_options("metrics", "features", "config", "format_", "jobs", metrics=("wer",))
 def command(
-    registry: Registry, flags: JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...],
-    reference_form: ReferenceForm, axes: tuple[str, ...], fixed: tuple[str, ...], start: str | None,
-    output: Path | None, plot: Path | None, table: Path | None, style: str, source: Path | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    axes: tuple[str, ...], fixed: tuple[str, ...], start: str | None, output: Path | None, plot: Path | None,
+    table: Path | None, style: str, source: Path | None,
 ) -> None:  # fmt: skip
     """Sweep weights over a grid: LM weight, word penalty.
 
@@ -167,19 +160,11 @@ def command(
     rerank sweep dev.nbest -r dev.txt -f length -f ngram-lm,model=lm.arpa,label=lm \\
         -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.lists import features_of, read_tuning_set
-    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.output import write_records
 
     closing = Closing()
-    settings = flags.settings
-    if not (flags.metrics or flags.config):
-        settings = settings.model_copy(update={"metric": [{"use": "wer"}]})
-    job = Job.create(settings.model_copy(update={"tuner": {"use": "grid", "axes": list(axes)}}), registry)
-    values = FeatureTable.load(table) if table else None
-    if table and values:
-        job = job_of_table(job, values, table)
+    job, values = with_table(job.with_config({"tuner": {"use": "grid", "axes": list(axes)}}), table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     values = features_of(job, data, values, table)
@@ -195,4 +180,4 @@ def command(
         click.echo(line, err=True)
     if output is not None:
         closing.wrote(counted(len(sweep.learnt.weights.dense), "weight"), output)
-    closing.say(f"tried {counted(sweep.scores.size, 'point')}")
+    closing.report(f"tried {counted(sweep.scores.size, 'point')}")

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from rerank_adapters.chain.extraction import of_lists
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, format_option, output_option, source_option, table_output
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.lists.column import ColumnFeature
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
 
 
 def score_table(nbests: Sequence[NBestList], path: Path, names: Sequence[str]) -> FeatureTable:
@@ -45,12 +48,9 @@ def score_table(nbests: Sequence[NBestList], path: Path, names: Sequence[str]) -
               help="The n-best lists that were scored. Repeat the option for lists in several files.")  # fmt: skip
 @click.option("--name", "names", multiple=True, metavar="NAME",
               help="The name of a column, repeated for each of several. Default: the name of the file.")  # fmt: skip
-@table_output
-@format_option
-@click.pass_obj
-def command(
-    registry: Registry, scores: Path, nbest: tuple[str, ...], names: tuple[str, ...], output: Path, format_: str | None
-) -> None:
+@options.table_output
+@options.job_options("format_")
+def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ...], output: Path) -> None:
     """Make a feature table of SCORES computed elsewhere.
 
     SCORES has a line for each hypothesis, in the order of the lines of the lists: a number for each NAME, between white
@@ -61,12 +61,11 @@ def command(
     rerank table from-text tune.nmt.gz --nbest tune.nbest \\
         --name forward --name backward -o nmt.npz
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job, lists_size
+    from rerank_adapters.chain.job import lists_size
 
     closing = Closing()
     if not names and str(scores) == "-":
         raise ConfigError("the scores come from stdin: name their columns by --name")
-    job = Job.create(JobFlags(format_=format_).settings, registry)
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format)
     table = score_table(nbests, scores, names or (scores.name.partition(".")[0],))
@@ -104,13 +103,12 @@ def pair_lines(
               help="A file of references of the lists. Repeatable.")  # fmt: skip
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
 @click.option("--text", metavar="STEPS", help="Apply these text steps, joined by `+`, as the metric's `text` does.")
-@output_option("Write the pairs to this file.")
-@source_option
-@format_option
-@click.pass_obj
+@options.output_option("Write the pairs to this file.")
+@options.source_option
+@options.job_options("format_")
 def pairs(
-    registry: Registry, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool,
-    text: str | None, output: Path, source: Path | None, format_: str | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool, text: str | None, output: Path,
+    source: Path | None,
 ) -> None:  # fmt: skip
     """Write pairs of texts to be scored elsewhere.
 
@@ -125,12 +123,9 @@ def pairs(
     paste pairs.tsv scores > comet.tsv
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
-
     closing = Closing()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
-    job = Job.create(JobFlags(format_=format_).settings, registry)
     pipeline = job.pipeline(text, "--text")
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)

@@ -1,6 +1,6 @@
-"""Trains the models of registered trainers: `rerank train NAME` is made of the trainer NAME.
+"""Makes the command `rerank train NAME` of the registered trainer NAME.
 
-Makes `rerank train NAME` of a registered trainer: its options are the fields of the trainer, and common ones.
+Its options are the fields of the trainer, and common ones.
 """
 
 from __future__ import annotations
@@ -14,20 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origi
 
 import click
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    config_option,
-    language_option,
-    model_output,
-    output_file,
-    output_option,
-    scheduler_option,
-    spoken_option,
-    text_steps,
-    tokenised_text_option,
-)
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import PluginError
 from rerank_plugins.core.paths import size_in_bytes
@@ -93,7 +82,7 @@ def trainer_command(entry: Entry) -> click.Command:
         closing = Closing()
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
-            values["steps"] = text_steps(values["steps"], ())
+            values["steps"] = options.text_steps(values["steps"], ())
         data = OpenedData(factory(**own), paths, output, CommonOptions(**values), registry)
         trained = data.train()
         for line in trained.lines:
@@ -116,25 +105,25 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
     uses = {*trainer.uses, *(("text", "parser", "config", "jobs") if parses else ())}
     language = "the parser's, if its embedded model knows the words" if parses else "none"
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
-        "output": output_option("Where to write the file.") if trainer.to_stdout else model_output,
-        "language": language_option(language),
-        "spoken": spoken_option,
-        "text": tokenised_text_option,
+        "output": options.output_option("Where to write the file.") if trainer.to_stdout else options.model_output,
+        "language": options.language_option(language),
+        "spoken": options.spoken_option,
+        "text": options.tokenised_text_option,
         "parser": click.option(
             "-p", "--parser", default=trainer.default_parser, show_default=True, metavar="PARSER",
-            shell_complete=plugin_names("parser"), help=f"The parser for text: {PLUGIN_HELP}.",
+            shell_complete=plugin_names("parser"), help=f"The parser for text: {options.PLUGIN_HELP}.",
         ),
         "held-out": click.option(
             "--held-out", multiple=True, metavar="FILE",
             help="Report how well the model predicts this file. Repeatable.",
         ),
         "memory": memory_options,
-        "cluster": scheduler_option,
+        "cluster": options.scheduler_option,
         "seed": click.option(
             "--seed", type=click.IntRange(0), default=None if parses else 1, show_default=not parses,
             help="The seed of everything that is random." + (" Default: that of the config, or 1." if parses else ""),
         ),
-        "config": config_option,
+        "config": options.config_option,
         "jobs": click.option(
             "-j", "--jobs", type=click.IntRange(1),
             help="Number of processes and threads. Default: 2." if parses
@@ -162,7 +151,7 @@ def _parameter(entry: Entry, option: Option) -> click.Option:
 def _click_type(entry: Entry, option: Option) -> tuple[Any, bool]:
     """The type of an option's values on the command line, and whether there are several."""
     if option.metadata.get("writes"):
-        return output_file, False
+        return options.output_file, False
     type_, multiple = option.type, False
     if get_origin(type_) in (Union, UnionType):
         type_ = next(each for each in get_args(type_) if each is not NoneType)

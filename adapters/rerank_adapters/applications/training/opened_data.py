@@ -29,6 +29,7 @@ from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData
 from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.workspace import Workspace
 
 BLOCK = 1000  # lines that go through the text steps at a time
@@ -67,6 +68,7 @@ class OpenedData(TrainingData):
         self._status = StatusLine()
         if self._reads_trees:
             self.seed, self.jobs = self._trees.job.config.seed, self._trees.job.config.jobs
+            self.language = common.language or self._trees.parsed_language(self._files)
         else:
             self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or cores()
 
@@ -83,8 +85,9 @@ class OpenedData(TrainingData):
         kind: Any = DEPENDENCIES if self._trainer.reads == "dependencies" else CONSTITUENTS
         job = Job.create(settings, self._registry)
         return TreeSource(
-            kind, job, common.parser, self._text, ParseCounts(), spoken=common.spoken, language=common.language
-        )
+            kind, job, common.parser, self._text, ParseCounts(), spoken=common.spoken, language=common.language,
+            conversion=Conversion(getattr(self._trainer, "tags", "upos")),
+        )  # fmt: skip
 
     @property
     def _files(self) -> list[Path]:
@@ -101,7 +104,7 @@ class OpenedData(TrainingData):
             with CountingBar("trees") as bar:
                 self._trees.seen = bar.add
                 trained = self._trainer.train(self)
-            trained.save(self.output)
+                trained.save(self.output)
             return trained
         with self._status:
             trained = self._trainer.train(self)
@@ -130,8 +133,12 @@ class OpenedData(TrainingData):
 
     @property
     def parsed(self) -> str:
-        """How many sentences were parsed."""
-        return f" ({self._trees.counts})" if self._reads_trees and self._trees.counts.sentences else ""
+        """How many sentences were parsed, and how many arcs were lifted to make constituents."""
+        if not self._reads_trees:
+            return ""
+        facts = [str(self._trees.counts)] * bool(self._trees.counts.sentences)
+        facts += [str(self._trees.conversion)] * bool(self._trees.conversion.words)
+        return f" ({'; '.join(facts)})" if facts else ""
 
     def report(self, line: str) -> None:
         """Print a line to stderr."""

@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
-from rerank_adapters.text import TextPipeline, unknown_share
+from rerank_adapters.text import TextPipeline, unknown_rate
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn, described
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, is_conllu, kind_of_labels
 from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
     (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies, spoken_dependencies
 )
 CONSTITUENTS: TreeKind[Tree] = TreeKind(
-    (".ptb", ".mrg", ".brackets"), Tree.words, _clean_trees, _best_tree, spoken_tree
+    (".ptb", ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree, spoken_tree
 )
 
 
@@ -73,10 +74,12 @@ CONSTITUENTS: TreeKind[Tree] = TreeKind(
 class TreeSource(Generic[AnyTree]):
     """The trees of files, in order: those of treebanks unchanged, and of any other text those of its parsed lines.
 
+    Where constituents are wanted, `conversion` makes them of treebanks in CoNLL-U.
+
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
-    the code of the trees' language, if the user says it.
+    the code of the trees' language, if it is given.
     """
 
     kind: TreeKind[AnyTree]
@@ -87,12 +90,15 @@ class TreeSource(Generic[AnyTree]):
     seen: Callable[[int], None] = lambda trees: None
     spoken: bool = False
     language: str = ""
+    conversion: Conversion = field(default_factory=Conversion)
     _sample: dict[Path, list[str]] = field(default_factory=dict)
+    _labels: dict[Labels, Path] = field(default_factory=dict)  # the first file with labels of each kind
 
     def trees(self, paths: Sequence[Path]) -> Iterator[AnyTree]:
         """The trees of all files.
 
-        Raises FormatError, and ConfigError for text in another language than the parser's.
+        Raises FormatError, and ConfigError for text in another language than the parser's, and for files whose labels
+        are of different kinds.
         """
         if self._parses(paths) and self._built.trained_on.differs(TrainedOn(self.language)):
             raise ConfigError(
@@ -106,14 +112,19 @@ class TreeSource(Generic[AnyTree]):
             while block := list(islice(trees, BLOCK)):
                 if path not in self._sample:
                     self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
+                    self._check_labels(path, block)
                 yield from block
                 self.seen(len(block))
+
+    def parsed_language(self, paths: Sequence[Path]) -> str:
+        """The language of the parser, if it reads text; "" if all trees are those of treebanks."""
+        return self._built.trained_on.language if self._parses(paths) else ""
 
     def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
         """The record of the files' trees, which have been read, for a model file in `folder`.
 
         The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
-        words: then the language is not known, which the log says.
+        words: then the language is not known, and a warning is logged.
         """
         parses = self._parses(paths)
         table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
@@ -122,15 +133,15 @@ class TreeSource(Generic[AnyTree]):
         )
 
     def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
-        parser, share = self._built, ""
+        parser, remark = self._built, ""
         is_its_own = self._parses(paths)
         if parser.vocabulary is not None:
-            unknown = unknown_share(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
+            unknown = unknown_rate(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
             is_its_own = unknown <= FOREIGN
-            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+            remark = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
         language = parser.trained_on.language if is_its_own else ""
         if warn and not language:
-            logger.warning("the language of the trees is not known%s: give --language CODE", share)
+            logger.warning("the language of the trees is not known%s: give --language CODE", remark)
         return language or UNDETERMINED
 
     def _parses(self, paths: Sequence[Path]) -> bool:
@@ -140,9 +151,22 @@ class TreeSource(Generic[AnyTree]):
     def _built(self) -> CachedParser:
         return self.job.parser(self.parser)
 
+    def _check_labels(self, path: Path, trees: Sequence[AnyTree]) -> None:
+        """Raise ConfigError if the labels of a file's trees are of another kind than those of an earlier file."""
+        nodes = (node for tree in trees if isinstance(tree, Tree) for node in tree.nodes())
+        self._labels.setdefault(kind_of_labels(node.label for node in nodes), path)
+        if len(self._labels) > 1:
+            (kind, first), (other, second), *_ = self._labels.items()
+            raise ConfigError(
+                f"{first} has trees with {described(kind)}, {second} with {described(other)}: a model cannot mix them"
+            )
+
     def _read(self, path: Path) -> Iterator[AnyTree]:
+        converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)
         with open_text(path) as lines:
-            yield from self.kind.read(lines, str(path))
+            yield from (
+                cast("Any", self.conversion).read(lines, str(path)) if converts else self.kind.read(lines, str(path))
+            )
 
     def _parse(self, path: Path) -> Iterator[AnyTree]:
         with open_text(path) as lines:

@@ -12,13 +12,15 @@ from pathlib import Path
 from rerank_adapters.chain.first_config.assignment import Column, Set
 from rerank_adapters.chain.first_config.texts import Look, undoing
 from rerank_adapters.runtime.progress import counted
+from rerank_plugins.kit.files.embedded import ENGLISH
+from rerank_plugins.kit.files.languages import language_folders, missing, models_of
 
 METRICS = {
     "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")),
     "wer": (("wer", "WER"), ("cer", "CER"), ("ser", "SER")),
 }
 SYNTAX = ("dependency-lm", "treelet-lm", "slr", "hhmm-lm", "svs-similarity")
-ENGLISH = ("unigram", "oov-count", *SYNTAX)
+OF_LANGUAGE = ("unigram", "oov-count", *SYNTAX)
 OF_SCORES = ("column", "decoder-score")
 OF_SOURCE = ("lexical-overlap", "untranslated")
 OPTIONS = {"hhmm-lm": "beam = 50                                         # the default is 200, for four times the time"}
@@ -72,10 +74,17 @@ class Draft:
         no_source = "" if all(one.sources is not None for one in self.sets) else "not all lists have a source"
         if self.metric == "bleu" or not no_source:
             reasons |= dict.fromkeys(OF_SOURCE, no_source)
-        other = f"the embedded model reads English, and the hypotheses are in {self.language or 'no known language'}"
-        reasons |= dict.fromkeys(ENGLISH, "" if self.language == "en" else other)
+        no_model = f"no model of {self.language or 'an unknown language'}: {missing(self.language)}"
+        is_there = self.language == ENGLISH
+        reasons |= {name: "" if is_there or name in self._models else no_model for name in OF_LANGUAGE}
         reasons |= dict.fromkeys(self.left_out, "left out as too slow")
         return reasons
+
+    @cached_property
+    def _models(self) -> dict[str, Path]:
+        """By plugin, the models of a language other than English, if any are there."""
+        language = self.language or ""
+        return models_of(language) if language in language_folders().keys() - {ENGLISH} else {}
 
     @cached_property
     def undo_source(self) -> tuple[str, ...]:
@@ -95,7 +104,10 @@ class Draft:
         `notes` has, by feature, what is said in its comment, and `costs` are lines about the whole run.
         """
         notes = notes or {}
-        lines = [*self._head(costs), f"seed = 1\njobs = {self.cores}", ""]
+        lines = [*self._head(costs), f"seed = 1\njobs = {self.cores}"]
+        if self._models:
+            lines.append(f"language = {json.dumps(self.language)}{' ' * 32}# whose models are used")
+        lines.append("")
         lines += ["[nbest]", f"use = {json.dumps(self.sets[0].lists[0].format)}", ""]
         for one in self.sets:
             lines += [*self._set(one, output), ""]
@@ -179,7 +191,7 @@ class Draft:
         lines = [f"[[feature]]{' ' * 39}# {note}" if note else "[[feature]]", f"use = {json.dumps(feature)}"]
         if feature in OPTIONS:
             lines.append(OPTIONS[feature])
-        read = "written" if feature in (*ENGLISH, "ngram-lm") else "whole"
+        read = "written" if feature in (*OF_LANGUAGE, "ngram-lm") else "whole"
         if (self.look.models if read == "written" else self.look.undo) and feature not in OF_SCORES:
             lines.append(f"text = {json.dumps(read)}")
         if feature in OF_SOURCE and self.undo_source:

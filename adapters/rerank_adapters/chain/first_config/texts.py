@@ -33,21 +33,21 @@ def language_of(texts: Sequence[str]) -> str | None:
     ('en', None)
     """
     words = Counter(word for text in texts[:TEXTS] for word in text.lower().split())
-    shares = {
+    rates = {
         language: sum(words[word] for word in frequent.split()) / max(1, words.total())
         for language, frequent in FUNCTION_WORDS.items()
     }
-    best = max(shares, key=lambda language: shares[language])
-    return best if shares[best] >= LEAST else None
+    best = max(rates, key=lambda language: rates[language])
+    return best if rates[best] >= LEAST else None
 
 
 @dataclass(frozen=True)
 class Look:
     """How hypotheses look, and the steps that follow from it.
 
-    `kinds`     what `looks_like` says of the hypotheses
+    `kinds`     what `looks_like` finds in the hypotheses
     `undo`      the steps that make whole words of the hypotheses
-    `models`    the steps before models of written English, which read tokens of the Penn Treebank
+    `models`    the steps before models of written text: in English, they read tokens of the Penn Treebank
     `metric`    the steps of hypotheses and references before a metric
     `spoken`    whether the references have neither capitals nor punctuation, as transcripts do
     `tokenised` whether both sides are tokenised when the metric reads them
@@ -76,7 +76,7 @@ def look_of(hypotheses: Sequence[str], references: Sequence[str], language: str 
     """The look of the 1-bests, and of references of the same segments, if there are any."""
     kinds, undo = looks_like(hypotheses), undoing(hypotheses)
     whole = TextPipeline(undo).apply(hypotheses)
-    models = (*undo, *_to_written(whole))
+    models = (*undo, *_to_written(whole, language))
     targets = TextPipeline(undo).apply(references) if references else whole
     metric, have, want = undo, looks_like(whole), looks_like(targets)
     if have & CASES != want & CASES:
@@ -87,10 +87,12 @@ def look_of(hypotheses: Sequence[str], references: Sequence[str], language: str 
     return Look(tuple(sorted(kinds)), undo, models, metric, _is_spoken(targets), "tokenised" in seen)
 
 
-def _to_written(texts: Sequence[str]) -> tuple[str, ...]:
+def _to_written(texts: Sequence[str], language: str | None) -> tuple[str, ...]:
+    english = language in (None, "en")
+    tokenised = ("penn-tokenize",) if english else (f"tokenize:{language}",)
     if _is_spoken(texts):
-        return ("restore-sentence", "penn-tokenize")
-    return ("penn-tokenize",) if "detokenised" in looks_like(texts) else ()
+        return ("restore-sentence", *tokenised) if english else ()
+    return tokenised if "detokenised" in looks_like(texts) else ()
 
 
 def _is_spoken(texts: Sequence[str]) -> bool:

@@ -22,8 +22,9 @@ from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_fol
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
-from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
@@ -77,10 +78,6 @@ class FamilyTrials:
             for trial, seeds in zip(new, runs, strict=True):
                 self._known[trial] = np.sum([run.result() for run in seeds], axis=0)
         return [self._known[trial] for trial in wanted]
-
-    def scores(self, trials: Iterable[Collection[str]]) -> list[float]:
-        """For each set of families the corpus score of its held-out choices, those of all seeds together."""
-        return [self.score(statistics) for statistics in self.statistics(trials)]
 
     def score(self, statistics: FloatArray) -> float:
         """The corpus score of statistics (segments, S)."""
@@ -144,45 +141,6 @@ class Selection:
         return (*(step.family for step in self.steps[self.kept :]), *self.untried)
 
 
-def select_families(
-    data: TuningData,
-    families: Mapping[str, Sequence[str]],
-    tuner: Tuner,
-    start: FloatArray,
-    *,
-    always: Collection[str] = (),
-    folds: int = 5,
-    seed: int = 1,
-    margin: float = 1.0,
-    threads: int = 1,
-    progress: Callable[[int], None] = lambda folds: None,
-) -> Selection:
-    """Select families (name -> feature names); those in `always` are kept, and features of no family are as well.
-
-    A family is left out by weights fixed at 0. At least one is kept where all features belong to families. All sets
-    share the folds, which depend on `seed`. `progress` is called with the number of folds that have just been tuned.
-    Raises ConfigError for a wrong number of folds.
-    """
-    order = tuple(family for family in families if family in always)
-    trials = FamilyTrials(data, families, tuner, start, folds, (seed,), threads, progress)
-    growth = forward_selection(trials, order, patience=PATIENCE)
-    sign = 1.0 if data.metric.higher_is_better else -1.0
-    path = [("", growth.base_statistics), *((step.family, step.statistics) for step in growth.steps)]
-    scores = [growth.base_score, *(step.score for step in growth.steps)]
-    best = int(np.argmax(sign * np.array(scores)))
-    errors = [standard_error(data.metric, path[best][1], statistics) for _, statistics in path]
-    steps = tuple(
-        SelectionStep(family, score, sign * (scores[best] - score), error)
-        for (family, _), score, error in zip(path, scores, errors, strict=True)
-    )
-    owned = {name for names in families.values() for name in names}
-    all_owned = owned.issuperset(data.table.all_names)
-    least = 2 if all_owned and not order else 1  # a step with a family where there is nothing else to choose by
-    kept = next((i for i, step in enumerate(steps, 1) if i >= least and step.behind <= margin * step.error), least)
-    untried = tuple(family for family in families if family not in order and family not in {f for f, _ in path})
-    return Selection(steps, kept, order, untried, folds, margin)
-
-
 def standard_error(metric: Metric, statistics: FloatArray, other: FloatArray) -> float:
     """That of the difference between the corpus scores of two systems, whose statistics are (segments, S)."""
     segments = len(statistics)
@@ -192,51 +150,9 @@ def standard_error(metric: Metric, statistics: FloatArray, other: FloatArray) ->
     return float(np.std(gains_of(statistics - other, slope), ddof=1) / np.sqrt(segments))
 
 
-@dataclass
-class Selecting(Tuner):
-    """A tuner that selects families on its data before it tunes, so that the selection is cross-validated, too.
-
-    `selector` tunes within the selection, which needs a fast tuner; `tuner` tunes the weights of the families kept.
-    Selections are kept by the ids of the segments, so that tuners that share `selections` select once for all.
-    """
-
-    tuner: Tuner
-    selector: Tuner
-    families: Mapping[str, Sequence[str]]
-    always: Collection[str] = ()
-    folds: int = 5
-    margin: float = 1.0
-    threads: int = 1
-    selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
-
-    def select(
-        self, data: TuningData, start: FloatArray, seed: int = 1, progress: Callable[[int], None] = lambda folds: None
-    ) -> Selection:
-        """The families that are kept, as by `select_families`."""
-        return select_families(
-            data, self.families, self.selector, start, always=self.always, folds=self.folds, seed=seed,
-            margin=self.margin, threads=self.threads, progress=progress,
-        )  # fmt: skip
-
-    def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Callable[[TuningStep], None] = lambda step: None,
-    ) -> TuningResult:
-        """Select families, and tune their weights; all others get weight 0."""
-        key = data.table.segment_ids
-        if key not in self.selections:
-            self.selections[key] = self.select(data, start)
-        without = left_out(data.table.all_names, self.families, self.selections[key].families)
-        reduced = replace(data, fixed=data.fixed | without)
-        return self.tuner.tune(reduced, np.where(without, 0.0, start), rng, report)
-
-
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """A family that was added, and the held-out score with it and all families before it.
+    """A family that was added ("" for none yet), and the held-out score with it and all families before it.
 
     `statistics` (segments, S) are those of the held-out choices, for comparisons.
     """
@@ -246,62 +162,85 @@ class Addition:
     statistics: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """The steps of a forward selection, in order; `base` are the families that were there before the first.
-
-    `base_score` and `base_statistics` are the score and the statistics of the held-out choices before the first step.
-    """
-
-    base: tuple[str, ...]
-    base_score: float
-    base_statistics: FloatArray
-    steps: tuple[Addition, ...]
-    higher_is_better: bool
-
-    @property
-    def best(self) -> int:
-        """The number of steps after which the score is best; the smallest of equals, 0 if no step improves it."""
-        sign = 1.0 if self.higher_is_better else -1.0
-        scores = [sign * score for score in (self.base_score, *(step.score for step in self.steps))]
-        return scores.index(max(scores))
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The families with which the score is best: the base, and those of the first `best` steps."""
-        return (*self.base, *(step.family for step in self.steps[: self.best]))
-
-
-def forward_selection(
-    trials: FamilyTrials,
-    base: Sequence[str] = (),
-    *,
-    patience: int | None = None,
-    report: Callable[[Addition], None] = lambda step: None,
-) -> Growth:
+def forward_selection(trials: FamilyTrials, base: Sequence[str] = (), *, patience: int | None = None) -> list[Addition]:
     """Add one family after another to those of `base`, the best first; of equal scores the earlier family wins.
 
-    It ends when all families are in, or after `patience` steps in a row without a better score than any before.
-    `report` is called with each step.
+    The first step has the families of `base` alone. The search ends when all families are in, or after `patience`
+    steps in a row without a better score than any before.
     """
     sign = 1.0 if trials.data.metric.higher_is_better else -1.0
     used = list(base)
-    (base_statistics,) = trials.statistics([used])
-    base_score = trials.score(base_statistics)
-    best, since = sign * base_score, 0
-    steps: list[Addition] = []
+    (statistics,) = trials.statistics([used])
+    steps = [Addition("", trials.score(statistics), statistics)]
+    best, since = sign * steps[0].score, 0
     while remaining := [family for family in trials.families if family not in used]:
-        statistics = trials.statistics([*used, family] for family in remaining)
-        scores = [trials.score(held_out) for held_out in statistics]
+        choices = trials.statistics([*used, family] for family in remaining)
+        scores = [trials.score(held_out) for held_out in choices]
         first = max(range(len(remaining)), key=lambda i: sign * scores[i])
-        steps.append(Addition(remaining[first], scores[first], statistics[first]))
+        steps.append(Addition(remaining[first], scores[first], choices[first]))
         used.append(remaining[first])
-        report(steps[-1])
         since = 0 if sign * scores[first] > best else since + 1
         best = max(best, sign * scores[first])
         if patience is not None and since >= patience:
             break
-    return Growth(tuple(base), base_score, base_statistics, tuple(steps), trials.data.metric.higher_is_better)
+    return steps
+
+
+@dataclass
+class Selecting(Tuner):
+    """A tuner that selects families on its data before it tunes, so that the selection is cross-validated, too.
+
+    `selector` tunes within the selection, which needs a fast tuner; `tuner` tunes the weights of the families kept.
+    The families (name -> feature names) in `always` are kept, and features of no family are as well. Selections are
+    kept by the ids of the segments, so that tuners that share `selections` select once for all.
+    """
+
+    tuner: Tuner
+    selector: Tuner
+    families: Families
+    always: Collection[str] = ()
+    folds: int = 5
+    margin: float = 1.0
+    threads: int = 1
+    selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
+
+    def select(
+        self, data: TuningData, start: FloatArray, seed: int = 1, progress: Callable[[int], None] = lambda folds: None
+    ) -> Selection:
+        """The families that are kept. All sets share the folds, which depend on `seed`.
+
+        At least one is kept where all features belong to families. `progress` is called with the number of folds that
+        have just been tuned. Raises ConfigError for a wrong number of folds.
+        """
+        order = tuple(family for family in self.families if family in self.always)
+        trials = FamilyTrials(data, self.families, self.selector, start, self.folds, (seed,), self.threads, progress)
+        path = forward_selection(trials, order, patience=PATIENCE)
+        sign = 1.0 if data.metric.higher_is_better else -1.0
+        best = max(path, key=lambda step: sign * step.score)
+        steps = tuple(
+            SelectionStep(
+                step.family, step.score, sign * (best.score - step.score),
+                standard_error(data.metric, best.statistics, step.statistics),
+            )
+            for step in path
+        )  # fmt: skip
+        owned = {name for names in self.families.values() for name in names}
+        all_owned = owned.issuperset(data.table.all_names)
+        least = 2 if all_owned and not order else 1  # a step with a family where there is nothing else to choose by
+        kept = next((i for i, s in enumerate(steps, 1) if i >= least and s.behind <= self.margin * s.error), least)
+        untried = tuple(name for name in self.families if name not in (*order, *(step.family for step in path)))
+        return Selection(steps, kept, order, untried, self.folds, self.margin)
+
+    def tune(
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
+    ) -> TuningResult:
+        """Select families, and tune their weights; all others get weight 0."""
+        key = data.table.segment_ids
+        if key not in self.selections:
+            self.selections[key] = self.select(data, start)
+        without = left_out(data.table.all_names, self.families, self.selections[key].families)
+        reduced = replace(data, fixed=data.fixed | without)
+        return self.tuner.tune(reduced, np.where(without, 0.0, start), rng, report)
 
 
 def selection_table(result: Selection, metric: str) -> Table:

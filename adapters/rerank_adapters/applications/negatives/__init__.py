@@ -1,7 +1,8 @@
 """Makes pseudo-negative examples: pairs of an acceptable sentence and an unacceptable one.
 
 errors     one error inserted into each sentence (Foster et al. 2008)
-phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+phenomena  a rule of English grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+treebank   agreement, case or word order of any language broken, as a treebank shows them
 samples    sentences drawn from an n-gram model, as long as those of a text (Okanohara & Tsujii 2007)
 nbest      1-bests of a decoder, paired with references (Och et al. 2004; Cherry & Quirk 2008)
 """
@@ -17,14 +18,13 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.lazy_group import LazyGroup
-from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError
-from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ parser_option = click.option(
 )  # fmt: skip
 
 
-@click.group("negatives", cls=LazyGroup)
+@click.group("negatives", cls=LazyGroup, modules={"treebank": f"{__package__}.treebank"})
 def command() -> None:
     """Make unacceptable sentences from good text.
 
@@ -53,7 +53,8 @@ def command() -> None:
 
     \b
     errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
-    phenomena  a rule of grammar is broken: agreement, binding, islands, polarity items …
+    phenomena  a rule of English grammar is broken: agreement, binding, islands, polarity items …
+    treebank   a rule of any language is broken, which a treebank shows: agreement, case, order
     samples    sentences drawn from an n-gram model, as long as those of the text
     nbest      1-best translations of a decoder, paired with references
 
@@ -82,35 +83,32 @@ def write_pairs(pairs: Iterator[Pair], sentences: int, columns: Sequence[str], o
     """Write pairs with these columns of groups, whose lines count the `sentences`; return the number of pairs."""
     written = 0
 
-    def counted() -> Iterator[Pair]:
+    def shown() -> Iterator[Pair]:
         nonlocal written
-        with CountingBar("sentences", sentences) as bar:
-            line = 0
-            for pair in pairs:
-                bar.add(pair.line - line)
-                line = pair.line
-                written += 1
-                yield pair
+        for pair in pairs:
+            bar.add(pair.line - bar.done)
+            written += 1
+            yield pair
 
-    with open_atomic(output) as out:
-        out.writelines(pair_lines(counted(), columns))
+    with open_atomic(output) as out, CountingBar("sentences", sentences) as bar:
+        out.writelines(pair_lines(shown(), columns))
     return written
 
 
-def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
+def parse_kinds(arguments: Sequence[str]) -> dict[str, float]:
     """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
-    shares: dict[str, float] = {}
+    proportions: dict[str, float] = {}
     for argument in arguments:
-        kind, equals, share = argument.partition("=")
+        kind, equals, proportion = argument.partition("=")
         try:
-            shares[kind] = float(share) if equals else 1.0
+            proportions[kind] = float(proportion) if equals else 1.0
         except ValueError:
             raise ConfigError(f"--kind {argument!r}: wanted KIND or KIND=SHARE, such as missing=0.5") from None
-    return shares
+    return proportions
 
 
 def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorInserter:
-    """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_shares`).
+    """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_kinds`).
 
     If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
     """
@@ -119,7 +117,7 @@ def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> 
 
     forms = WordForms.of_text(sentences)
     try:
-        return ErrorInserter(forms, parse_shares(kinds)) if kinds else ErrorInserter(forms)
+        return ErrorInserter(forms, parse_kinds(kinds)) if kinds else ErrorInserter(forms)
     except ValueError as error:
         raise ConfigError(f"--kind: {error}") from None
 
@@ -217,11 +215,10 @@ def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Ite
               help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
               "or agreement. Repeatable. Default: all kinds, in equal proportions.")  # fmt: skip
 @parser_option
-@output_option("Write the pairs to this file.")
-@scheduler_option
-@job_flags("jobs", "seed")
-@click.pass_obj
-def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.scheduler_option
+@options.job_options("jobs", "seed")
+def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
     """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
 
     The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
@@ -231,11 +228,9 @@ def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...
     \b
     rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
     pairs = noisy_pairs(with_trees(sentences, job, parser), inserter, rng)
@@ -254,14 +249,12 @@ def errors(registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...
 @click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
               help="Leave out sentences of TEXT with more words.")  # fmt: skip
 @parser_option
-@output_option("Write the pairs to this file.")
-@scheduler_option
-@job_flags("jobs", "seed")
-@click.pass_obj
+@options.output_option("Write the pairs to this file.")
+@options.scheduler_option
+@options.job_options("jobs", "seed")
 def phenomena(
-    registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], each: int | None, longest: int,
-    parser: str, output: Path,
-) -> None:  # fmt: skip
+    job: Job, text: str, kinds: tuple[str, ...], each: int | None, longest: int, parser: str, output: Path
+) -> None:
     """Make minimal pairs of the sentences of TEXT (a sentence a line, tokenised, English).
 
     The columns of the output are a good sentence, one that breaks a rule of English grammar, the phenomenon and the
@@ -274,11 +267,9 @@ def phenomena(
     rerank negatives phenomena news.txt --kind agreement,polarity --longest 15 > pairs.tsv
     rerank acceptability pairs pairs.tsv -f treelet-lm --by phenomenon
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
 
@@ -297,10 +288,9 @@ def phenomena(
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
               "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
-@output_option("Write the pairs to this file.")
-@job_flags("seed")
-@click.pass_obj
-def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.job_options("seed")
+def samples(job: Job, text: str, model: Path, output: Path) -> None:
     """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
 
     The columns of the output are the sentence, the sentence drawn from the model, and the number of words of both. The
@@ -310,11 +300,9 @@ def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     rerank train ngram news.txt --order 3 -o trigram.ngram
     rerank negatives samples dev.txt -m trigram.ngram > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.references import read_lines
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     with StatusLine("drawing sentences"):
         pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
@@ -331,10 +319,9 @@ def samples(registry: Registry, flags: JobFlags, text: str, model: Path, output:
 @command.command("nbest")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
-@output_option("Write the pairs to this file.")
-@job_flags("format_")
-@click.pass_obj
-def nbest(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
+@options.output_option("Write the pairs to this file.")
+@options.job_options("format_")
+def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
     """Put beside each reference the 1-best of its n-best list, where they differ.
 
     The columns of the output are the reference, the 1-best and the id of the segment.
@@ -342,12 +329,10 @@ def nbest(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.job import Job
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
 
     closing = Closing()
-    job = Job.create(flags.settings, registry)
     lists = read_nbest([Path(path) for path in nbest], job.format)
     references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
     pairs = list(decoder_pairs(lists, references))

@@ -1,0 +1,85 @@
+"""`rerank negatives treebank`: pairs of the sentences of a treebank, of any language, and the same with an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.commands.options import output_option
+from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_plugins import ConfigError
+from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.kit.files.text import open_atomic, open_text
+
+COLUMNS = ("phenomenon", "rule")
+LEMMA, FEATURES = 2, 5  # columns
+
+
+def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
+    """The sentences of a CoNLL-U file with their lemmas and features. Raises FormatError as `read_conllu` does."""
+    rows: list[list[str]] = []
+
+    def watched() -> Iterator[str]:
+        for line in lines:
+            columns = line.rstrip("\r\n").split("\t")
+            if columns[0].isdecimal():
+                rows.append(columns)
+            yield line
+
+    for tree in read_conllu(watched(), path):
+        own, rows[:] = rows[: len(tree.words)], rows[len(tree.words) :]
+        features = [dict(pair.split("=", 1) for pair in row[FEATURES].split("|") if "=" in pair) for row in own]
+        yield Sentence(tree, [row[LEMMA] for row in own], features)
+
+
+@click.command("treebank")
+@click.argument("paths", nargs=-1, required=True, metavar="GOLD...")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)),
+              help="Break rules of this kind. Repeatable. Default: all kinds.")  # fmt: skip
+@click.option("--each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule.")
+@click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
+              help="Leave out sentences of more words.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The seed of what is chosen.")
+@output_option("Write the pairs to this file.")
+def command(
+    paths: tuple[str, ...], kinds: tuple[str, ...], each: int | None, longest: int, seed: int, output: Path
+) -> None:
+    """Make minimal pairs of the sentences of treebanks (CoNLL-U with lemmas and features), of any language.
+
+    The columns of the output are the sentence, the sentence with an error, the phenomenon (agreement, case or order)
+    and the rule. The forms of words and the order of dependents are those that the treebanks show; the errors are
+    forms with other features, and dependents on the other side of their heads. Of several rules that apply to a
+    sentence, the one with the fewest pairs so far is chosen. A sentence with an error may be acceptable by chance.
+
+    \b
+    rerank surface-trees gsd.conllu.xz -o german.conllu
+    rerank negatives treebank german.conllu > pairs.tsv
+    rerank acceptability pairs pairs.tsv --lm own.ngram --by phenomenon
+    """  # noqa: D301
+    closing = Closing()
+    sentences = []
+    for path in paths:
+        with open_text(path) as lines:
+            sentences += list(read_sentences(lines, path))
+    breaker = TreeBreaker(Grammar.of(sentences), kinds or tuple(KINDS), each)
+    rng = np.random.default_rng(seed)
+    pairs = [
+        Pair(
+            " ".join(pair.good), " ".join(pair.bad), dict(zip(COLUMNS, (pair.phenomenon, pair.rule), strict=True)), line
+        )
+        for line, sentence in enumerate(sentences, 1)
+        if 1 < len(sentence.lemmas) <= longest and (pair := breaker.pair(sentence, rng))
+    ]
+    if not pairs:
+        raise ConfigError(
+            f"{', '.join(paths)}: no rule applies to any sentence: agreement and case need lemmas and features "
+            f"(columns 3 and 6), order many trees"
+        )
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, COLUMNS))
+    closing.wrote(f"{counted(len(pairs), 'pair')} by {counted(len(breaker.counts), 'rule')}", output)

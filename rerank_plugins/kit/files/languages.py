@@ -1,0 +1,73 @@
+"""The models of a language: a folder of files with fixed names, of this package or of an installed one.
+
+A distribution offers a language by an entry point of the group `rerank_plugins.languages`, whose name is the code of
+the language and whose value is the package with the files:
+
+    [project.entry-points."rerank_plugins.languages"]
+    cs = "rerank_models_cs"
+
+A config that says `language = "cs"` then gets these files wherever it names no model. A folder need not have all files.
+The models record the parser of their trees as all models do; it is looked for beside them.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
+
+GROUP = "rerank_plugins.languages"
+FILES = {  # plugin -> the file that is its model
+    "biaffine": "parser.npz",
+    "pcfg": "grammar.pcfg",
+    "hhmm": "hhmm.pcfg",
+    "svs": "vectors.svs",
+    "ngram-lm": "words.ngram",
+    "dependency-lm": "dependency-lm.zst",
+    "treelet-lm": "treelet-lm.zst",
+    "hhmm-lm": "hhmm.pcfg",
+    "svs-similarity": "vectors.svs",
+}
+
+
+def language_folders() -> dict[str, Path]:
+    """By code, the folder of each language's models, those of this package first.
+
+    Raises ModelError for a package that cannot be imported, and for a language of two packages.
+    """
+    folders = {
+        path.name: path for path in sorted(FOLDER.iterdir()) if any((path / file).is_file() for file in FILES.values())
+    }
+    for point in entry_points(group=GROUP):
+        owner = f"{point.name} = {point.value!r} ({point.dist.name if point.dist else 'no distribution'})"
+        if point.name in folders:
+            raise ModelError(f"models of a language: {owner}: {folders[point.name]} has models of {point.name!r}, too")
+        try:
+            folders[point.name] = Path(str(files(point.value)))
+        except Exception as error:  # of any kind: the package is imported
+            raise ModelError(f"models of a language: {owner}: {type(error).__name__}: {error}") from error
+    return folders
+
+
+def takes_model(language: str, plugin: str, *, required: bool) -> bool:
+    """Whether a plugin that names no model gets that of a language; those of English are what most plugins have."""
+    return bool(language) and plugin in FILES and (required or language != ENGLISH)
+
+
+def models_of(language: str) -> dict[str, Path]:
+    """By plugin, the model files that are there for a language. Raises ModelError for a language without any."""
+    folders = language_folders()
+    if language not in folders:
+        raise ModelError(f"language {language!r}: {missing(language)}")
+    paths = {plugin: folders[language] / file for plugin, file in FILES.items()}
+    return {plugin: path for plugin, path in paths.items() if path.is_file()}
+
+
+def missing(language: str | None) -> str:
+    """A line that says which languages have models, for a language (None: not known) that has none."""
+    there = f"there are models of {', '.join(language_folders())}"
+    how = f", and a package such as rerank-models-{language} can add them" if language else ""
+    return f"{there}{how}; docs/languages.md says how models are trained"
