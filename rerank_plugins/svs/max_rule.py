@@ -28,8 +28,9 @@ from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept
 from rerank_plugins.svs.vector_cells import HIGHEST, power_factor
-from rerank_plugins.svs.vector_chart import FAST, VectorChart, each_pair
+from rerank_plugins.svs.vector_chart import VectorChart, each_pair
 from rerank_plugins.svs.vector_rules import VectorRules
+from rerank_plugins.svs.vector_semirings import FAST
 
 
 class PlainRules(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, Tree
 from rerank_plugins.svs.vector_cells import Heap
-from rerank_plugins.svs.vector_chart import EMISSION
 from rerank_plugins.svs.vector_rules import VectorRules
+from rerank_plugins.svs.vector_semirings import EMISSION
 
 
 @dataclass(frozen=True)
