@@ -1,9 +1,7 @@
 """The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
 
 Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
-(intact_files.py). Equal tables give equal bytes.
-
-The sparse features of a feature table, as a matrix of compressed sparse rows (CSR).
+(intact_files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
-from rerank_adapters.text import TextPipeline, unknown_share
+from rerank_adapters.text import TextPipeline, unknown_rate
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
@@ -79,7 +79,7 @@ class TreeSource(Generic[AnyTree]):
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
-    the code of the trees' language, if the user says it.
+    the code of the trees' language, if it is given.
     """
 
     kind: TreeKind[AnyTree]
@@ -124,7 +124,7 @@ class TreeSource(Generic[AnyTree]):
         """The record of the files' trees, which have been read, for a model file in `folder`.
 
         The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
-        words: then the language is not known, which the log says.
+        words: then the language is not known, and a warning is logged.
         """
         parses = self._parses(paths)
         table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
@@ -133,15 +133,15 @@ class TreeSource(Generic[AnyTree]):
         )
 
     def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
-        parser, share = self._built, ""
+        parser, remark = self._built, ""
         is_its_own = self._parses(paths)
         if parser.vocabulary is not None:
-            unknown = unknown_share(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
+            unknown = unknown_rate(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
             is_its_own = unknown <= FOREIGN
-            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+            remark = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
         language = parser.trained_on.language if is_its_own else ""
         if warn and not language:
-            logger.warning("the language of the trees is not known%s: give --language CODE", share)
+            logger.warning("the language of the trees is not known%s: give --language CODE", remark)
         return language or UNDETERMINED
 
     def _parses(self, paths: Sequence[Path]) -> bool:
