@@ -97,7 +97,7 @@ RUNS = {
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
     "list_kinds": (
-        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --without-syntax "
+        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --features no-syntax "
         "--samples {lists}/{{set}}.nbest.xz",
         r"\| lists \| hypotheses \| 1-best \| .*MBR, chrF(?s:.*)\| both \|( [\d.]+ \|){7} [+-][\d.]+ \|",
     ),

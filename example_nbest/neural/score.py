@@ -22,7 +22,7 @@ from rerank_plugins import FloatArray, open_atomic, open_text
 
 
 @torch.no_grad()
-def forced_scores(model: Transformer, examples: list[Example], tokens: int = 8192) -> FloatArray:
+def forced_scores(model: Transformer, examples: list[Example], tokens: int = 1024) -> FloatArray:
     """(examples) ln p of the pieces of each target and its end, given the source; equal examples are scored once.
 
     `tokens` bounds the source and target pieces of a batch.

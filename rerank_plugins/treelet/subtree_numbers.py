@@ -91,29 +91,29 @@ COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a
 
 
 @part
-def hashed(key: Any, start: int, end: int) -> int:
+def hashed(key: Any, start: int, end: int) -> Any:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
     code = np.uint64(START)
     for i in range(start, end):
         code = (code ^ np.uint64(key[i])) * np.uint64(FACTOR)
     code ^= code >> np.uint64(29)
-    return int((code * np.uint64(FACTOR)) >> np.uint64(33))
+    return np.int64((code * np.uint64(FACTOR)) >> np.uint64(33))
 
 
 @filling_kernel
-def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> int:
+def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> Any:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
     place = hashed(key, 0, size) & mask
     while slots[place] >= 0:
-        row = slots[place]
+        row = np.int64(slots[place])
         start = starts[row]
         if starts[row + 1] - start == size:
             same = True
             for i in range(size):
                 same = same and entries[start + i] == key[i]
             if same:
-                return int(row)
+                return row
         place = (place + 1) & mask
     row = used[0]
     slots[place] = row
@@ -121,7 +121,7 @@ def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any
     for i in range(size):
         entries[starts[row] + i] = key[i]
     used[0] += 1
-    return int(row)
+    return row
 
 
 @filling_kernel
@@ -344,7 +344,7 @@ class Numbering:
             self._head_names.append(head)
         # The label of a tag has a number among those of phrases; a sequence of three keeps them apart.
         (spelling,) = self._plain_labels((label,)).tolist()
-        row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0]), 3)
+        row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0], np.int32), 3)
         if row == len(self.labels):
             self.labels.append(label)
         self.facts[number] = (self._category(category(tag)), row, self._heads[head], word, 1)

@@ -72,7 +72,8 @@ class TreeletLMTrainer(Trainer):
         from rerank_plugins.treelet.model import Settings, write_model
 
         unknown: dict[str, Any] = {
-            "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed
+            "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed,
+            "english": TrainedOn(data.language).may_be_english,
         }  # fmt: skip
         cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
         pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}

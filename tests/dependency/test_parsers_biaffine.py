@@ -21,6 +21,7 @@ from rerank_plugins.dependency.biaffine.training import Schedule, train
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.trees.dependency_constituents import lift, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
@@ -204,6 +205,20 @@ def test_training_learns_its_treebank(treebank):
         scores.add(gold, found)
     assert scores.percent()["UAS"] > 85
     assert scores.percent()["LAS"] > 75
+
+
+def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path):
+    """They come back as the same dependencies, lifted where these are not projective."""
+    trained.save(tmp_path / "small.npz")
+    plain, both = (BiaffineParser(tmp_path / "small.npz", constituents=wanted) for wanted in (False, True))
+    assert (plain.trained_on.labels, both.trained_on.labels) == ("", "upos")
+    sentences = [tree.words for tree in treebank[:20]]
+    for one, other in zip(plain.parse(sentences), both.parse(sentences), strict=True):
+        assert (one.dependencies, one.constituents) == (other.dependencies, ())
+        (scored,) = other.constituents
+        assert scored.log_probability == 0.0
+        assert to_dependencies(scored.tree).heads == lift(one.dependencies.heads)
+    check_parser(both, sentences)
 
 
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):

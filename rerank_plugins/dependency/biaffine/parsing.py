@@ -79,7 +79,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
     `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
     the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
     """
-    head, mark, node, within, ends = lists[0], lists[1], lists[2], lists[3], lists[4]
+    head, mark = lists[0], lists[1]
+    node, within, ends = lists[2], lists[3], lists[4]
     enters, leaves = places[0], places[1]
     for sentence in chosen:
         n = lengths[sentence]
@@ -87,7 +88,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
         low = high = scores[sentence, 0, 0]
         for i in range(n):
             for j in range(n + 1):
-                low, high = min(low, scores[sentence, i, j]), max(high, scores[sentence, i, j])
+                score = scores[sentence, i, j]
+                low, high = score if score < low else low, score if score > high else high
         penalty = (n + 1) * (np.float64(high) - np.float64(low) + 1.0)
         for i in range(n + 1):
             for j in range(n + 1):

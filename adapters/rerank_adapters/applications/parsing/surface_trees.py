@@ -18,11 +18,12 @@ from rerank_plugins.kit.files.text import open_atomic, open_text
 @click.option("--except-every", type=click.IntRange(2), metavar="N", help="Write the other trees, to train them on.")
 @output_option("Write the trees to this file.")
 def command(paths: tuple[str, ...], every: int | None, except_every: int | None, output: Path) -> None:
-    """Write the trees of FILEs (CoNLL-U, compressed or not) over surface tokens.
+    """Write the trees of a treebank over the tokens of text.
 
-    Treebanks split contractions into words: German `im` is `in dem`, French `du` is `de le`. Text has the contractions,
-    and so have n-best lists. Here the words of each multiword token become one word with the form of the token, the
-    head, relation, tags and features of its word nearest the root, and the dependents of all its words.
+    FILEs are CoNLL-U, compressed or not. Treebanks split contractions into words: German `im` is `in dem`, French `du`
+    is `de le`. Text has the contractions, and so have n-best lists. Here the words of each multiword token become one
+    word with the form of the token, the head, relation, tags and features of its word nearest the root, and the
+    dependents of all its words.
 
     \b
     rerank surface-trees gsd.conllu.xz pud.conllu.xz -o german.conllu
