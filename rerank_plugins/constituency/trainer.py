@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.treebank_files import check_tag_sets, read_tagged, read_treebank, treebank
 from rerank_plugins.core.constituency_tree import Tree
@@ -18,8 +17,10 @@ from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.trees.dependency_constituents import Tags, is_conllu, of_dependencies, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
 if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 
@@ -103,6 +104,11 @@ class TreebankTrainer(Trainer):
         of_tagged = {path: weights[path] for path in self.tagged}
         tagged = read_tagged(of_tagged, data.report, tags, spoken=data.spoken)
         return {path: weights[path] for path in inputs}, tagged
+
+    @property
+    def unknown(self) -> UnknownWords:
+        """Which words become signatures of unknown words, and with which endings."""
+        return UnknownWords(english=TrainedOn(self.language).may_be_english)
 
     def has_english_labels(self, data: TrainingData) -> bool:
         """Whether the labels of the trees may be those of the Penn Treebank: English trees in brackets."""
@@ -211,7 +217,7 @@ class GrammarTrainer(SplitTrainer):
         if self.binarise == "head":
             self.check_heads(data, "--binarise head")
         settings = GrammarSettings(
-            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data)
+            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data), self.unknown
         )
         grammar = self.grammar(data, settings)
 

@@ -76,7 +76,9 @@ class SvsTrainer(TreebankTrainer):
             self.concepts, self.iterations, self.restarts, data.seed, rule_prior=self.rule_prior,
             head_prior=self.head_prior,
         )  # fmt: skip
-        settings = SvsSettings(self.language, names, self.rare, self.headwords, self.lexicalised, clustering)
+        settings = SvsSettings(
+            self.language, names, self.rare, self.headwords, self.lexicalised, clustering, self.unknown
+        )
         model = self._model(data, settings)
 
         def evaluate(paths: Iterable[Path]) -> str:
