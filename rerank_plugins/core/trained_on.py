@@ -60,15 +60,17 @@ class TrainedOn:
         """Whether the language is English, or not known."""
         return not self.differs(TrainedOn("en"))
 
+    @property
+    def described_labels(self) -> str:
+        """What kind the labels of its constituents are, in words."""
+        if not self.labels:
+            return "labels of a treebank in brackets"
+        return f"labels made from dependencies with {self.labels.upper()} tags"
+
     def check_language(self, language: str, path: Path) -> None:
         """Raise ModelError if the model of a file is not for `language`, unless that is empty."""
         if language and _code(self.language) != _code(language):
             raise ModelError(f"{path}: a model for {self.language!r}, wanted {language!r}")
-
-
-def described(labels: str) -> str:
-    """What kind the labels of constituents are, in words."""
-    return f"labels made from dependencies with {labels.upper()} tags" if labels else "labels of a treebank in brackets"
 
 
 def language_code(name: str) -> str:
