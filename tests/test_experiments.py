@@ -97,7 +97,7 @@ RUNS = {
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
     "list_kinds": (
-        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --without-syntax "
+        "{job} beam={lists}/{{set}}.nbest.xz both={lists}/{{set}}.nbest.xz+{lists}/tune.nbest.xz --features no-syntax "
         "--samples {lists}/{{set}}.nbest.xz",
         r"\| lists \| hypotheses \| 1-best \| .*MBR, chrF(?s:.*)\| both \|( [\d.]+ \|){7} [+-][\d.]+ \|",
     ),
@@ -112,6 +112,11 @@ RUNS = {
     "packed_ngrams": (
         "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
         r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",
+    ),
+    "small_treebank": (
+        "{data}/treebank_ewt/ewt-train.conllu.xz {data}/treebank_gum/gum-train.conllu.xz --text {root}/mt/train.en "
+        "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --epochs 1",
+        r"\| silver \| held out \|( [\d.]+ \|){4}",
     ),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (

@@ -56,16 +56,15 @@ class TrainedOn:
         return self.known and other.known and self.labels != other.labels
 
     @property
+    def described_labels(self) -> str:
+        """What kind the labels of constituents are, in words."""
+        tags = self.labels.upper()
+        return f"labels made from dependencies with {tags} tags" if tags else "labels of a treebank in brackets"
+
+    @property
     def may_be_english(self) -> bool:
         """Whether the language is English, or not known."""
         return not self.differs(TrainedOn("en"))
-
-    @property
-    def described_labels(self) -> str:
-        """What kind the labels of its constituents are, in words."""
-        if not self.labels:
-            return "labels of a treebank in brackets"
-        return f"labels made from dependencies with {self.labels.upper()} tags"
 
     def check_language(self, language: str, path: Path) -> None:
         """Raise ModelError if the model of a file is not for `language`, unless that is empty."""

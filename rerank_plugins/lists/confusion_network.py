@@ -106,11 +106,11 @@ class ConfusionNetwork:
         """The network of texts that are aligned in this order, with posteriors (false) or fixed costs (true)."""
         numbers = {word: i for i, word in enumerate(dict.fromkeys(word for words in texts for word in words))}
         coded = [np.array([numbers[word] for word in words], np.int32) for words in texts]
-        building = _Building(len(numbers), len(texts), fixed)
+        growing = _GrowingNetwork(len(numbers), len(texts), fixed)
         for text in order.tolist():
-            building.add(text, coded[text], float(weights[text]))
-        mass = building.mass[building.order]
-        choices = building.choices[:, building.order]
+            growing.add(text, coded[text], float(weights[text]))
+        mass = growing.mass[growing.order]
+        choices = growing.choices[:, growing.order]
         return cls(tuple(numbers), mass / weights.sum(), choices)
 
     def best(self) -> list[str]:
@@ -134,7 +134,7 @@ class ConfusionNetwork:
         return np.maximum(errors, 0.0)
 
 
-class _Building:
+class _GrowingNetwork:
     """A network that grows: slots are stored as they are made, and `order` has them from left to right."""
 
     def __init__(self, words: int, hypotheses: int, fixed: bool) -> None:

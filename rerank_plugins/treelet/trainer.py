@@ -108,9 +108,9 @@ class TreeletLMTrainer(Trainer):
             if not number and not TrainedOn(data.language).may_be_english:
                 labels = kind_of_labels(node.label for node in tree.nodes())
                 if labels not in fitting:
-                    described = TrainedOn(labels=labels).described_labels
+                    read = TrainedOn(labels=labels).described_labels
                     raise ConfigError(
-                        f"--variant {self.variant} reads {described} by English rules, and the language is "
+                        f"--variant {self.variant} reads {read} by English rules, and the language is "
                         f"{data.language!r}: train on dependencies (CoNLL-U) with UPOS tags, or with --variant pcfg"
                     )
             yield tree

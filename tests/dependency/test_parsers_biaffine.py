@@ -21,6 +21,7 @@ from rerank_plugins.dependency.biaffine.training import Schedule, train
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.trees.dependency_constituents import lift, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
@@ -206,6 +207,20 @@ def test_training_learns_its_treebank(treebank):
     assert scores.percent()["LAS"] > 75
 
 
+def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path):
+    """They come back as the same dependencies, lifted where these are not projective."""
+    trained.save(tmp_path / "small.npz")
+    plain, both = (BiaffineParser(tmp_path / "small.npz", constituents=wanted) for wanted in (False, True))
+    assert (plain.trained_on.labels, both.trained_on.labels) == ("", "upos")
+    sentences = [tree.words for tree in treebank[:20]]
+    for one, other in zip(plain.parse(sentences), both.parse(sentences), strict=True):
+        assert (one.dependencies, one.constituents) == (other.dependencies, ())
+        (scored,) = other.constituents
+        assert scored.log_probability == 0.0
+        assert to_dependencies(scored.tree).heads == lift(one.dependencies.heads)
+    check_parser(both, sentences)
+
+
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):
     path = tmp_path / "small.npz"
     trained.save(path)
@@ -255,6 +270,20 @@ def test_silver_trees_teach_what_gold_trees_do_not_show(treebank):
             counts.add(gold, found)
         scores.append(counts.percent()["LAS"])
     assert scores[1] > scores[0] + 20
+
+
+def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path):
+    """Equal networks parse as one; a network that finds everything equally likely changes nothing, up to rounding."""
+    sentences = [tree.words for tree in treebank[:20]]
+    alone = parse_all(trained, sentences)
+    outputs = ("tag.w", "tag.b", "arc.w", "arc.b", "label.w")
+    unsure = {name: np.zeros_like(value) if name in outputs else value for name, value in trained.params.items()}
+    assert parse_all(dataclasses.replace(trained, others=(trained.params,) * 2), sentences) == alone
+    for params, other in ((trained.params, unsure), (unsure, trained.params)):
+        ensemble = dataclasses.replace(trained, params=params, others=(other,))
+        ensemble.save(tmp_path / "ensemble.npz")
+        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.npz", "en").parse(sentences)]
+        assert sum(a == b for a, b in zip(trees, alone, strict=True)) >= 18
 
 
 def test_training_again_gives_the_same_model(treebank):

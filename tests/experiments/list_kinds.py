@@ -41,6 +41,7 @@ from tests.experiments.tatoeba_table import (
     systems_of,
 )
 
+RICHEST = {"n-grams": f"+ {NGRAMS}", "no-syntax": WITHOUT_SYNTAX, "all": EVERYTHING}
 UTILITIES = {"MBR, chrF": "chrf", "MBR, BLEU": "bleu"}
 
 
@@ -48,14 +49,13 @@ UTILITIES = {"MBR, chrF": "chrf", "MBR, BLEU": "bleu"}
 @click.argument("config", type=FILE)
 @click.argument("lists", nargs=-1, required=True, metavar="LISTS...")
 @click.option("--samples", metavar="FILE", help="Show MBR decisions with these lists as pseudo-references.")
-@click.option("--without-syntax", is_flag=True, help="Leave out the syntactic features, which take most of the time.")
+@click.option("--features", type=click.Choice(list(RICHEST)), default="all", help="Of the last system.")
 @click.option("--jobs", type=click.IntRange(1), help="Extract features in this many processes.")
-def main(config: Path, lists: tuple[str, ...], samples: str | None, without_syntax: bool, jobs: int | None) -> None:
+def main(config: Path, lists: tuple[str, ...], samples: str | None, features: str, jobs: int | None) -> None:
     """Extract the features, tune all systems on each kind of lists, and print the table of each metric."""
     kinds = named_values(lists, "NAME=FILE")
     job, of_tune, of_test = job_of(config, jobs)
-    shown = (DECODER, f"+ {NGRAMS}", WITHOUT_SYNTAX if without_syntax else EVERYTHING)
-    systems = [system for system in systems_of(job) if system.name in shown]
+    systems = [system for system in systems_of(job) if system.name in (DECODER, f"+ {NGRAMS}", RICHEST[features])]
     job = job.with_only(systems[-1].labels)
     rows: dict[str, list[list[str]]] = {measure.name: [] for measure in job.measures}
     last, references = {}, []

@@ -1,6 +1,8 @@
 """What models record of their training: a model is read with its own parser, and never with one of another language."""
 
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,6 +74,16 @@ def test_the_parser_of_the_trees_is_the_default(place):
     feature = build("dependency-lm", path)
     assert feature.parser.parser == BiaffineParser(place / "german.npz")
     assert feature.values([["die", "Katze"]]).shape == (1, 3)
+
+
+def test_the_parser_is_found_from_a_config_elsewhere(place, monkeypatch):
+    """Paths that are relative to this folder do not become relative to the config's."""
+    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.npz'}")
+    monkeypatch.chdir(place)
+    (place / "configs").mkdir()
+    builder = Builder(REGISTRY, Path("configs"))
+    feature = builder.build("feature", {"use": "dependency-lm", "model": os.path.relpath(path, place / "configs")})
+    assert feature.parser.parser == BiaffineParser(place / "german.npz")
 
 
 def test_a_parser_of_another_language_is_refused(place):

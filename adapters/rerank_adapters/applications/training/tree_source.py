@@ -156,9 +156,11 @@ class TreeSource(Generic[AnyTree]):
         nodes = (node for tree in trees if isinstance(tree, Tree) for node in tree.nodes())
         self._labels.setdefault(kind_of_labels(node.label for node in nodes), path)
         if len(self._labels) > 1:
-            kind, other = (TrainedOn(labels=labels).described_labels for labels in self._labels)
-            first, second = self._labels.values()
-            raise ConfigError(f"{first} has trees with {kind}, {second} with {other}: a model cannot mix them")
+            first, second, *_ = (
+                f"{path} has trees with {TrainedOn(labels=labels).described_labels}"
+                for labels, path in self._labels.items()
+            )
+            raise ConfigError(f"{first}, {second}: a model cannot mix them")
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)
