@@ -113,6 +113,11 @@ RUNS = {
         "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
         r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",
     ),
+    "small_treebank": (
+        "{data}/treebank_ewt/ewt-train.conllu.xz {data}/treebank_gum/gum-train.conllu.xz --text {root}/mt/train.en "
+        "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --epochs 1",
+        r"\| silver \| held out \|( [\d.]+ \|){4}",
+    ),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
         "{data} {root}/mt/train.en --min-count 1",

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.treebank_files import check_tag_sets, read_tagged, read_treebank, treebank
 from rerank_plugins.core.constituency_tree import Tree
@@ -21,6 +20,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
 if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 

@@ -56,6 +56,12 @@ class TrainedOn:
         return self.known and other.known and self.labels != other.labels
 
     @property
+    def described_labels(self) -> str:
+        """What kind the labels of constituents are, in words."""
+        tags = self.labels.upper()
+        return f"labels made from dependencies with {tags} tags" if tags else "labels of a treebank in brackets"
+
+    @property
     def may_be_english(self) -> bool:
         """Whether the language is English, or not known."""
         return not self.differs(TrainedOn("en"))
@@ -64,11 +70,6 @@ class TrainedOn:
         """Raise ModelError if the model of a file is not for `language`, unless that is empty."""
         if language and _code(self.language) != _code(language):
             raise ModelError(f"{path}: a model for {self.language!r}, wanted {language!r}")
-
-
-def described(labels: str) -> str:
-    """What kind the labels of constituents are, in words."""
-    return f"labels made from dependencies with {labels.upper()} tags" if labels else "labels of a treebank in brackets"
 
 
 def language_code(name: str) -> str:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.charts.rules import ROOT
 from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.vector_rules import VectorRules
 

@@ -23,8 +23,8 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.k_best import k_best
-from rerank_plugins.kit.charts.rules import ROOT
 from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept
 from rerank_plugins.svs.vector_cells import HIGHEST, power_factor

@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.charts.rules import ROOT
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.svs.model import SvsModel
 
 

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, Tree, counted, option
-from rerank_plugins.core.trained_on import described
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.headlex import HeadlexModel
@@ -109,8 +108,9 @@ class TreeletLMTrainer(Trainer):
             if not number and not TrainedOn(data.language).may_be_english:
                 labels = kind_of_labels(node.label for node in tree.nodes())
                 if labels not in fitting:
+                    read = TrainedOn(labels=labels).described_labels
                     raise ConfigError(
-                        f"--variant {self.variant} reads {described(labels)} by English rules, and the language is "
+                        f"--variant {self.variant} reads {read} by English rules, and the language is "
                         f"{data.language!r}: train on dependencies (CoNLL-U) with UPOS tags, or with --variant pcfg"
                     )
             yield tree

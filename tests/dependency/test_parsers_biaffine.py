@@ -272,6 +272,20 @@ def test_silver_trees_teach_what_gold_trees_do_not_show(treebank):
     assert scores[1] > scores[0] + 20
 
 
+def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path):
+    """Equal networks parse as one; a network that finds everything equally likely changes nothing, up to rounding."""
+    sentences = [tree.words for tree in treebank[:20]]
+    alone = parse_all(trained, sentences)
+    outputs = ("tag.w", "tag.b", "arc.w", "arc.b", "label.w")
+    unsure = {name: np.zeros_like(value) if name in outputs else value for name, value in trained.params.items()}
+    assert parse_all(dataclasses.replace(trained, others=(trained.params,) * 2), sentences) == alone
+    for params, other in ((trained.params, unsure), (unsure, trained.params)):
+        ensemble = dataclasses.replace(trained, params=params, others=(other,))
+        ensemble.save(tmp_path / "ensemble.npz")
+        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.npz", "en").parse(sentences)]
+        assert sum(a == b for a, b in zip(trees, alone, strict=True)) >= 18
+
+
 def test_training_again_gives_the_same_model(treebank):
     schedule = dataclasses.replace(QUICK, epochs=1, lower_case=0.3)
     made = [train([treebank[:20]], {}, "en", np.random.default_rng(6), SMALL, schedule) for _ in range(2)]

@@ -19,7 +19,7 @@ from rerank_adapters.text import TextPipeline, unknown_rate
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn, described
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, is_conllu, kind_of_labels
@@ -156,10 +156,11 @@ class TreeSource(Generic[AnyTree]):
         nodes = (node for tree in trees if isinstance(tree, Tree) for node in tree.nodes())
         self._labels.setdefault(kind_of_labels(node.label for node in nodes), path)
         if len(self._labels) > 1:
-            (kind, first), (other, second), *_ = self._labels.items()
-            raise ConfigError(
-                f"{first} has trees with {described(kind)}, {second} with {described(other)}: a model cannot mix them"
+            first, second, *_ = (
+                f"{path} has trees with {TrainedOn(labels=labels).described_labels}"
+                for labels, path in self._labels.items()
             )
+            raise ConfigError(f"{first}, {second}: a model cannot mix them")
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)
