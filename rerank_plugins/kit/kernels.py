@@ -90,3 +90,9 @@ def place_of(keys: Any, low: int, high: int, key: int) -> int:
     """Return the index of the key in `keys[low:high]`, which ascend; -1 if it is not there."""
     place = first_not_below(keys, low, high, key)
     return place if place < high and keys[place] == key else -1
+
+
+@part
+def place_in_row(starts: Any, keys: Any, row: int, key: int) -> int:
+    """Return the index of the key in `keys[starts[row]:starts[row + 1]]`, which ascend; -1 if it is not there."""
+    return place_of(keys, starts[row], starts[row + 1], key)

@@ -15,7 +15,8 @@ from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
-from rerank_plugins.kit.kernels import filling_kernel, part, place_of
+from rerank_plugins.kit.k_best_heap import offer, sort_heap
+from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL
 from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
@@ -105,15 +106,9 @@ def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, w
         context = contexts[i]
         if context < 0:
             continue
-        row = find_row_of(rows, words, context, wanted[i])
+        row = place_in_row(rows, words, context, wanted[i])
         if row >= 0:
             p[i] = counts[row] / totals[context]
-
-
-@part
-def find_row_of(rows: Any, words: Any, context: int, word: int) -> int:
-    """The index of a word among those of a context, or -1."""
-    return place_of(words, rows[context], rows[context + 1], word)
 
 
 @part
@@ -154,55 +149,10 @@ def fill_gaps(
             if sums[word] == 0.0:
                 touched[number] = word
                 number += 1
-        # Select the best: a heap whose root is the worst one that is kept.
+        # Select the best.
         size = 0
         for t in range(number):
             word = touched[t]
-            value = sums[word] + weights[5] * unigrams[word]
+            size = offer(p[i, :width], best[i, :width], size, sums[word] + weights[5] * unigrams[word], word)
             sums[word] = 0.0
-            if size < width:
-                size += 1
-                sift_up(best[i], p[i], size - 1, word, value)
-            elif worse(p[i, 0], best[i, 0], value, word):
-                sift_down(best[i], p[i], size, word, value)
-        # Take the worst one off again and again, so that the best one ends up first.
-        for last in range(size - 1, 0, -1):
-            word, value = best[i, last], p[i, last]
-            worst, least = best[i, 0], p[i, 0]
-            sift_down(best[i], p[i], last, word, value)
-            best[i, last], p[i, last] = worst, least
-
-
-@part
-def worse(p: float, word: int, other_p: float, other: int) -> bool:
-    """Whether a word is worse than another one: less probable or, if equally so, less frequent."""
-    return p < other_p or (p == other_p and word > other)
-
-
-@part
-def sift_up(words: Any, p: Any, place: int, word: int, value: float) -> None:
-    """Put a word at the end of a heap, index `place`, and move it towards the root, which is the worst."""
-    while place > 0:
-        parent = (place - 1) >> 1
-        if not worse(value, word, p[parent], words[parent]):
-            break
-        words[place], p[place] = words[parent], p[parent]
-        place = parent
-    words[place], p[place] = word, value
-
-
-@part
-def sift_down(words: Any, p: Any, size: int, word: int, value: float) -> None:
-    """Replace the root of a heap of this size by a word, and move it away from the root."""
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and worse(p[child + 1], words[child + 1], p[child], words[child]):
-            child += 1
-        if not worse(p[child], words[child], value, word):
-            break
-        words[place], p[place] = words[child], p[child]
-        place = child
-    words[place], p[place] = word, value
+        sort_heap(p[i], best[i], size)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.declared import Array, Offsets
-from rerank_plugins.kit.kernels import filling_kernel, part, place_of
+from rerank_plugins.kit.kernels import filling_kernel, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 PIECE = 1 << 20  # tokens of a piece of text, about
@@ -141,12 +141,6 @@ def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> Fl
     return odds
 
 
-@part
-def find_row(starts: Any, keys: Any, first: int, second: int) -> int:
-    """The row of the pair of keys, or -1; the rows of `first` are sorted by their second key."""
-    return place_of(keys, starts[first], starts[first + 1], second)
-
-
 @filling_kernel
 def collect_votes(
     tokens: Any, starts: Any, rights: Any, counts: Any, half: int, edges: bool, votes_for: Any, against: Any
@@ -163,7 +157,7 @@ def collect_votes(
         for i in range(-1 if edges else 0, length):
             left = BOS if i < 0 else tokens[begin + i]
             for j in range(i + 1, min(i + 2 * half, last + 1)):
-                row = find_row(starts, rights, left, tokens[begin + j])
+                row = place_in_row(starts, rights, left, tokens[begin + j])
                 if row < 0:
                     continue
                 yes, no = counts[row, j - i], counts[row, j - i - 1]
@@ -211,4 +205,4 @@ def find_contexts(starts: Any, seconds: Any, rows: Any, neighbours: Any, context
             context = neighbours[i, 0]
             contexts[i] = context if rows[context] < rows[context + 1] else -1
         else:
-            contexts[i] = find_row(starts, seconds, neighbours[i, 0], neighbours[i, 1])
+            contexts[i] = place_in_row(starts, seconds, neighbours[i, 0], neighbours[i, 1])

@@ -17,58 +17,14 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
-from rerank_plugins.kit.kernels import part, place_of
+from rerank_plugins.kit.k_best_heap import offer, sort_heap
+from rerank_plugins.kit.kernels import place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.substitutes.queues import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end
 
 MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
 NOTHING = -np.inf
-
-
-@part
-def find_queue(rows: Any, symbols: Any, row: int, symbol: int) -> int:
-    """The queue of a row and a symbol, or -1."""
-    return place_of(symbols, rows[row], rows[row + 1], symbol)
-
-
-@part
-def offer(scores: Any, words: Any, size: int, score: float, word: int) -> int:
-    """Offer a word to the heap of the best (the worst of them, of equal ones that of highest number, on top).
-
-    Returns the new size, at most the length of the arrays.
-    """
-    most = len(scores)
-    if size == most:
-        if score < scores[0] or (score == scores[0] and word > words[0]):
-            return size
-        # Replace the worst, and sift down.
-        at = 0
-        while True:
-            child = 2 * at + 1
-            if child >= most:
-                break
-            other = child + 1
-            if other < most and (
-                scores[other] < scores[child] or (scores[other] == scores[child] and words[other] > words[child])
-            ):
-                child = other
-            if scores[child] > score or (scores[child] == score and words[child] < word):
-                break
-            scores[at], words[at] = scores[child], words[child]
-            at = child
-        scores[at], words[at] = score, word
-        return size
-    # Append, and sift up.
-    at = size
-    while at > 0:
-        above = (at - 1) >> 1
-        if scores[above] < score or (scores[above] == score and words[above] > word):
-            break
-        scores[at], words[at] = scores[above], words[above]
-        at = above
-    scores[at], words[at] = score, word
-    return size + 1
 
 
 @njit(cache=True, nogil=True)
@@ -136,7 +92,7 @@ def search(
                 if row < 0:
                     break
         if row >= 0:
-            queue = find_queue(right_rows, right_symbols, row, symbol)
+            queue = place_in_row(right_rows, right_symbols, row, symbol)
             if queue >= 0:
                 at[count], end[count] = right_starts[queue], right_starts[queue + 1]
                 if j == 0:
@@ -163,7 +119,7 @@ def search(
     if len(right) > 0:
         before = int(tokens[place - 2]) if length > 1 else -1
         then = int(right[1]) if len(right) > 1 else -1
-        queue = find_queue(middle_rows, middle_symbols, previous, right[0])
+        queue = place_in_row(middle_rows, middle_symbols, previous, right[0])
         if queue >= 0:
             middle, middle_end = middle_starts[queue], middle_starts[queue + 1]
         longer = 0
@@ -282,8 +238,4 @@ def search_places(
             model, queues, unseen, context, tokens, start, place, unknown, visited, row + 1, scores[row], words[row]
         )
         sizes[row] = size
-        best, score = words[row, :size].copy(), scores[row, :size].copy()
-        by_number = np.argsort(best)
-        ordered = by_number[np.argsort(-score[by_number], kind="mergesort")]
-        for i in range(size):
-            words[row, i], scores[row, i] = best[ordered[i]], score[ordered[i]]
+        sort_heap(scores[row], words[row], size)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
-from rerank_plugins.kit.kernels import filling_kernel, part, place_of
+from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.translation.alignment.em import forward
 from rerank_plugins.translation.alignment.links import Links, Method, symmetrised
 from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_transitions
@@ -114,7 +114,7 @@ def look_up(
         for word in range(len(distinct)):
             forward_t[i, word] = backward_t[i, word] = floor
             if source[i] >= 0 and distinct[word] >= 0:
-                place = place_of(targets, starts[source[i]], starts[source[i] + 1], distinct[word])
+                place = place_in_row(starts, targets, source[i], distinct[word])
                 if place >= 0:
                     forward_t[i, word] = max(floor, t_forward[place])
                     backward_t[i, word] = max(floor, t_backward[place])
