@@ -164,6 +164,7 @@ CASES = {
         "ngram": [{}],
         "dependency-lm": [{}],
         "dependency-parser": [{"language": "en"}],
+        "treebank": [{}],
         "treelet-lm": [{}],
         "grammar": [{"language": "en"}],
         "hhmm": [{"language": "en"}],

@@ -50,6 +50,10 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "converted_trees": (
+        "{data} {root}/mt --trees 20 --splits 0 --sentences 4 --most 2",
+        r"\| converted \| treelets \|( [\d.]+ \|){2}(?s:.*)\| converted, all \| [\d.]+ \|",
+    ),
     "cluster_speed": (
         "{text} --words 200 --sentences 0 --workers 1 --jobs 1 --tasks 20",
         r"\| counting \| a cluster of 1 \| [\d.]+ \| [\d.]+ \| yes \|(?s:.*)\| 1 \| [\d.]+ \|",
@@ -108,6 +112,11 @@ RUNS = {
     "packed_ngrams": (
         "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
         r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",
+    ),
+    "small_treebank": (
+        "{data}/treebank_ewt/ewt-train.conllu.xz {data}/treebank_gum/gum-train.conllu.xz --text {root}/mt/train.en "
+        "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --epochs 1",
+        r"\| silver \| held out \|( [\d.]+ \|){4}",
     ),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (

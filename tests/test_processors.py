@@ -24,6 +24,7 @@ from tests.command_line import done
 TRAINED = {
     "ngram": "text --order 3 --prune 0,0,1 -j 1",
     "word-classes": "trees.conllu",
+    "treebank": "trees.conllu",
     "dependency-lm": "trees.conllu --order 3 -j 1",
     "treelet-lm": "bank.ptb -j 1",
     "dependency-parser": "trees.conllu --language en --epochs 2",

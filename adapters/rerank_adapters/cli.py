@@ -155,7 +155,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         error.show()
         code = 2
     except click.ClickException as error:
-        code = _say(_usage(error), 2)
+        code = _fail(_usage(error), 2)
     except (KeyboardInterrupt, click.Abort) as error:
         code = _stopped(error.__cause__ or error)
     except Exception as error:
@@ -176,27 +176,28 @@ def _stopped(reason: BaseException) -> int:
     state = "no file is half written" + (", and the same command continues an extraction" if cache_folder() else "")
     if isinstance(reason, Terminated):
         with suppress(OSError):  # the terminal may be gone
-            _say(f"terminated; {state}", reason.code)
+            _fail(f"terminated; {state}", reason.code)
         return reason.code
     if sys.stderr.isatty():
         print(file=sys.stderr)  # after the ^C
-    return _say(f"interrupted; {state}", 130)
+    return _fail(f"interrupted; {state}", 130)
 
 
 def _explain(error: Exception) -> int:
     if isinstance(error, RerankError):
-        return _say(str(error), 2)
+        return _fail(str(error), 2)
     if isinstance(error, OSError):
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no space left on the disk" if full else error.strerror or str(error)
-        return _say(f"{error.filename}: {reason}" if error.filename else reason, 2)
+        return _fail(f"{error.filename}: {reason}" if error.filename else reason, 2)
     if isinstance(error, MemoryError):
-        return _say("out of memory; use --jobs 1, or split the lists into several files", 2)
+        return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)
     description = f"{type(error).__name__}: {error}"
-    return _say(f"a fault of the program: {description} (`rerank --debug COMMAND ...` shows where)", 1)
+    return _fail(f"a fault of the program: {description} (`rerank --debug COMMAND ...` shows where)", 1)
 
 
-def _say(message: str, code: int) -> int:
+def _fail(message: str, code: int) -> int:
+    """Print a line on stderr, and return the exit code."""
     try:
         print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
     except BrokenPipeError:

@@ -20,8 +20,8 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
-from rerank_plugins.kit.charts.rules import ROOT as ROOT
-from rerank_plugins.kit.charts.rules import WeightedRules
+from rerank_plugins.kit.charts.weighted_rules import ROOT as ROOT
+from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 TIGHT = 1e-12

@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, Tree, known_spelling, normal_form
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signature
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signatures
 
 REMEMBERED = 1 << 18  # words whose numbers are kept
 Entries = tuple[IntArray, IntArray, FloatArray]
@@ -143,7 +143,7 @@ def _next_in_chain(words: tuple[str, ...], index: dict[str, int]) -> list[int]:
     """Return, for each word, the next link of its chain that is in the vocabulary, by number; -1 if there is none."""
     following = []
     for word in words:
-        chain = list(backed_off(word))[1:] if is_signature(word) else [*backed_off(signature(word, False, False))]
+        chain = list(backed_off(word))[1:] if is_signature(word) else [*signatures(word, False, False)]
         following.append(next((index[link] for link in chain if link in index), -1))
     return following
 
@@ -198,9 +198,7 @@ def with_tagged_words(
     counts = dict(own)
     for (name, tag), n in tagged.items():
         if tag in states:
-            known = (
-                own[form, tag] for form in (name, *backed_off(signature(name, False, False))) if (form, tag) in own
-            )
+            known = (own[form, tag] for form in (name, *signatures(name, False, False)) if (form, tag) in own)
             shares = next(known, total[states[tag]])
             counts[name, tag] = counts.get((name, tag), 0) + n * shares / shares.sum()
     all_words = tuple(sorted({name for name, _ in counts} | set(words)))

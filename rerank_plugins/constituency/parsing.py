@@ -38,7 +38,7 @@ from rerank_plugins.kit.charts.pruned_chart import Items, PrunedChart, items_at,
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
+from rerank_plugins.kit.vocabulary.signatures import signatures
 
 NEVER = 1e-6
 PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
@@ -141,7 +141,7 @@ def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) 
 def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tuple[IntArray, FloatArray]:
     """Return those of the wanted symbols that emit the word, or else a signature of it, and p."""
     lexicon, word = grammar.lexicon, normal_form(word)
-    for form in (word, *backed_off(signature(word, position == 0, word.lower() in lexicon))):
+    for form in (word, *signatures(word, position == 0, word.lower() in lexicon)):
         if form in lexicon:
             symbols, logp = lexicon.emissions(form, position)
             fits = np.isin(symbols, wanted)

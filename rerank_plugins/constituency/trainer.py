@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.treebank_files import check_tag_sets, read_tagged, read_treebank, treebank
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.trees.dependency_constituents import Tags, is_conllu, of_dependencies, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
 if TYPE_CHECKING:
+    from rerank_plugins.constituency.grammar import Grammar
     from rerank_plugins.constituency.split_merge import EmStep, Schedule
     from rerank_plugins.constituency.training import GrammarSettings
 
@@ -103,6 +105,30 @@ class TreebankTrainer(Trainer):
         tagged = read_tagged(of_tagged, data.report, tags, spoken=data.spoken)
         return {path: weights[path] for path in inputs}, tagged
 
+    @property
+    def unknown(self) -> UnknownWords:
+        """Which words become signatures of unknown words, and with which endings."""
+        return UnknownWords(english=TrainedOn(self.language).may_be_english)
+
+    def has_english_labels(self, data: TrainingData) -> bool:
+        """Whether the labels of the trees may be those of the Penn Treebank: English trees in brackets."""
+        return TrainedOn(self.language).may_be_english and not of_dependencies(map(Path, data.paths))
+
+    def named_annotations(self, data: TrainingData, annotations: str) -> tuple[str, ...]:
+        """The names of state splits. Raises ConfigError for trees whose labels are not those that they read."""
+        names = tuple(name.strip() for name in annotations.split(",") if name.strip())
+        if names and not self.has_english_labels(data):
+            raise ConfigError(f"--annotations {annotations}: these read the labels of English brackets: leave it out")
+        return names
+
+    def check_heads(self, data: TrainingData, what: str) -> None:
+        """Raise ConfigError if `what` takes the heads of trees in brackets of another language than English."""
+        if not of_dependencies(map(Path, data.paths)) and not self.has_english_labels(data):
+            raise ConfigError(
+                f"{what}: the head rules for trees in brackets are English, and --language is {self.language!r}: train "
+                "on dependencies (CoNLL-U), which have heads"
+            )
+
 
 @dataclass
 class SplitTrainer(TreebankTrainer):
@@ -186,10 +212,12 @@ class GrammarTrainer(SplitTrainer):
         from rerank_plugins.constituency.parser import PcfgParser
         from rerank_plugins.constituency.training import GrammarSettings
 
-        names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
+        names = self.named_annotations(data, self.annotations)
         named(names)
+        if self.binarise == "head":
+            self.check_heads(data, "--binarise head")
         settings = GrammarSettings(
-            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data)
+            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data), self.unknown
         )
         grammar = self.grammar(data, settings)
 

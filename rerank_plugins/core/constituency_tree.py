@@ -18,8 +18,6 @@ from rerank_plugins.core.errors import FormatError
 
 Value = TypeVar("Value")
 
-Known = dict[int, "Tree"]  # transformed trees, by the identity of the original: see Tree.fold
-
 ROOT = "ROOT"
 _TOKEN = re.compile(
     r"""\(\s*([^\s()]+)\s+([^()]*[^\s()])\s*\)  # a tag with its word

@@ -1,14 +1,11 @@
 """The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
 
 Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
-(intact_files.py). Equal tables give equal bytes.
-
-The sparse features of a feature table, as a matrix of compressed sparse rows (CSR).
+(intact_files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
@@ -23,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import DAMAGE, FormatError, RerankError
-from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished
+from rerank_plugins.core.errors import DAMAGE, FormatError
+from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
 VERSION, FORMER = 2, 1  # version 1 has no checksums
@@ -143,32 +140,18 @@ class FeatureTable:
 
         Raises RerankError if the disk is full or the folder cannot be written.
         """
-        meta = {
-            "version": VERSION,
-            "names": self.names,
-            "segment_ids": self.segment_ids,
-            "sparse_names": self.sparse.names,
-            "provenance": self.provenance,
-        }
+        meta = {"version": VERSION, "names": self.names, "segment_ids": self.segment_ids}
+        meta |= {"sparse_names": self.sparse.names, "provenance": self.provenance}
         text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
         try:
             with unfinished(path) as temporary:
                 with open(temporary, "wb") as stream:
-                    np.savez(
-                        stream,
-                        meta=text,
-                        values=self.values,
-                        offsets=self.offsets,
-                        indptr=self.sparse.indptr,
-                        indices=self.sparse.indices,
-                        data=self.sparse.data,
-                    )
+                    sparse = {name: getattr(self.sparse, name) for name in ("indptr", "indices", "data")}
+                    np.savez(stream, meta=text, values=self.values, offsets=self.offsets, **sparse)
                 add_checksums(temporary)
                 os.replace(temporary, path)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            why = "the disk is full; nothing was written" if full else f"cannot be written ({error.strerror})"
-            raise RerankError(f"{path}: {why}") from error
+            raise write_error(str(path), error) from error
 
     @classmethod
     def load(cls, path: Path) -> FeatureTable:
@@ -193,14 +176,8 @@ class FeatureTable:
                     version = meta["version"]
                     raise FormatError(f"feature table of version {version}, expected {VERSION}", path=str(path))
                 sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
-                return cls(
-                    tuple(meta["names"]),
-                    arrays["values"],
-                    arrays["offsets"],
-                    tuple(meta["segment_ids"]),
-                    sparse,
-                    meta["provenance"],
-                )
+                names, ids = tuple(meta["names"]), tuple(meta["segment_ids"])
+                return cls(names, arrays["values"], arrays["offsets"], ids, sparse, meta["provenance"])
         except FileNotFoundError:
             raise FormatError("no such feature table", path=str(path)) from None
         except DamagedFileError as error:

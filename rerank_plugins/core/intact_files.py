@@ -12,6 +12,7 @@ A file `NAME` is written as `.NAME.1a2b3c4d.tmp` and renamed when it is complete
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -25,6 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.core.errors import RerankError
 from rerank_plugins.core.threads import cores, in_threads
 
 try:
@@ -102,6 +104,13 @@ def _lock(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
     return False
+
+
+def write_error(name: str, error: OSError) -> RerankError:
+    """The error of a file that could not be written, in one line."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RerankError(f"{name}: the disk is full; nothing was written")
+    return RerankError(f"{name}: cannot be written ({error.strerror or error})")
 
 
 class DamagedFileError(Exception):

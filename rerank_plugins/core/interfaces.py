@@ -3,8 +3,6 @@
 A plugin is a dataclass whose fields are its options (`option(default, doc=…)`). Its constructor only stores them; model
 files and large libraries are loaded on first use, so that listing plugins is instant and objects can be pickled and
 sent to other processes.
-
-Declares an option of a plugin: a field of its dataclass, with a default and a description.
 """
 
 from __future__ import annotations

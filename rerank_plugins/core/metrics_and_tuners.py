@@ -92,6 +92,9 @@ class TuningData:
     hypotheses: Sequence[Sequence[str]] = ()
 
 
+TuningReport = Callable[[TuningStep], None]
+
+
 class Scorer(ABC):
     """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
 
@@ -144,11 +147,7 @@ class Tuner(ABC):
 
     @abstractmethod
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Callable[[TuningStep], None] = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Tune the weights, from `start` (one per name of `table.all_names`); a fixed weight keeps its start value."""
 

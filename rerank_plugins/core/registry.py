@@ -187,7 +187,7 @@ class Registry:
 
 @lru_cache
 def _warn_of_former_name(entry: Entry, name: str) -> None:
-    """Say it once in a process."""
+    """Warn once in a process."""
     logger.warning("the %s %r is called %r now", entry.kind.replace("_", " "), name, entry.name)
 
 

@@ -1,7 +1,4 @@
-"""Trees with their probabilities, as parsers yield them.
-
-The k best trees of a sentence as arrays of their distinct subtrees, most of which are in several of the trees.
-"""
+"""Trees with their probabilities, as parsers yield them: the k best are arrays of their distinct subtrees."""
 
 from __future__ import annotations
 

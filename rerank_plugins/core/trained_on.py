@@ -55,15 +55,21 @@ class TrainedOn:
         """Whether both languages are known, and the labels of constituents are not of the same kind."""
         return self.known and other.known and self.labels != other.labels
 
+    @property
+    def described_labels(self) -> str:
+        """What kind the labels of constituents are, in words."""
+        tags = self.labels.upper()
+        return f"labels made from dependencies with {tags} tags" if tags else "labels of a treebank in brackets"
+
+    @property
+    def may_be_english(self) -> bool:
+        """Whether the language is English, or not known."""
+        return not self.differs(TrainedOn("en"))
+
     def check_language(self, language: str, path: Path) -> None:
         """Raise ModelError if the model of a file is not for `language`, unless that is empty."""
         if language and _code(self.language) != _code(language):
             raise ModelError(f"{path}: a model for {self.language!r}, wanted {language!r}")
-
-
-def described(labels: str) -> str:
-    """What kind the labels of constituents are, in words."""
-    return f"labels made from dependencies with {labels.upper()} tags" if labels else "labels of a treebank in brackets"
 
 
 def language_code(name: str) -> str:

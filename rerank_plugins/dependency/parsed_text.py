@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from rerank_plugins import Trained, Trainer, TrainingData, counted, option
@@ -29,6 +30,7 @@ class TreebankTrainer(Trainer):
     default_parser = "english"
 
     longest: int = option(60, within="[1, ]", doc="Leave out trees of more words than this.")
+    every: int = option(1, within="[1, ]", doc="Write only every Nth of the others, the first one included.")
 
     def train(self, data: TrainingData) -> Trained:
         """The trees, which are written as they are read."""
@@ -36,11 +38,11 @@ class TreebankTrainer(Trainer):
 
         def save(path: Path) -> None:
             with open_atomic(path) as out:
-                for tree in data.examples():
-                    if len(tree.words) <= self.longest:
-                        out.write(write_conllu(tree))
-                        written.trees += 1
-                        written.words += len(tree.words)
+                short = (tree for tree in data.examples() if len(tree.words) <= self.longest)
+                for tree in islice(short, 0, None, self.every):
+                    out.write(write_conllu(tree))
+                    written.trees += 1
+                    written.words += len(tree.words)
 
         def lines() -> Iterator[str]:
             yield f"{counted(written.trees, 'tree')}{data.parsed}, {counted(written.words, 'word')}"

@@ -22,6 +22,7 @@ from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn, language_code
 from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.files.packed_parses import over_tokens
+from rerank_plugins.kit.trees.dependency_constituents import as_constituents
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored
 from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
 
@@ -117,6 +118,7 @@ class BiaffineParser(Parser, PickledFields):
 
     model: Path = option(doc="model of `rerank train dependency-parser`")
     language: str = option("", doc="code of the language, such as en: a model for another one is refused")
+    constituents: bool = option(False, doc="also give constituents, made from the dependencies")
 
     @cached_property
     def _model(self) -> BiaffineModel:
@@ -128,8 +130,8 @@ class BiaffineParser(Parser, PickledFields):
 
     @property
     def trained_on(self) -> TrainedOn:
-        """The language of the model."""
-        return TrainedOn(self._model.language)
+        """The language of the model, and the labels of constituents."""
+        return TrainedOn(self._model.language, labels="upos" if self.constituents else "")
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""
@@ -138,7 +140,7 @@ class BiaffineParser(Parser, PickledFields):
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
         parses = [Parse()] * len(sentences)
         for i, tree in zip(fit, parse_all(self._model, [sentences[i] for i in fit]), strict=True):
-            parses[i] = Parse(tree)
+            parses[i] = Parse(tree, (ScoredTree(as_constituents(tree), 0.0),) if self.constituents else ())
         return parses
 
 

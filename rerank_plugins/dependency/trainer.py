@@ -12,7 +12,6 @@ from rerank_plugins import DependencyTree, FormatError, Trained, Trainer, Traini
 from rerank_plugins.kit.files.text import open_text
 
 if TYPE_CHECKING:
-    from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
     from rerank_plugins.dependency.model import DependencyModel
 
 BLOCK = 1000  # held-out trees that are scored at a time
@@ -113,7 +112,7 @@ class DependencyParserTrainer(Trainer):
     A FILE whose name ends in .conllu (or .conllu.xz and the like) is a treebank; any other is text with one tokenised
     sentence per line, from which word vectors are estimated. Commands that take a parser use the model as
     `biaffine,model=MODEL`. One epoch over a million words of trees takes about two minutes. On a small treebank,
-    batches are smaller and epochs more.
+    batches are smaller and epochs more. Of several treebanks, the model annotates as the first one does.
 
     \b
     rerank train dependency-parser train.conllu.xz text.xz --language de \\
@@ -130,6 +129,17 @@ class DependencyParserTrainer(Trainer):
         within="[1, ]",
         doc="Number of passes over the treebanks. Default: 20, or more if that is fewer than 4,000 steps.",
     )
+    silver: tuple[Path, ...] = option(
+        (),
+        metavar="FILE",
+        doc="Learn first from the trees of this CoNLL-U file, which were projected or parsed. Repeatable.",
+    )
+
+    networks: int = option(
+        1,
+        within="[1, 9]",
+        doc="Train so many networks with different seeds, which parse together: more accurate, and so much slower.",
+    )
 
     def train(self, data: TrainingData) -> Trained:
         """A `BiaffineModel`, with word vectors from all files.
@@ -144,15 +154,14 @@ class DependencyParserTrainer(Trainer):
 
         data.progress("reading the files")
         paths: list[Path] = list(data.examples())
-        treebanks = [path for path in paths if TREEBANK in path.suffixes]
-        trees: list[DependencyTree] = []
-        for path in treebanks:
-            with open_text(path) as lines:
-                trees += read_conllu(lines, str(path))
+        texts = [path for path in paths if TREEBANK not in path.suffixes]
+        treebanks = [_trees(path) for path in paths if path not in texts]
+        silver = [_trees(path) for path in self.silver]
+        trees = [tree for treebank in treebanks for tree in treebank]
         if not trees:
             raise FormatError(f"no trees to learn from: give at least one treebank, named *{TREEBANK}")
-        sizes, text = Sizes(), _sentences([path for path in paths if path not in treebanks], trees)
-        vectors = word_vectors(text, sizes.vector, np.random.default_rng(0))
+        sizes = Sizes()
+        vectors = word_vectors(_sentences(texts, trees), sizes.vector, np.random.default_rng(0))
         words = sum(len(tree.words) for tree in trees)
         schedule = Schedule.of_treebank(words, self.epochs)
         data.report(
@@ -161,16 +170,27 @@ class DependencyParserTrainer(Trainer):
         )
         step = -(-schedule.epochs // LINES)
 
-        def after(epoch: int, losses: dict[str, float], _: BiaffineModel) -> None:
+        def after(epoch: int, losses: dict[str, float]) -> None:
             values = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
+            if epoch < 0:
+                data.report(f"{counted(sum(map(len, silver)), 'silver tree')}: losses {values}")
+                return
             line = f"epoch {epoch + 1} of {schedule.epochs}: losses {values}"
             data.progress(line)
             if (epoch + 1) % step == 0 or epoch + 1 == schedule.epochs:
                 data.report(line)
 
-        rng = np.random.default_rng(data.seed)
-        model = train(trees, vectors, self.language, rng, sizes, schedule, after)
+        members = []
+        for seed in range(data.seed, data.seed + self.networks):
+            rng = np.random.default_rng(seed)
+            members.append(train(treebanks, vectors, self.language, rng, sizes, schedule, after, silver))
+        model = replace(members[0], others=tuple(member.params for member in members[1:]))
         return Trained(model.save)
+
+
+def _trees(path: Path) -> list[DependencyTree]:
+    with open_text(path) as lines:
+        return list(read_conllu(lines, str(path)))
 
 
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:

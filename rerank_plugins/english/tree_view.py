@@ -11,8 +11,6 @@ from functools import cached_property
 
 from rerank_plugins import DependencyTree
 
-NOMINAL = frozenset(["NOUN", "PROPN", "PRON", "NUM"])
-SUBJECTS = frozenset(["nsubj", "csubj"])
 CLAUSES = frozenset(["root", "ccomp", "xcomp", "advcl", "acl", "csubj", "parataxis"])
 BE = frozenset(["is", "are", "was", "were", "am", "be", "been", "being", "'s", "'re", "'m"])
 WH = frozenset(["who", "whom", "what", "which", "whose", "whoever", "whatever"])

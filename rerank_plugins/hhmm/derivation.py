@@ -21,7 +21,7 @@ from rerank_plugins import ScoredTree, Tree
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.hhmm.event_counts import WITHIN
 from rerank_plugins.hhmm.model import Beam, HhmmModel
-from rerank_plugins.hhmm.transitions import EMPTY
+from rerank_plugins.hhmm.search_tables import EMPTY
 from rerank_plugins.kit.trees.binarisation import JOINED, remove_ancestors, remove_intermediate, split_unaries
 
 FRAGMENT = "FRAG"

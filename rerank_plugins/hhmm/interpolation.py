@@ -29,13 +29,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
 from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
-from rerank_plugins.kit.kernels import part, place_of
+from rerank_plugins.kit.kernels import part
 
 
 class Counted(NamedTuple):
@@ -47,7 +46,7 @@ class Counted(NamedTuple):
                `rule` and `extra`
     `rule`     the rules of the events, numbered in the order of Rules
     `extra`    what the counts add to P0, divided by the probability that the new awaited symbol fits in the store
-    `edges`    (K) keys of expansion contexts, ascending (`edge_key`)
+    `edges`    (K) keys of expansion contexts, ascending (`context_key`)
     `openings` (K, S + 1) by preterminal x: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x]; the last
                column is a factor for the probability that b itself reads the word
     `opens`    (D + 1, B) the row of `openings` for the new element q'/c of each rule at depth d, -1 if there is none
@@ -72,32 +71,32 @@ def nothing_counted(symbols: int, rules: int, depth: int) -> Counted:
     )  # fmt: skip
 
 
-@register_jitable
-def edge_key(size: Any, d: Any, a: Any, b: Any) -> Any:
-    """Return (d (S + 1) + a) S + b, the key of an expansion below an element a/b at depth d; a = S leaves a open."""
-    return (d * (size + 1) + a) * size + b
-
-
-@register_jitable
+@part
 def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
-    """Return the key of a reduction's context: `edge_key` extended by the completed symbol q."""
-    return edge_key(size, d, a, b) * size + q
+    """Return ((d (S + 1) + a) S + b) S + q, the key of a reduction's context; a = S leaves a open.
+
+    With q = 0, it is the key of an expansion below an element a/b at depth d.
+    """
+    return ((d * (size + 1) + a) * size + b) * size + q
 
 
 @part
-def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> int:
-    """Return the row of a reduction's context, else of the one with a left open; -1 if neither was seen."""
-    size = np.int64(symbols)
-    row = place_of(contexts, 0, len(contexts), context_key(size, d, a, b, q))
-    return row if row >= 0 else place_of(contexts, 0, len(contexts), context_key(size, d, size, b, q))
-
-
-@part
-def opening_of(edges: Any, symbols: int, d: int, a: int, b: int) -> int:
-    """Return the row of an expansion below ⟨a, b⟩, else below an element with a left open; -1 if neither was seen."""
-    size = np.int64(symbols)
-    row = place_of(edges, 0, len(edges), edge_key(size, d, a, b))
-    return row if row >= 0 else place_of(edges, 0, len(edges), edge_key(size, d, size, b))
+def row_of(keys: Any, size: int, d: int, a: int, b: int, q: int) -> int:
+    """Return the row of a context in the ascending keys, else of the one with a left open; -1 if neither was seen."""
+    active = a
+    while True:
+        key, low, high = context_key(size, d, active, b, q), 0, len(keys)
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(keys) and keys[low] == key:
+            return low
+        if active == size:
+            return -1
+        active = size
 
 
 Keys = LongArray
@@ -278,7 +277,7 @@ def _expansions(events: Events, grammar: Grammar, left_progeny: LeftProgeny) -> 
         return contexts, first, table
 
     # P(x | d, b), backing off to P0. `unit` is the factor between a row of `openings` and probabilities.
-    wide_of = edge_key(size, d, size, b)
+    wide_of = context_key(size, d, size, b, 0)
     wide, first, table = level(wide_of, d >= 0)
     depth, awaited = d[first], b[first]
     unit = np.column_stack([np.tile(emitted, (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
@@ -286,7 +285,7 @@ def _expansions(events: Events, grammar: Grammar, left_progeny: LeftProgeny) -> 
     weights = np.column_stack([left_progeny.expected[depth, awaited], np.ones(len(wide))])
     wide_p = _mixed(table, np.count_nonzero(table, axis=1), weights * unit, strength)
     # P(x | d, a, b), backing off to P(x | d, b).
-    narrow, first, table = level(edge_key(size, d, a, b), d > 0)
+    narrow, first, table = level(context_key(size, d, a, b, 0), d > 0)
     below = np.searchsorted(wide, wide_of[first])
     narrow_p = _mixed(table, np.count_nonzero(table, axis=1), wide_p[below], strength)
     keys, p = np.concatenate([wide, narrow]), np.concatenate([wide_p, narrow_p])
@@ -303,7 +302,7 @@ def _opened_by_rules(edges: Keys, grammar: Grammar, order: LongArray, depth: int
     edge_rows = np.full((depth + 1, len(order)), -1, np.int32)
     for d in range(depth + 1) if len(edges) else ():
         for active in (np.full_like(parent, size), parent):  # a left open, then a = q', which takes precedence
-            keys = edge_key(size, d, active, right)
+            keys = context_key(size, d, active, right, 0)
             position = np.minimum(np.searchsorted(edges, keys), len(edges) - 1)
             edge_rows[d] = np.where(edges[position] == keys, position, edge_rows[d])
     return edge_rows

@@ -26,11 +26,9 @@ rest (19); transitions.py does not need them separately. Cost: 2 D inversions of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
@@ -147,28 +145,11 @@ def _inverse(matrix: FloatArray) -> FloatArray:
 
 def _reachable(size: int, steps: IntArray) -> BoolArray:
     """Return (size, size) the reflexive transitive closure of the steps (parent, first child)."""
-    steps = steps[np.argsort(steps[:, 0], kind="stable")]
-    starts = np.searchsorted(steps[:, 0], np.arange(size + 1))
-    reached = np.zeros((size, size), np.bool_)
-    _walk(starts, np.ascontiguousarray(steps[:, 1]), reached)
-    return reached
-
-
-@njit(cache=True, nogil=True)
-def _walk(starts: Any, children: Any, reached: Any) -> None:
-    """Mark in row s of `reached` all symbols that a depth-first search from s reaches."""
-    todo = np.empty(len(reached), np.int64)
-    for source in range(len(reached)):
-        row = reached[source]
-        row[source] = True
-        todo[0] = source
-        count = 1
-        while count:
-            count -= 1
-            node = todo[count]
-            for k in range(starts[node], starts[node + 1]):
-                child = children[k]
-                if not row[child]:
-                    row[child] = True
-                    todo[count] = child
-                    count += 1
+    reached = np.eye(size, dtype=np.bool_)
+    reached[steps[:, 0], steps[:, 1]] = True
+    while True:  # twice as many steps each time
+        paths = reached.astype(np.float32)
+        further = paths @ paths > 0
+        if (further == reached).all():
+            return reached
+        reached = further

@@ -18,18 +18,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, PickledFields
-from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.hhmm.event_counts import Events
-from rerank_plugins.hhmm.recombination import Workspace, best_rows
-from rerank_plugins.hhmm.search_tables import Tables, lay_out
-from rerank_plugins.hhmm.successors import Remembered
-from rerank_plugins.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.hhmm.search_tables import Emission, Tables, lay_out
+from rerank_plugins.hhmm.transitions import emit, promote, transit, write_beam
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
@@ -110,26 +106,33 @@ class HhmmModel(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-        tables = self.tables
-        p = -1.0
-        while p < 0:  # negative if the tables lack room
-            work = tables.workspaces[0]
-            p, size, scale = read_word(
-                tables.rules, tables.successors, tables.emission(word, position), state.stores, state.values,
-                state.likely, state.entropy, self.depth, ROOT, tables.mass, self.beam, self.threshold, self.entropies,
-                work,
-            )  # fmt: skip
-            if p < 0:
-                tables.enlarge()
-        if not size:
+        """Return ln p(word | state) and the beam after the word; None if no store can read it."""
+        while (step := self._try_step(state, self.tables.emission(word, position), position)) is None:
+            self.tables.enlarge()
+        return step
+
+    def _try_step(self, state: Beam, word: Emission, position: int) -> tuple[float, Beam | None] | None:
+        """Return the result of `_step`; None if the tables lack room."""
+        tables, search, pruning = self.tables, self.tables.search, (self.threshold, self.entropies)
+        search.clock[0] += len(search.order)
+        size, n = 1, 1
+        if len(state):
+            size, n = promote(search, state.stores, state.values, state.likely, state.entropy, *pruning)
+            p, kept = transit(search, word, n, self.depth, self.beam, *pruning) if n >= 0 else (-1.0, 0)
+        else:
+            p, kept = tables.begin(word), 1
+        count = emit(search, word, kept, size, self.depth, self.beam, *pruning) if p > 0 else 0
+        if p < 0 or count < 0:
+            return None
+        if not count:
             return -math.inf, None
-        ln_p = min(math.log(p), 0.0)
+        scale = state.scale + write_beam(search, count, self.entropies)
+        stores, back = search.after.stores[:count].copy(), search.after.back[:count].copy()
+        after = search.after
+        values, likely, entropy = (array[:count].copy() for array in (after.values, after.likely, after.entropy))
         before = state if self.derivations else None
-        after = work.after
-        stores, back = after.stores[:size].copy(), after.back[:size].copy()
-        values, likely, entropy = (array[:size].copy() for array in (after.values, after.likely, after.entropy))
-        beam = Beam(position + 1, stores, values, likely, state.scale + scale, entropy, back, before, state.unparsed)
-        return ln_p, beam
+        beam = Beam(position + 1, stores, values, likely, scale, entropy, back, before, state.unparsed)
+        return min(math.log(p), 0.0), beam
 
     def _restarted(self, state: Beam, beam: Beam, scale: float) -> Beam:
         """Put a restarted beam in the place of the beam after `state`."""
@@ -211,75 +214,3 @@ def start_of(depth: int) -> Beam:
     """Return the beam before the first word: the empty store, which awaits ROOT."""
     empty = np.zeros(0)
     return Beam(0, np.zeros((0, depth + 1), np.int32), empty, empty, 0.0, empty, np.zeros((0, 5), np.int32))
-
-
-@filling_kernel
-def read_word(
-    rules: Any, memory: Remembered, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int,
-    root: int, mass: float, width: int, threshold: float, entropies: bool, work: Workspace,
-) -> tuple[float, int, float]:  # fmt: skip
-    """Fill `work.after` with the beam after a word; return P(word | beam), the number of its stores, and their scale.
-
-    There are no stores if none can read the word. P is negative if the workspace lacks room.
-    """
-    awaiting, table = work.awaiting.rows, work.emitted.rows
-    base = work.clock[0]
-    work.clock[0] += len(table)
-    bottom = work.stacks.rows[0]
-    bottom.key, bottom.depth = EMPTY, 0
-    # Steps 1 and 2: P(word | beam) is the sum of the values after step 2, by the lookahead.
-    size, m = 1, 0
-    if len(stores):
-        size, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies, work, base)
-        m = transit(rules, memory, word, n, depth, root, width, threshold, entropies, work, base) if n >= 0 else FULL
-    else:
-        m = start(rules, word, root, mass, awaiting)
-    if m < 0:
-        return -1.0, 0, 0.0
-    p = 0.0
-    for row in range(m):
-        p += awaiting[row].total
-    # Step 3 for the best stores, and the best of the stores that it yields.
-    kept = best_rows(awaiting, m, width, work.order, work.spare, work.values)
-    count = emit(rules, word, kept, size, depth, root, threshold, entropies, work, base)
-    if count < 0:
-        return -1.0, 0, 0.0
-    number = best_rows(table, count, width, work.order, work.spare, work.values)
-    return p, number, write_beam(work, number, entropies)
-
-
-@part
-def write_beam(work: Workspace, size: int, entropies: bool) -> float:
-    """Write the beam after a word, whose `size` stores are in `work.order`; returns the scale of `likely`.
-
-    The stores come in order of falling probability. `values` sum to one; `likely` has a maximum of one, and its scale
-    is the ln of the divisor; `back` (n, 5) holds the row of the store before, rule, kind of reduction, preterminal and
-    kind of expansion.
-    """
-    stacks, promoted, awaiting, table = work.stacks.rows, work.promoted.rows, work.awaiting.rows, work.emitted.rows
-    stores, values, likely = work.after.stores, work.after.values, work.after.likely
-    entropy, back, order = work.after.entropy, work.after.back, work.order
-    depth = stores.shape[1] - 1
-    total, highest = 0.0, 0.0
-    for i in range(size):
-        store = table[order[i]]
-        values[i], likely[i] = store.total, store.likely
-        total, highest = total + store.total, max(highest, store.likely)
-        entropy[i] = entropy_of(store) if entropies else 0.0
-        # The elements of the store, from the top one down, and the symbol completed above them.
-        for d in range(depth):
-            stores[i, d] = EMPTY
-        stores[i, depth] = store.key & LOW
-        stack = store.key >> 16
-        while stack:
-            stores[i, stacks[stack].depth - 1] = stacks[stack].key & ELEMENT
-            stack = stacks[stack].key >> 32
-        # Join the back-pointers of the three steps.
-        state = awaiting[store.before]
-        back[i, 0] = promoted[state.before].before if state.before >= 0 else EMPTY
-        back[i, 1], back[i, 2], back[i, 3], back[i, 4] = state.event, state.kind, store.event, store.kind
-    # Normalise: values are conditioned on the words, likely values on the best one.
-    for i in range(size):
-        values[i] /= total
-        likely[i] /= highest
-    return math.log(highest) if size else 0.0

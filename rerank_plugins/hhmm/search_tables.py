@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.hhmm.event_counts import Events
-from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_counted
+from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_counted, row_of
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.hhmm.recombination import Workspace, new_workspace
+from rerank_plugins.hhmm.recombination import CONTRIBUTION, STORE, Table, new_table
 from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.vocabulary.signatures import known_form
@@ -24,13 +25,15 @@ from rerank_plugins.kit.vocabulary.signatures import known_form
 DEEPEST = 63  # store elements
 MOST_SYMBOLS = 1 << 15  # an element packs two symbols into 32 bits
 REMEMBERED = 1 << 12  # number of words whose emissions are cached
+ROWS = 1 << 12  # stores of a table at first
+EMPTY = -1  # no element, no completed symbol
 
 
 class Rules(NamedTuple):
     """The arrays of a grammar that the kernels read, for a store of D elements.
 
-    `starts`     (S + 1) the rules with left child p are the entries starts[p] to starts[p + 1] of `parent`, `right` and
-                 `p`, sorted by parent
+    `starts`     (S S + 1) the rules q -> p c are the entries starts[p S + q] to starts[p S + q + 1] of `parent`,
+                 `right` and `p`
     `parent`, `right`, `p`   (B) q, c and P(q -> p c)
     `filled`     (S + 1) the nodes that may fill an awaited b are the entries filled[b] to filled[b + 1] of `nodes`,
                  with probability `filling` = U*[b, node]; only nodes that have binary rules
@@ -82,7 +85,39 @@ class Emission(NamedTuple):
     opened: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+class Stores(NamedTuple):
+    """Stores after a word, with their values and back-pointers, as in `Beam` (model.py)."""
+
+    stores: IntArray
+    values: FloatArray
+    likely: FloatArray
+    entropy: FloatArray
+    back: IntArray
+
+
+class Search(NamedTuple):
+    """What a step reads and writes (transitions.py): the grammar, the lists of rules, and tables of the same size.
+
+    In `last_use` (rules), transitions.py notes which rules were counted; `parts` are the contributions of one store;
+    `order` and `spare` (rows) are rows of a table in order of their probabilities. `clock` (1) is the base of the
+    slots in this step (recombination.py). `after` is the result.
+    """
+
+    rules: Rules
+    memory: Remembered
+    stacks: Table
+    promoted: Table
+    awaiting: Table
+    emitted: Table
+    parts: Any
+    last_use: Any
+    order: Any
+    spare: Any
+    clock: Any
+    after: Stores
+
+
+@dataclass(eq=False)
 class Tables:
     """A grammar and a store of `depth` elements, laid out for the search."""
 
@@ -104,24 +139,47 @@ class Tables:
         return float(self.fitting[0, ROOT])
 
     @cached_property
-    def successors(self) -> Remembered:
+    def memory(self) -> Remembered:
         """The lists of rules that the search has needed so far."""
         return nothing_remembered(self.most)
 
     @cached_property
-    def workspaces(self) -> list[Workspace]:
-        """The arrays in which the search works, as the only item; replaced by larger ones where they lack room."""
-        return [new_workspace(self.most, len(self.numbers), self.depth)]
+    def search(self) -> Search:
+        """The arrays in which the search works; replaced by larger ones where they lack room."""
+        return self.new_search(ROWS)
 
     def enlarge(self) -> None:
-        """Double the workspace."""
-        rows = 2 * len(self.workspaces[0].order)
-        self.workspaces[:] = [new_workspace(self.most, len(self.numbers), self.depth, rows)]
+        """Double the tables of the search."""
+        self.search = self.new_search(2 * len(self.search.order))
+
+    def new_search(self, rows: int) -> Search:
+        """Return empty tables of `rows` stores, a power of two, bundled with the grammar and the lists of rules."""
+        stacks, promoted, awaiting, emitted = (new_table(rows, kind) for kind in (np.int64, STORE, STORE, STORE))
+        stacks.keys[0], stacks.rows[0] = EMPTY, 0
+        order, spare = np.empty((2, rows), np.int64)
+        sums, likely, entropy = np.empty((3, rows))
+        stores, back = np.empty((rows, self.depth + 1), np.int32), np.empty((rows, 5), np.int32)
+        return bundled(
+            Search(
+                self.rules, self.memory, stacks, promoted, awaiting, emitted, np.empty(self.most, CONTRIBUTION),
+                np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
+                Stores(stores, sums, likely, entropy, back),
+            )
+        )  # fmt: skip
+
+    def begin(self, word: Emission) -> float:
+        """Write the result of step 2 for the first word, the empty store, which awaits ROOT; return P(word)."""
+        row = row_of(self.rules.counted.edges, self.grammar.size, 0, ROOT, ROOT, 0)
+        p = float(word.ahead[0, ROOT] if row < 0 else word.opened[row]) / self.mass
+        spread = -p * math.log(p) if p > 0 else 0.0
+        self.search.awaiting.keys[0], self.search.order[0] = EMPTY, 0
+        self.search.awaiting.rows[0] = (p, p, spread, EMPTY, EMPTY, EMPTY, 0)
+        return p
 
     @cached_property
     def most(self) -> int:
         """The largest number of contributions of one store to the next table of a step."""
-        starts, promotions = self.rules.starts, self.rules.promotions
+        starts, promotions = self.rules.starts[:: self.grammar.size], self.rules.promotions
         return int(max(2 * np.diff(starts).max(), np.diff(promotions).max(), self.grammar.size + 1))
 
     def emission(self, word: str, position: int) -> Emission:
@@ -159,7 +217,7 @@ class Tables:
                 ahead[d] += here
         share = parts[best, np.arange(size)]
         counted = self.rules.counted
-        opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges % size]
+        opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges // size % size]
         mixed, number = np.maximum(mixed, 0.0), next(self.numbering)
         return bundled(Emission(number, tags, p, here, tags[best], share, mixed, ahead, opened))
 
@@ -192,7 +250,7 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
     else:
         counted, ending = interpolated(events, grammar, left_progeny, order)
     rules = bundled(Rules(
-        _starts(left, grammar.size), parent, right, p[order],
+        _starts(left.astype(np.int64) * grammar.size + parent, grammar.size**2), parent, right, p[order],
         _starts(awaited, grammar.size), filler.astype(np.int32), left_progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), left_progeny.closure[place, node],
         left_progeny.expected, left_progeny.expected.max(axis=2), counted,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -65,7 +65,8 @@ class HhmmTrainer(SplitTrainer):
         from rerank_plugins.constituency.trainer import grammar_summary
         from rerank_plugins.constituency.training import GrammarSettings
 
-        grammar = self.grammar(data, GrammarSettings(self.language, "left", schedule=self.schedule(data)))
+        settings = GrammarSettings(self.language, "left", schedule=self.schedule(data), unknown=self.unknown)
+        grammar = self.grammar(data, settings)
         return grammar, lambda path: write_grammar(grammar, path, compact=self.compact), [grammar_summary(grammar)]
 
     def _events(self, data: TrainingData) -> Learnt:
@@ -79,7 +80,7 @@ class HhmmTrainer(SplitTrainer):
         weights, tagged = self.weighed(data)
         trees = [list(treebank(path, data.report, self.tags, spoken=data.spoken)) for path in weights]
         data.progress("counting events")
-        settings = counting_settings(self.language)
+        settings = replace(counting_settings(self.language), unknown=self.unknown)
         model = train_empirical(trees, list(weights.values()), settings, self.depth, self.smoothing, tagged)
         events = model.events
         lines = [

@@ -39,55 +39,49 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
-from rerank_plugins.hhmm.interpolation import context_of, opening_of
-from rerank_plugins.hhmm.recombination import Workspace, find, lookup, merge, nth_total, sort_rows
-from rerank_plugins.hhmm.successors import BASE, Remembered, write_fillers, write_openers
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.hhmm.interpolation import row_of
+from rerank_plugins.hhmm.recombination import best_rows, entropy_of, find, merge
+from rerank_plugins.hhmm.search_tables import EMPTY, Emission, Search
+from rerank_plugins.hhmm.successors import openers
+from rerank_plugins.kit.kernels import filling_kernel
 
-EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
 ELEMENT = 0xFFFFFFFF
 FAR = 0.1  # contributions below this fraction of the `width`-th best store are pruned before the table is complete
 FULL = -1  # a table lacks room
 
 
-@part
-def entropy_of(store: Any) -> Any:
-    """Return the entropy in nats of the derivations of a store."""
-    return max(0.0, store.spread / store.total + math.log(store.total))
-
-
-@part
+@filling_kernel
 def promote(
-    rules: Any, stores: Any, values: Any, likely: Any, entropy: Any, root: int, threshold: float, entropies: bool,
-    work: Workspace, base: int,
-) -> tuple[int, int]:  # fmt: skip
+    search: Search, stores: Any, values: Any, likely: Any, entropy: Any, threshold: float, entropies: bool
+) -> tuple[int, int]:
     """Step 1: stores whose last symbol is a left child that waits for its right sister.
 
-    Fills `work.stacks` and `work.promoted`, where a key is stack << 16 | symbol; returns the numbers of both. A
+    Fills `search.stacks` and `search.promoted`, where a key is stack << 16 | symbol; returns the numbers of both. A
     back-pointer is (row of the store before, -, -).
     """
-    stacks, stack_slots, table, slots, parts = (
-        work.stacks.rows, work.stacks.slots, work.promoted.rows, work.promoted.slots, work.parts
-    )  # fmt: skip
-    promotions, places, reach, expected = rules.promotions, rules.places, rules.reaching, rules.expected
+    rules, parts, base = search.rules, search.parts, search.clock[0]
+    stack_slots, stack_keys, depths = search.stacks.slots, search.stacks.keys, search.stacks.rows
+    promotions, places, reach = rules.promotions, rules.places, rules.reaching
+    expected = rules.expected
     size, count, best = 1, 0, 0.0
     last, width = len(expected) - 1, stores.shape[1] - 1
     for i in range(len(stores)):
-        if size + width > len(stacks):
+        if size + width > len(stack_keys):
             return FULL, FULL
-        stack, d, b = 0, 0, root
+        stack, d, b = 0, 0, ROOT
         while d < width and stores[i, d] >= 0:
             element: Any = np.int64(stores[i, d])
             d, b = d + 1, element & LOW
-            stack = find(stack_slots, stacks, base, size, stack << 32 | element)
+            stack = find(stack_slots, stack_keys, base, size, stack << 32 | element)
             if stack == size:
-                stacks[size].depth = d
+                depths[size] = d
                 size += 1
         q = stores[i, width]
         # The value of the store contains E*_d[b_d, q]; v is the probability without this factor.
-        level = min(d, last)
+        level = d if d < last else last
         v, v_likely = values[i] / expected[level, b, q], likely[i] / expected[level, b, q]
         # Every left child p that q can become by unary rules, with probability U*[p, q].
         m = 0
@@ -95,221 +89,235 @@ def promote(
             p, reaching = places[k], reach[k]
             bound = v * reaching * expected[level, b, p]  # an upper bound after step 2, whatever the word is
             if bound > threshold * best:
-                best = max(best, bound)
+                best = bound if bound > best else best
                 part = parts[m]
                 part.key = stack << 16 | p
                 part.value, part.likely, part.entropy = v * reaching, v_likely * reaching, entropy[i]
                 m += 1
-        count = merge(slots, table, base, count, parts, m, i, entropies)
+        count = merge(search.promoted, base, count, parts, m, i, entropies)
         if count < 0:
             return FULL, FULL
     return size, count
 
 
-@part
+@filling_kernel
 def transit(
-    rules: Any, memory: Remembered, word: Any, n: int, depth: int, root: int, width: int, threshold: float,
-    entropies: bool, work: Workspace, base: int,
-) -> int:  # fmt: skip
+    search: Search, word: Emission, n: int, depth: int, width: int, threshold: float, entropies: bool
+) -> tuple[float, int]:
     """Step 2: stores that await a symbol which begins with the word, from the `n` promoted ones.
 
-    Fills `work.awaiting`, where a key is the stack below the top element << 32 | the top element; returns the number of
-    stores. A back-pointer is (row of the promoted store, rule, kind of reduction).
+    Fills `search.awaiting`, where a key is the stack below the top element << 32 | the top element, and writes the rows
+    of the `width` best stores to `search.order`; returns P(word | beam), which is the sum of the values of all stores
+    by the lookahead and negative if the tables lack room, and the number of the best stores. A back-pointer is (row of
+    the promoted store, rule, kind of reduction).
     """
-    # Whatever the loops read is a local variable: each access to an array of a tuple counts a reference.
-    stacks, promoted, table, slots, parts = (
-        work.stacks.rows, work.promoted.rows, work.awaiting.rows, work.awaiting.slots, work.parts
-    )  # fmt: skip
-    memory_slots, lists, entries, state = memory.slots, memory.lists, memory.entries, memory.state
-    expected, most, parents, rights, chances = rules.expected, rules.most, rules.parent, rules.right, rules.p
-    counted, ahead, opened, words = rules.counted, word.ahead, word.opened, word.number * len(word.ahead)
-    contexts, shares, starts = counted.contexts, counted.share, counted.starts
-    events, extras, edges, opens = counted.rule, counted.extra, counted.edges, counted.opens
+    rules, counted, base = search.rules, search.rules.counted, search.clock[0]
+    stack_keys, depths, parts = search.stacks.keys, search.stacks.rows, search.parts
+    promoted, promoted_keys, stores = search.promoted.rows, search.promoted.keys, search.awaiting.rows
+    order, last_use, entries = search.order, search.last_use, search.memory.entries
+    parents, rights, chances = rules.parent, rules.right, rules.p
+    starts, filled, filling = rules.starts, rules.filled, rules.filling
+    expected, ahead, opened = rules.expected, word.ahead, word.opened
+    edges, has_counts, events = counted.edges, len(counted.contexts) > 0, counted.starts
     count, bound, full = 0, 0.0, 4 * width
-    last, size = len(expected) - 1, len(rules.starts) - 1
-    has_counts = len(contexts) > 0
-    # The store and the kind of reduction in which each rule was last counted.
-    last_use, use = work.last_use, 2 * base
+    last, size = len(expected) - 1, expected.shape[1]
+    use = 2 * base  # the store and the kind of reduction in which each rule was last counted
     # The most probable stores come first, so that the bound rises early.
-    order, values = work.order, work.values
-    for j in range(n):
-        order[j] = j
-    sort_rows(promoted, order, n, work.spare)
-    for i in range(n):
+    for i in range(best_rows(promoted, n, 0, order)):
         j = order[i]
         use += 2
-        before = promoted[j]
-        stack, p = before.key >> 16, before.key & LOW
-        d, below, top = 0, 0, root << 16 | root
+        before, key = promoted[j], promoted_keys[j]
+        stack, p = key >> 16, key & LOW
+        d, below, top = 0, 0, ROOT << 16 | ROOT
         if stack:
-            d, below, top = stacks[stack].depth, stacks[stack].key >> 32, stacks[stack].key & ELEMENT
+            d, below, top = depths[stack], stack_keys[stack] >> 32, stack_keys[stack] & ELEMENT
         a, b = top >> 16, top & LOW
         v, ratio = before.total, before.likely / before.total
         inner = entropy_of(before) if entropies else 0.0
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
-            bound = max(bound, FAR * nth_total(table, count, width, values))
+            best_rows(stores, count, width, search.spare)
+            far = FAR * stores[search.spare[width - 1]].total
+            bound = far if far > bound else bound
             full = 2 * count
-        level = min(d, last)
+        level = d if d < last else last
+        edge = expected[level, b]
         # P(event) = share P0(event) + extra: P0 is multiplied by v times the weight of its kind, the counted extra by
         # v E*_d[b_d, p]. Contexts without counts have the weight 1 and no extra.
-        row, within, cross, seen = -1, v, v, 0.0
-        if has_counts:
-            row = context_of(contexts, size, d, a, b, p)
-        if row >= 0:
-            within, cross, seen = v * shares[row, WITHIN], v * shares[row, CROSS], v * expected[level, b, p]
-        m = 0
-        # In-element reduction (24) and active transition (22): a new element q'/c, if the store has room for it.
-        if d < depth:
+        row = row_of(counted.contexts, size, d, a, b, p) if has_counts else -1
+        seen, m = v * edge[p], 0
+        # In-element reduction (24) and active transition (22): a new element q'/c, if the store has room for it. Then
+        # cross-element reduction (23) and awaited transition (21): b_d becomes c in the same element.
+        for kind in range(WITHIN, CROSS - 1, -1):
+            inside, deeper = kind == WITHIN, d + kind  # the element that awaits c
+            if deeper == 0 or deeper > depth:
+                continue
+            share, rest = v, stack << 32 if inside else below << 32 | a << 16  # `rest` of the key
             # Rules that were counted in this context: grammar and counts together.
             if row >= 0:
-                for e in range(starts[2 * row + WITHIN], starts[2 * row + WITHIN + 1]):
-                    r = events[e]
-                    last_use[r] = use + WITHIN
-                    value = within * chances[r] * expected[level, b, parents[r]] + seen * extras[e]
-                    k = opens[d + 1, r]
-                    value *= ahead[d + 1, rights[r]] if k < 0 else opened[k]
+                share = v * counted.share[row, kind]
+                for e in range(events[2 * row + kind], events[2 * row + kind + 1]):
+                    r = counted.rule[e]
+                    last_use[r] = use + kind
+                    c: Any = np.int64(rights[r])
+                    k = counted.opens[deeper, r] if inside else row_of(edges, size, d, a, c, 0)
+                    value = share * chances[r]
+                    if inside:
+                        value *= edge[parents[r]]
+                    value = (value + seen * counted.extra[e]) * (ahead[deeper, c] if k < 0 else opened[k])
                     if value > bound:
-                        bound = max(bound, threshold * value)
+                        bound = threshold * value if threshold * value > bound else bound
                         part = parts[m]
-                        part.key = stack << 32 | parents[r] << 16 | rights[r]
-                        part.value, part.event, part.kind = value, r, WITHIN
+                        part.key = rest | (parents[r] << 16 | c if inside else c)
+                        part.value = value
+                        part.event, part.kind = r, kind
                         m += 1
-            # All other rules, by the grammar alone. `limit` bounds the values of the rules that follow: their weight is
-            # below twice the present one, their E* below the largest of the row.
-            limit = 2.0 * within * most[level, b]
-            key = (size + words + d + 1) * size + p
-            number = lookup(memory_slots, lists, state[BASE], key)
-            if number < 0:
-                number = write_openers(memory, rules, word, key, d + 1, p)
-            for e in range(lists[number].start, lists[number].end):
-                entry = entries[e]
-                if limit * entry.weight <= bound:
-                    break
-                value = within * entry.weight * expected[level, b, entry.element >> 16]
-                if value > bound and (row < 0 or last_use[entry.rule] != use + WITHIN):
-                    bound = max(bound, threshold * value)
-                    part = parts[m]
-                    part.key = stack << 32 | entry.element
-                    part.value, part.event, part.kind = value, entry.rule, WITHIN
-                    m += 1
-        # Cross-element reduction (23) and awaited transition (21): b_d becomes c in the same element.
-        if d > 0:
-            # Rules that were counted in this context.
-            if row >= 0:
-                for e in range(starts[2 * row + CROSS], starts[2 * row + CROSS + 1]):
-                    r = events[e]
-                    last_use[r] = use + CROSS
-                    c = rights[r]
-                    k = opening_of(edges, size, d, a, c)
-                    value = (cross * chances[r] + seen * extras[e]) * (ahead[d, c] if k < 0 else opened[k])
-                    if value > bound:
-                        bound = max(bound, threshold * value)
+            # All other rules, by the grammar alone.
+            if inside:
+                # `limit` bounds the values of the rules that follow: their weight is below twice the present one, their
+                # E* below the largest of the row.
+                limit = 2.0 * share * rules.most[level, b]
+                first, after = openers(search.memory, rules, word, deeper, p)
+                for e in range(first, after):
+                    entry = entries[e]
+                    if limit * entry.weight <= bound:
+                        break
+                    value = share * entry.weight * edge[entry.element >> 16]
+                    if value > bound and (row < 0 or last_use[entry.rule] != use + WITHIN):
+                        bound = threshold * value if threshold * value > bound else bound
                         part = parts[m]
-                        part.key = below << 32 | a << 16 | c
-                        part.value, part.event, part.kind = value, r, CROSS
+                        part.key = rest | entry.element
+                        part.value = value
+                        part.event, part.kind = entry.rule, WITHIN
                         m += 1
-            # All other rules q' -> p c, for each node q' that b_d can become by unary rules, with U*[b_d, q'].
-            key = b * size + p
-            number = lookup(memory_slots, lists, state[BASE], key)
-            if number < 0:
-                number = write_fillers(memory, rules, key, b, p)
-            for e in range(lists[number].start, lists[number].end):
-                entry = entries[e]
-                c = entry.element & LOW
-                k = opening_of(edges, size, d, a, c) if has_counts else -1
-                value = cross * entry.weight * (ahead[d, c] if k < 0 else opened[k])
-                if value > bound and (row < 0 or last_use[entry.rule] != use + CROSS):
-                    bound = max(bound, threshold * value)
-                    part = parts[m]
-                    part.key = below << 32 | a << 16 | c
-                    part.value, part.event, part.kind = value, entry.rule, CROSS
-                    m += 1
+                continue
+            # The rules q' -> p c of each node q' that b_d can become by unary rules, with U*[b_d, q'].
+            for f in range(filled[b], filled[b + 1]):
+                pair = p * size + rules.nodes[f]
+                for r in range(starts[pair], starts[pair + 1]):
+                    c = np.int64(rights[r])
+                    k = row_of(edges, size, d, a, c, 0) if has_counts else -1
+                    value = share * (filling[f] * chances[r]) * (ahead[d, c] if k < 0 else opened[k])
+                    if value > bound and (row < 0 or last_use[r] != use + CROSS):
+                        bound = threshold * value if threshold * value > bound else bound
+                        part = parts[m]
+                        part.key = rest | c
+                        part.value = value
+                        part.event, part.kind = r, CROSS
+                        m += 1
         for e in range(m):
             part = parts[e]
             part.likely, part.entropy = part.value * ratio, inner
-        count = merge(slots, table, base, count, parts, m, j, entropies)
+        count = merge(search.awaiting, base, count, parts, m, j, entropies)
         if count < 0:
-            return FULL
-    return count
+            return -1.0, FULL
+    mass = 0.0
+    for row in range(count):
+        mass += stores[row].total
+    return mass, best_rows(stores, count, width, order)
 
 
-@part
+@filling_kernel
 def emit(
-    rules: Any, word: Any, kept: int, size: int, depth: int, root: int, threshold: float, entropies: bool,
-    work: Workspace, base: int,
-) -> int:  # fmt: skip
-    """Step 3: the stores after the word, from the first `kept` rows of `work.awaiting` in `work.order`.
+    search: Search, word: Emission, kept: int, size: int, depth: int, width: int, threshold: float, entropies: bool
+) -> int:
+    """Step 3: the stores after the word, from the first `kept` rows of `search.awaiting` in `search.order`.
 
-    Fills `work.emitted`, where a key is stack << 16 | symbol, and adds to the `size` stacks those of the rows; returns
-    the number of stores. A back-pointer is (row of the awaiting store, preterminal, kind of expansion).
+    Fills `search.emitted`, where a key is stack << 16 | symbol, and adds to the `size` stacks those of the rows; writes
+    the rows of the `width` best stores to `search.order`, and returns their number, or FULL. A back-pointer is (row of
+    the awaiting store, preterminal, kind of expansion).
     """
-    stacks, stack_slots, awaiting, table, slots, parts = (
-        work.stacks.rows, work.stacks.slots, work.awaiting.rows, work.emitted.rows, work.emitted.slots, work.parts
-    )  # fmt: skip
-    expected, edges, openings = rules.expected, rules.counted.edges, rules.counted.openings
-    tags, p_tag, ahead, opened = word.tags, word.p, word.ahead, word.opened
-    here, share, mixed, likeliest = word.here, word.share, word.mixed, word.best
+    order, parts, base = search.order, search.parts, search.clock[0]
+    stack_slots, stack_keys, depths = search.stacks.slots, search.stacks.keys, search.stacks.rows
+    awaiting, awaiting_keys = search.awaiting.rows, search.awaiting.keys
+    expected, edges, openings = search.rules.expected, search.rules.counted.edges, search.rules.counted.openings
+    tags, p_tag = word.tags, word.p
     count, best = 0, 0.0
-    last, symbols = len(expected) - 1, len(rules.starts) - 1
-    order = work.order
+    last, symbols = len(expected) - 1, expected.shape[1]
     for i in range(kept):
         j = order[i]
-        before = awaiting[j]
-        below, stack, d, a, c = 0, 0, 0, root, root  # the first word: the empty store awaits ROOT
-        if before.key >= 0:
-            if size == len(stacks):
+        before, key = awaiting[j], awaiting_keys[j]
+        below, stack, d = 0, 0, 0  # the first word: the empty store awaits ROOT
+        a, c = ROOT, ROOT
+        if key >= 0:
+            if size == len(stack_keys):
                 return FULL
-            below, a, c = before.key >> 32, (before.key & ELEMENT) >> 16, before.key & LOW
-            d = stacks[below].depth + 1
-            stack = find(stack_slots, stacks, base, size, before.key)
+            below, a, c = key >> 32, (key & ELEMENT) >> 16, key & LOW
+            d = depths[below] + 1
+            stack = find(stack_slots, stack_keys, base, size, key)
             if stack == size:
-                stacks[size].depth = d
+                depths[size] = d
                 size += 1
         # Step 2 multiplied by the probability of the word, w_d(c) or its counted counterpart; v is without it.
-        row = opening_of(edges, symbols, d, a, c) if len(edges) else -1
-        v = before.total / (ahead[d, c] if row < 0 else opened[row])
+        row = row_of(edges, symbols, d, a, c, 0) if len(edges) else -1
+        v = before.total / (word.ahead[d, c] if row < 0 else word.opened[row])
         own = 1.0 if row < 0 else openings[row, symbols]
         ratio = before.likely / before.total
         inner = entropy_of(before) if entropies else 0.0
         m = 0
         # The awaited symbol c itself reads the word, by unary rules and a preterminal: the node a_d is complete.
         if d > 0:
-            value = v * own * here[c]
+            value = v * own * word.here[c]
             if value > threshold * best:
-                best = max(best, value)
+                best = value if value > best else best
                 part = parts[0]
                 part.key = below << 16 | a
-                part.value, part.likely, part.entropy = value, v * own * share[c] * ratio, inner + mixed[c]
-                part.event, part.kind = likeliest[c], CROSS
+                part.value, part.likely = value, v * own * word.share[c] * ratio
+                part.entropy = inner + word.mixed[c]
+                part.event, part.kind = word.best[c], CROSS
                 m = 1
         # Expansion (20): a preterminal x down the left edge of c reads the word.
         if d < depth:
-            level = min(d, last)
+            level = d if d < last else last
             for k in range(len(tags)):
                 x = np.int64(tags[k])
                 value = v * (expected[level, c, x] if row < 0 else openings[row, x]) * p_tag[k]
                 if value > threshold * best:
-                    best = max(best, value)
+                    best = value if value > best else best
                     part = parts[m]
                     part.key = stack << 16 | x
                     part.value, part.likely, part.entropy = value, value * ratio, inner
                     part.event, part.kind = x, WITHIN
                     m += 1
-        count = merge(slots, table, base, count, parts, m, j, entropies)
+        count = merge(search.emitted, base, count, parts, m, j, entropies)
         if count < 0:
             return FULL
-    return count
+    return best_rows(search.emitted.rows, count, width, order)
 
 
-@part
-def start(rules: Any, word: Any, root: int, mass: float, awaiting: Any) -> int:
-    """Write the result of step 2 for the first word, the empty store, which awaits ROOT; return 0 if none begins so."""
-    row = opening_of(rules.counted.edges, len(rules.starts) - 1, 0, root, root)
-    p = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
-    store = awaiting[0]
-    store.key = EMPTY
-    store.total = store.likely = p
-    store.spread = -p * math.log(p) if p > 0 else 0.0
-    store.before = store.event = store.kind = EMPTY
-    return 1 if p > 0 else 0
+@filling_kernel
+def write_beam(search: Search, size: int, entropies: bool) -> float:
+    """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `likely`.
+
+    The stores come in order of falling probability. `values` sum to one; `likely` has a maximum of one, and its scale
+    is the ln of the divisor; `back` (n, 5) holds the row of the store before, rule, kind of reduction, preterminal and
+    kind of expansion.
+    """
+    stack_keys, depths, order = search.stacks.keys, search.stacks.rows, search.order
+    promoted, awaiting, after = search.promoted.rows, search.awaiting.rows, search.after
+    stores, values, likely = after.stores, after.values, after.likely
+    depth = stores.shape[1] - 1
+    total, highest = 0.0, 0.0
+    for i in range(size):
+        store, key = search.emitted.rows[order[i]], search.emitted.keys[order[i]]
+        values[i], likely[i] = store.total, store.likely
+        total, highest = total + store.total, store.likely if store.likely > highest else highest
+        after.entropy[i] = entropy_of(store) if entropies else 0.0
+        # The elements of the store, from the top one down, and the symbol completed above them.
+        for d in range(depth):
+            stores[i, d] = EMPTY
+        stores[i, depth] = key & LOW
+        stack = key >> 16
+        while stack:
+            stores[i, depths[stack] - 1] = stack_keys[stack] & ELEMENT
+            stack = stack_keys[stack] >> 32
+        # Join the back-pointers of the three steps.
+        state = awaiting[store.before]
+        after.back[i, 0] = promoted[state.before].before if state.before >= 0 else EMPTY
+        after.back[i, 1], after.back[i, 2] = state.event, state.kind
+        after.back[i, 3], after.back[i, 4] = store.event, store.kind
+    # Normalise: values are conditioned on the words, likely values on the best one.
+    for i in range(size):
+        values[i] /= total
+        likely[i] /= highest
+    return math.log(highest) if size else 0.0

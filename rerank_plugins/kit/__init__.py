@@ -1,1 +1,1 @@
-"""The parts that several families use: trees, vocabularies, back-off models, files, kernels. It registers nothing."""
+"""What several families use: trees, charts, vocabularies, back-off models, files, kernels. It registers nothing."""

@@ -36,10 +36,13 @@ def bundled(fields: Fields) -> Fields:
 
 
 class Bundle:
-    """A named tuple, its fields as attributes, and the `address` of their table, whose layout is `numba_type`."""
+    """A named tuple, its fields as attributes, and the `address` of their table, whose layout is `_numba_type_`.
+
+    By this name, numba finds the type of an argument without a call of Python, which would take 1 µs.
+    """
 
     address: int
-    numba_type: BundleType
+    _numba_type_: BundleType
 
     def __init__(self, fields: Any) -> None:
         self._fields = fields
@@ -54,7 +57,7 @@ class Bundle:
             elif isinstance(value, (tuple, Bundle)):
                 value = value if isinstance(value, Bundle) else Bundle(value)
                 words.append(value.address)
-                kinds.append((name, value.numba_type))
+                kinds.append((name, value._numba_type_))
             elif isinstance(value, float):
                 words.append(int(np.float64(value).view(np.int64)))
                 kinds.append((name, types.float64))
@@ -64,7 +67,7 @@ class Bundle:
             self.__dict__[name] = value
         self._table = np.array(words, np.int64)
         self.address = int(self._table.__array_interface__["data"][0])
-        self.numba_type = _bundle_type(type(fields).__name__, tuple(kinds))
+        self._numba_type_ = _bundle_type(type(fields).__name__, tuple(kinds))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._fields)
@@ -94,7 +97,6 @@ def _array_type(dtype: np.dtype[Any], axes: int) -> Any:
     return types.Array(from_dtype(dtype), axes, "C")
 
 
-extending.typeof_impl.register(Bundle)(lambda bundle, _: bundle.numba_type)
 extending.register_model(BundleType)(extending.models.OpaqueModel)  # an address
 
 

@@ -1,8 +1,9 @@
-"""Decorators of compiled functions: `kernel` and `filling_kernel`, which Python calls, and for their parts `part` and
-`allocating_part`.
+"""Decorators of compiled functions: `kernel` and `filling_kernel`, and of their parts: `part`, `allocating_part`.
 
 Kernels assign arrays to slices and rows element by element: numba compiles the message about shapes that do not agree
-with each `a[i:j] = b`, which takes longer, 3 s, than most kernels.
+with each `a[i:j] = b`, which takes longer, 3 s, than most kernels. They assign to three variables at once at most: of
+four values, Python makes a tuple first, whose type numba compiles. A part is compiled once for the kernels that call it
+and once for the parts that do.
 """
 
 from __future__ import annotations

@@ -34,15 +34,22 @@ def add_product(a: Any, b: Any, c: Any) -> None:
         end = min(begin + BLOCK, terms)
         fours = end - (end - begin) % 4
         for i in range(0, rows - 3, 4):
-            c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
+            c0, c1 = c[i], c[i + 1]
+            c2, c3 = c[i + 2], c[i + 3]
             for k in range(begin, fours, 4):
-                a00, a01, a02, a03 = a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3]
-                a10, a11, a12, a13 = a[i + 1, k], a[i + 1, k + 1], a[i + 1, k + 2], a[i + 1, k + 3]
-                a20, a21, a22, a23 = a[i + 2, k], a[i + 2, k + 1], a[i + 2, k + 2], a[i + 2, k + 3]
-                a30, a31, a32, a33 = a[i + 3, k], a[i + 3, k + 1], a[i + 3, k + 2], a[i + 3, k + 3]
-                b0, b1, b2, b3 = b[k], b[k + 1], b[k + 2], b[k + 3]
+                a00, a01 = a[i, k], a[i, k + 1]
+                a02, a03 = a[i, k + 2], a[i, k + 3]
+                a10, a11 = a[i + 1, k], a[i + 1, k + 1]
+                a12, a13 = a[i + 1, k + 2], a[i + 1, k + 3]
+                a20, a21 = a[i + 2, k], a[i + 2, k + 1]
+                a22, a23 = a[i + 2, k + 2], a[i + 2, k + 3]
+                a30, a31 = a[i + 3, k], a[i + 3, k + 1]
+                a32, a33 = a[i + 3, k + 2], a[i + 3, k + 3]
+                b0, b1 = b[k], b[k + 1]
+                b2, b3 = b[k + 2], b[k + 3]
                 for j in range(columns):
-                    x0, x1, x2, x3 = b0[j], b1[j], b2[j], b3[j]
+                    x0, x1 = b0[j], b1[j]
+                    x2, x3 = b2[j], b3[j]
                     c0[j] = (((c0[j] + a00 * x0) + a01 * x1) + a02 * x2) + a03 * x3
                     c1[j] = (((c1[j] + a10 * x0) + a11 * x1) + a12 * x2) + a13 * x3
                     c2[j] = (((c2[j] + a20 * x0) + a21 * x1) + a22 * x2) + a23 * x3

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 PIECE = 1 << 22  # elements copied at a time from a file of blocks
 ASIDE = 1 << 26  # bytes of an array that is worth a file
-SHARE = 8  # a collection of blocks goes to a file when it takes more than 1/8 of the memory
+FRACTION = 8  # a collection of blocks goes to a file when it takes more than 1/8 of the memory
 
 
 class Workspace:
@@ -88,7 +88,7 @@ class Collection:
         self._blocks.append(np.ascontiguousarray(block, self._dtype))
         self._waiting += block.nbytes
         self.rows += len(block)
-        if self._waiting > self._workspace.memory // SHARE:
+        if self._waiting > self._workspace.memory // FRACTION:
             self._spill()
 
     def _spill(self) -> None:

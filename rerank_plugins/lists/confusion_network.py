@@ -106,11 +106,11 @@ class ConfusionNetwork:
         """The network of texts that are aligned in this order, with posteriors (false) or fixed costs (true)."""
         numbers = {word: i for i, word in enumerate(dict.fromkeys(word for words in texts for word in words))}
         coded = [np.array([numbers[word] for word in words], np.int32) for words in texts]
-        building = _Building(len(numbers), len(texts), fixed)
+        growing = _GrowingNetwork(len(numbers), len(texts), fixed)
         for text in order.tolist():
-            building.add(text, coded[text], float(weights[text]))
-        mass = building.mass[building.order]
-        choices = building.choices[:, building.order]
+            growing.add(text, coded[text], float(weights[text]))
+        mass = growing.mass[growing.order]
+        choices = growing.choices[:, growing.order]
         return cls(tuple(numbers), mass / weights.sum(), choices)
 
     def best(self) -> list[str]:
@@ -134,7 +134,7 @@ class ConfusionNetwork:
         return np.maximum(errors, 0.0)
 
 
-class _Building:
+class _GrowingNetwork:
     """A network that grows: slots are stored as they are made, and `order` has them from left to right."""
 
     def __init__(self, words: int, hypotheses: int, fixed: bool) -> None:
@@ -175,8 +175,8 @@ class _Building:
         """(words, slots) the costs of words in slots and (slots) of empty slots; a new slot costs 1."""
         mass = self.mass[self.order]
         if not self.fixed:
-            shares = mass / (self.total or 1.0)
-            return np.ascontiguousarray(1.0 - shares[:, words].T), 1.0 - shares[:, self.empty]
+            proportions = mass / (self.total or 1.0)
+            return np.ascontiguousarray(1.0 - proportions[:, words].T), 1.0 - proportions[:, self.empty]
         has_empty = mass[:, self.empty] > 0
         others = np.where(has_empty, SUBSTITUTED_EMPTY, SUBSTITUTION) / INSERTION
         skips: FloatArray = np.where(has_empty, SKIPPED_EMPTY, DELETION) / INSERTION
@@ -188,12 +188,12 @@ class Voting:
     """The votes for what each system has in each slot; all arrays are (systems, slots).
 
     `empty`        whether a system has ε in a slot
-    `shares`       N(w, i) / Ns of the system's w
+    `proportions`       N(w, i) / Ns of the system's w
     `confidences`  C(w, i) by its kind, without that of ε; no kinds where words have no confidences
     """
 
     empty: BoolArray
-    shares: FloatArray
+    proportions: FloatArray
     confidences: dict[ConfidenceKind, FloatArray]
 
     @classmethod
@@ -204,15 +204,15 @@ class Voting:
         empty = network.choices == len(network.words)
         same = network.choices[:, None, :] == network.choices[None, :, :]  # of a system, with the w of another one
         votes = np.einsum("stk,t->sk", same, weights)
-        shares = votes / weights.sum()
+        proportions = votes / weights.sum()
         if confidences is None:
-            return cls(empty, shares, {})
+            return cls(empty, proportions, {})
         own = np.zeros(empty.shape)
         for row, without, values in zip(own, empty, confidences, strict=True):
             row[~without] = values
         average = np.einsum("stk,t,tk->sk", same, weights, own) / votes
         highest = np.where(same, own[None, :, :], 0.0).max(axis=1)
-        return cls(empty, shares, {"avg": average, "max": highest})
+        return cls(empty, proportions, {"avg": average, "max": highest})
 
     def winners(self, alpha: FloatArray, null: FloatArray, kind: ConfidenceKind = "avg") -> LongArray:
         """(points, slots): the first system with what wins, for each pair of α and a null confidence (points).
@@ -220,7 +220,7 @@ class Voting:
         With α = 1, words need no confidences. Raises KeyError where α is lower and there are none.
         """
         alpha, null = alpha[:, None, None], null[:, None, None]
-        scores = alpha * self.shares
+        scores = alpha * self.proportions
         if self.confidences or (alpha < 1).any():
             scores = scores + (1 - alpha) * np.where(self.empty, null, self.confidences[kind])
         best = scores >= scores.max(axis=1, keepdims=True) - EQUAL

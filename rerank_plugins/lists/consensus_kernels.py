@@ -102,4 +102,4 @@ def add_posteriors(
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
                     value = mass[event[i]]
-                    sums[h, n] += math.log(max(value, 1e-300)) if log else value
+                    sums[h, n] += math.log(value if value > 1e-300 else 1e-300) if log else value

@@ -16,9 +16,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LongArray, NBestList, option
 
-EDIT = (
-    1 << 20
-)  # the cost of an edit; a substitution costs 1 more, which breaks ties, as sentences are shorter than this
+EDIT = 1 << 20  # the cost of an edit; a substitution costs 1 more, which breaks ties: sentences are shorter than this
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,8 @@ class MissingWordsModel:
         """(V) the relative frequency of each word, 0 for `<s>` and `</s>`."""
         counts = self.counts.astype(np.float64)
         counts[UNK + 1 : FIRST] = 0.0
-        shares: FloatArray = counts / max(counts.sum(), 1.0)
-        return shares
+        frequencies: FloatArray = counts / max(counts.sum(), 1.0)
+        return frequencies
 
     @property
     def candidates(self) -> int:

@@ -153,16 +153,9 @@ class _Tables:
 
 @filling_kernel
 def number_contexts(
-    contexts: Any,
-    owner: Any,
-    suffix: Any,
-    backoff: Any,
-    is_context: Any,
-    first: int,
-    numbers: Any,
-    level: Any,
+    contexts: Any, owner: Any, suffix: Any, backoff: Any, is_context: Any, first: int, numbers: Any, level: Any,
     events: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Fill in the contexts among the events in suffix order, and the context that follows each event.
 
     `suffix` are contexts from `first` on where `is_context`; `numbers` is zero for each of these contexts.

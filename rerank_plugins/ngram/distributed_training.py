@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 Opened = Callable[[Any], AbstractContextManager[tuple[str, Iterator[str]]]]
 
 
-class Share(Protocol):
+class Each(Protocol):
     """Does a task for each item on some machine, and gives the results in the order of the items."""
 
     def __call__(self, task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
@@ -194,21 +194,21 @@ def train_shards(
     settings: NgramSettings,
     *,
     workspace: Workspace,
-    share: Share,
+    each: Each,
     parts: int = 1,
     memory: int | None = None,
     progress: Callable[[str, int], None] = lambda stage, words: None,
 ) -> Trained:
     """Train on pieces of text, whose name and lines `opened` gives; the model equals that of `train` to the last byte.
 
-    The tasks that `share` does write to the folder of the workspace. Each has `memory` bytes, by default as much as the
+    The tasks that `each` does write to the folder of the workspace. Each has `memory` bytes, by default as much as the
     workspace; the events are cut into `parts` parts, or into as many as the memory requires. Raises as `train` does.
     """
     memory = memory or workspace.memory
     smoothing, prune = checked(settings)
     with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
-        read = share(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
+        read = each(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
         words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
         check_words(words)
         progress("vocabulary", words)
@@ -222,10 +222,10 @@ def train_shards(
         bounds = tuple(np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist())
         sizes = (len(vocabulary),) * settings.order
         progress("dealing", words)
-        share(Dealing(folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
+        each(Dealing(folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
         progress("counting n-grams", words)
         counting = Counting(folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
-        share(counting, range(len(bounds) - 1), "the counting of n-grams")
+        each(counting, range(len(bounds) - 1), "the counting of n-grams")
         for path in folder.glob("rows-*"):  # which no later round reads
             path.unlink()
         before = np.zeros(len(bounds), np.int64)

@@ -5,9 +5,9 @@ becomes α'. The relative entropy between the models with and without the n-gram
 
     D = -p(h) { p(x | h) [ln p(x | h') + ln α' - ln p(x | h)] + (1 - Σ_{y in h} p(y | h)) [ln α' - ln α] }
 
-and an n-gram is removed if its removal alone raises the perplexity of the training text by less than a share, e^D - 1.
-p(h) is the model's; that of `<s>` is p(</s>), as in SRILM. The highest order is pruned first. N-grams with which longer
-ones begin, or which are the end of the context of one, are kept. Finally all weights are computed anew, so that
+and an n-gram is removed if its removal alone raises the perplexity of the training text by less than a fraction, e^D -
+1. p(h) is the model's; that of `<s>` is p(</s>), as in SRILM. The highest order is pruned first. N-grams with which
+longer ones begin, or which are the end of the context of one, are kept. Finally all weights are computed anew, so that
 probabilities sum to one.
 """
 
@@ -27,7 +27,7 @@ LEAST = 1e-10  # probability that is left for words that were not seen in a cont
 
 
 def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
-    """The model without the n-grams whose removal raises the perplexity by less than this share (1e-8, for example).
+    """The model without the n-grams whose removal raises the perplexity by less than this fraction (1e-8, for example).
 
     Raises ModelError for stupid backoff, whose scores are no probabilities.
     """
@@ -46,8 +46,8 @@ def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
     new_contexts, new_events = contexts[kept_contexts], events[kept_events]
     numbers, before = np.cumsum(kept_contexts) - 1, np.concatenate([[0], np.cumsum(kept_events)])
     following = new_events["next"]
-    while len(lost := np.flatnonzero(~kept_contexts[following])):
-        following[lost] = contexts["parent"][following[lost]]
+    while len(pruned := np.flatnonzero(~kept_contexts[following])):
+        following[pruned] = contexts["parent"][following[pruned]]
     following[:] = numbers[following]
     new_contexts["parent"], new_contexts["events"] = numbers[new_contexts["parent"]], before[new_contexts["events"]]
     new_contexts[-1] = (0.0, 0, len(new_events), 0)

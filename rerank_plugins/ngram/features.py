@@ -75,6 +75,8 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
     model: Path | None = option(None, doc="model file, ARPA file or KenLM binary of the domain, in place of `lm`")
     general_model: Path | None = option(None, doc="the same of general text, in place of `general`")
 
+    components = ("total", "per_word")
+
     def __post_init__(self) -> None:
         for name, lm, file, path in (
             ("lm", self.lm, "model", self.model),
@@ -82,11 +84,6 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
         ):
             if (lm is None) == (path is None):
                 raise ValueError(f"give one of {name!r} (a language model's name) and {file!r} (a file)")
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`."""
-        return ("total", "per_word")
 
     @cached_property
     def _models(self) -> tuple[SentenceModel, SentenceModel]:

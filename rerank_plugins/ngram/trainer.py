@@ -44,7 +44,7 @@ class NgramTrainer(Trainer):
     prune_entropy: float = option(
         0.0,
         within="[0, ]",
-        metavar="SHARE",
+        metavar="FRACTION",
         doc="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.",
     )
     quantise: int | None = option(
@@ -77,7 +77,7 @@ class NgramTrainer(Trainer):
             pieces, opened = data.pieces()
             each, parts, memory = data.cluster
             trained = train_shards(
-                pieces, opened, settings, workspace=data.workspace, share=each, parts=parts, memory=memory,
+                pieces, opened, settings, workspace=data.workspace, each=each, parts=parts, memory=memory,
                 progress=data.progress,
             )  # fmt: skip
         else:

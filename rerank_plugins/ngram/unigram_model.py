@@ -37,6 +37,8 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
     )
 
+    components = ("total", "per_word")
+
     def __contains__(self, word: str) -> bool:
         return self._unigrams.look_up(word) is not None
 
@@ -44,11 +46,6 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         """Ln p of each word, `</s>` last."""
         ln, end = self.ln, self._unigrams.end
         return [np.array([*map(ln, sentence), end]) for sentence in sentences]
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total` and `per_word`."""
-        return ("total", "per_word")
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word, without `</s>`."""

@@ -54,6 +54,8 @@ class ReferentialLanguageModel(LanguageModel, PickledFields):
     beam: int = option(1000, doc="hypotheses kept after each word; 0: all")
     depth: int = option(6, doc="levels of a hypothesis: the depth of embedding")
 
+    components = ("total", "per_word", "referent")
+
     def __post_init__(self) -> None:
         if self.beam < 0:
             raise ValueError(f"beam is {self.beam}, wanted 1 or more hypotheses, or 0 for all")
@@ -68,11 +70,6 @@ class ReferentialLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.referential.world_file import files_of_world
 
         return tuple(files_of_world(self.world))
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word`, `referent`."""
-        return ("total", "per_word", "referent")
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, 1 where a referent remains and else 0."""

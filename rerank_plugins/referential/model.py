@@ -84,10 +84,10 @@ class ReferentialModel:
                 if stack not in best or score > best[stack][0]:
                     best[stack] = score, row
         if not values:
-            share = UNPARSED - math.log(max(1, len(self.transitions.states.words)))
+            ln_p = UNPARSED - math.log(max(1, len(self.transitions.states.words)))
             rows = np.arange(len(state), dtype=np.int64)
-            kept = state.best + share
-            return share, Beam(state.stacks, state.values, kept, rows, state, word, state.length + 1, state.unread + 1)
+            kept = state.best + ln_p
+            return ln_p, Beam(state.stacks, state.values, kept, rows, state, word, state.length + 1, state.unread + 1)
         total = sum(values.values())
         ranked = sorted(values, key=lambda stack: (-best[stack][0] if self.viterbi else -values[stack], stack))
         if self.beam:

@@ -83,10 +83,6 @@ class SetTable:
             return EMPTY
         return a if b == EMPTY else self._combined(a, b, wanted=False)
 
-    def contains(self, number: int, individual: int) -> bool:
-        """Whether the individual is a member of the set."""
-        return bool(self._present(number, np.array([individual]))[0])
-
     def _combined(self, a: int, b: int, *, wanted: bool) -> int:
         """The members of `a` that `b` has (`wanted`) or has not."""
         if wanted and self._counts[a] > self._counts[b]:

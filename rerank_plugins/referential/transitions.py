@@ -230,9 +230,9 @@ class Transitions:
         choices = description.choices(above, category)
         for label, expressions in description.expressions(category).items():
             weight, referent = choices.labels[label]
-            for expression, share in expressions if weight else ():
+            for expression, proportion in expressions if weight else ():
                 initial = states.initial[id(expression)]
-                part = p * weight / choices.total * share / len(initial)
+                part = p * weight / choices.total * proportion / len(initial)
                 for state in initial:
                     yield from self._entered((*stack, referent, state), part, word)
         for expression in states.grammar.by_category[category] if choices.arcs else ():

@@ -21,12 +21,11 @@ A table of comma-separated (.csv) or tab-separated values (.tsv) has a header, a
                  `CONTAIN:relation` (individuals separated by `;`)
     relation     the tuples of the relation `name`, an argument a column; the header names the arguments
 
-Reads world models in RDF and OWL with rdflib (the extra `rdf`).
-
-A resource that has a type, and is itself no class or property, is an individual; so is every subject or object of an
-object property. Its types and all their superclasses (rdfs:subClassOf) are its properties; a property of resources is a
-relation with two arguments; one with numbers is a measure. Names are what follows the last `#` or `/`. Functors, which
-RDF has no words for, are given by a TOML file that names the graph.
+Graphs in RDF and OWL are read by rdflib (the extra `rdf`). A resource that has a type, and is itself no class or
+property, is an individual; so is every subject or object of an object property. Its types and all their superclasses
+(rdfs:subClassOf) are its properties; a property of resources is a relation with two arguments; one with numbers is a
+measure. Names are what follows the last `#` or `/`. Functors, which RDF has no words for, are given by a TOML file that
+names the graph.
 """
 
 from __future__ import annotations
@@ -134,9 +133,13 @@ TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0":
 Row = tuple[list[str], Where]
 
 
+def _line(path: Path, number: int) -> tuple[str, int]:
+    return str(path), number
+
+
 def read_table(path: Path, holds: str, name: str, facts: Facts, named: Where | None = None) -> None:
     """Add the facts of a table. Raises FormatError with the line; `named` is where another file names this one."""
-    named = named or partial(_at, str(path), None)
+    named = named or (lambda: (str(path), None))
     if holds not in HOLDS:
         raise at_fault(named, f"a table holds {holds!r}{suggestion(holds, HOLDS)}")
     if holds == "relation" and not name:
@@ -197,7 +200,7 @@ def _rows(path: Path, named: Where) -> Iterator[Row]:
             reader = csv.reader(lines, delimiter=TABLES.get(path.suffix, ","))
             width = 0
             for row in reader:
-                cells, where = [cell.strip() for cell in row], partial(_at, str(path), reader.line_num)
+                cells, where = [cell.strip() for cell in row], partial(_line, path, reader.line_num)
                 if not any(cells):
                     continue
                 width = width or len(cells)
@@ -206,10 +209,6 @@ def _rows(path: Path, named: Where) -> Iterator[Row]:
                 yield cells, where
     except csv.Error as error:
         raise FormatError(f"not CSV: {error}", path=str(path), line=reader.line_num) from None
-
-
-def _at(path: str, line: int | None) -> tuple[str, int | None]:
-    return path, line
 
 
 KEYS = ("individuals", "property", "relation", "measure", "functor", "taxonomy", "table", "graph")
@@ -234,7 +233,7 @@ def files_of_world(path: Path) -> list[Path]:
         table = read_json(text) if path.suffix == ".json" else read_toml_table(text)
         names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
         return [path.parent / name for name in names]
-    except (FormatError, *DAMAGE):  # `read_world` says what is wrong
+    except (FormatError, *DAMAGE):  # `read_world` raises the error
         return []
 
 
@@ -260,13 +259,9 @@ class _Reader:
     def __init__(self, path: Path, text: str, facts: Facts) -> None:
         self.path, self.text, self.facts = path, text, facts
 
-    def place(self, *words: str) -> tuple[str, int]:
-        """The file, and the line on which the words are found, each at or after the one before it."""
-        return str(self.path), line_of(self.text, words)
-
     def at(self, *words: str) -> Where:
-        """A function that returns that position."""
-        return partial(self.place, *words)
+        """The file, and the line on which the words are found, each at or after the one before it."""
+        return lambda: (str(self.path), line_of(self.text, words))
 
     def wanted(self, value: Any, kind: type, what: str, *words: str) -> Any:
         """The value. Raises FormatError if it is of another kind, or a list with anything but strings."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.charts.rules import ROOT
 from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.vector_rules import VectorRules
 
@@ -69,36 +69,41 @@ class Kept(NamedTuple):
     """The categories that the coarse grammar leaves of a sentence, and the symbols of these that fit.
 
     The categories of cell c are starts[c] to starts[c + 1] of `groups`. `allowed` (categories of all cells, W) are sets
-    of symbols. `runs` (2, categories of all cells): the first item of each, and the one after the last.
+    of symbols; it is empty, and so is `kept`, if nothing is pruned. `ways` (1) is the number of rules between kept
+    categories over adjacent spans, unary rules included.
     """
 
     kept: BoolArray  # (cells, G)
     starts: IntArray
     groups: IntArray
     allowed: NDArray[np.uint64]
-    runs: IntArray
+    ways: LongArray
 
 
 def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
-    """The categories that are `kept` (cells, G) of n words; None if ROOT is not kept over all words."""
+    """The categories that are `kept` (cells, G) of n words, bundled; None if ROOT is not kept over all words."""
+    if not n or not kept[-1, rules.group[ROOT]]:
+        return None
     starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
     groups = np.nonzero(kept)[1].astype(np.int32)
     allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
-    if not allow(rules, sets, n, kept, starts, groups, allowed):
-        return None
-    return Kept(kept, starts, groups, allowed, np.empty((2, len(groups)), np.int32))
+    left = bundled(Kept(kept, starts, groups, allowed, np.zeros(1, np.int64)))
+    allow(rules, sets, n, left)
+    return left
+
+
+def every_category(cells: int, groups: int) -> Kept:
+    """All categories in so many cells, with all their symbols, bundled."""
+    nothing, none, starts = np.zeros((0, groups), np.bool_), np.zeros((0, 1), np.uint64), np.arange(cells + 1) * groups
+    every = np.tile(np.arange(groups, dtype=np.int32), cells)
+    return bundled(Kept(nothing, starts.astype(np.int32), every, none, np.zeros(1, np.int64)))
 
 
 @filling_kernel
-def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
-    """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
-
-    The result is false if ROOT is not kept over all words.
-    """
-    integers = allowed.shape[1]
-    last = len(kept) - 1
-    if not kept[last, rules.group[ROOT]]:
-        return False
+def allow(rules: Any, sets: Any, n: int, left: Kept) -> None:
+    """Add the symbols that fit what is kept to the sets of `left`, which are empty before, and count the ways."""
+    kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed
+    integers, last, ways = allowed.shape[1], len(kept) - 1, 0
     for place in range(starts[last], starts[last + 1]):
         if groups[place] == rules.group[ROOT]:
             allowed[place, 0] = 1  # the first symbol of its category
@@ -111,17 +116,19 @@ def allow(rules: Any, sets: Any, n: int, kept: Any, starts: Any, groups: Any, al
                 for two in range(starts[cell], starts[cell + 1]):
                     pair = sets.over[groups[one], groups[two]]
                     if pair >= 0:
+                        ways += 1
                         for w in range(integers):
                             allowed[two, w] |= sets.only[pair, w]
             for k in range(i + 1, i + width):
-                left, right = cell_number(i, k, n), cell_number(k, i + width, n)
-                for one in range(starts[left], starts[left + 1]):
-                    for two in range(starts[right], starts[right + 1]):
+                first, second = cell_number(i, k, n), cell_number(k, i + width, n)
+                for one in range(starts[first], starts[first + 1]):
+                    for two in range(starts[second], starts[second + 1]):
                         couple = rules.couples[groups[one], groups[two]]
                         if couple >= 0:
                             for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
                                 if kept[cell, rules.couple_parents[triple]]:
+                                    ways += 1
                                     for w in range(integers):
                                         allowed[one, w] |= sets.left[triple, w]
                                         allowed[two, w] |= sets.right[triple, w]
-    return True
+    left.ways[0] = ways

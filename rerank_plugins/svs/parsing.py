@@ -3,11 +3,10 @@
 1. Inside and outside by the model projected onto plain categories: the mean probability of its rules, symbols and
    concepts weighted by π(lci), eq. 13. A symbol is kept over a span if its category's expected count exceeds
    `threshold`, which is ten times as high in sentences of more than LONG words; if no tree is left, it is lowered.
-2. The best vectors of the symbols that fit (best_vectors.py); for the other decoder, first the expected counts of rules
-   in all trees that are left (item_forest.py, max_rule.py).
+2. The best vectors of the symbols that fit (vector_chart.py); for the other decoder, first the expected counts of rules
+   in all trees that are left (max_rule.py).
 
-With a threshold of 0 nothing is pruned, as in the paper, and best vectors fill a chart (chart.py) in which sentences
-share cells over the same words.
+With a threshold of 0 nothing is pruned, as in the paper, and sentences share cells over the same words.
 """
 
 from __future__ import annotations
@@ -26,17 +25,13 @@ from rerank_plugins.kit.charts.outside import expected_nodes
 from rerank_plugins.kit.charts.rules import compile_rules as compile_coarse
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.best_vectors import NO_ROOM, candidates, fill_kept
-from rerank_plugins.svs.chart import VectorChart, compose_items
 from rerank_plugins.svs.fitting_symbols import kept_categories, symbol_sets
-from rerank_plugins.svs.item_forest import FULL, build, make_forest
-from rerank_plugins.svs.max_rule import Expected, PlainRules, best_categories, expect_rules, plain_rules, sum_vectors
+from rerank_plugins.svs.max_rule import max_rule_categories, plain_rules
 from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.vector_cells import make_heap
-from rerank_plugins.svs.vector_rules import VectorRules, compile_rules
-from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree
+from rerank_plugins.svs.vector_chart import VectorChart, fill_best, fill_sums
+from rerank_plugins.svs.vector_rules import compile_rules
+from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree, vectors_of
 
-ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
 LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 THRESHOLD = 1e-4
 LONG = 60  # words
@@ -44,74 +39,6 @@ LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; i
 LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
 Decoder = Literal["vector", "mbr"]
 T = TypeVar("T")
-
-
-class PrunedChart:
-    """The best vectors of one sentence after another, or its forest.
-
-    `top` is the item of ROOT over all words, -1 if there is none. The cells of `heap` are those of the sentence, in the
-    order of `cell_number`.
-    """
-
-    def __init__(self, rules: VectorRules) -> None:
-        self.rules, self.concepts = rules, rules.transfer.shape[1]
-        self._sets = symbol_sets(rules)
-        self.words = np.zeros(0, np.int32)
-        self.top = -1
-        self.forest = make_forest(0, ITEMS, PAIRS)
-        self._make_room(0, ITEMS)
-        self.rule, self.count = np.empty(COUNTS, np.int32), np.empty(COUNTS)
-
-    def build(self, words: IntArray, kept: BoolArray) -> bool:
-        """Fill the forest from the categories that are `kept` (cells, G); return whether there is a tree."""
-        self.words, self.top = words, -1
-        items, pairs = len(self.forest.symbol), len(self.forest.pair)
-        while True:
-            if len(self.forest.starts) != len(kept) + 1 or items > len(self.forest.symbol):
-                self.forest = make_forest(len(words), items, pairs)
-            top = build(self.rules, words, kept, self.forest)
-            if top != FULL:
-                break
-            items, pairs = 2 * items, 2 * pairs
-        self.top = top if top < self.forest.starts[-1] else -1
-        return self.top >= 0
-
-    def expected(self, plain: PlainRules) -> Expected | None:
-        """The expected counts of plain rules in the forest; None if it has no tree with a probability above 0."""
-        n, (cells, items) = len(self.words), (len(self.forest.starts) - 1, int(self.forest.starts[-1]))
-        power, cell_of, vector = np.empty(cells, np.int32), np.empty(items, np.int32), np.zeros((items, self.concepts))
-        if self.top < 0:
-            return None
-        sum_vectors(self.rules, self.words, self.forest, power, cell_of, vector)
-        if vector[self.top, 0] == 0.0:
-            return None
-        tags, chains, binary = (np.empty((rows, 2), np.int64) for rows in (cells, cells, n * (n * n - 1) // 6))
-        while True:
-            expected = Expected(tags, chains, binary, self.rule, self.count)
-            parts = (self.words, self.forest, self.top, power, cell_of, vector)
-            if expect_rules(self.rules, plain, *parts, expected) != FULL:
-                return expected
-            self.rule, self.count = np.empty(2 * len(self.rule), np.int32), np.empty(2 * len(self.rule))
-
-    def fill(self, words: IntArray, kept: BoolArray) -> bool:
-        """Fill the best vectors; return whether there is a tree."""
-        self.words, self.top = words, -1
-        categories = kept_categories(self.rules, self._sets, len(words), kept) if len(words) else None
-        if categories is None:
-            return False
-        if len(self.heap.begin) < len(kept):
-            self._make_room(2 * len(kept), len(self.heap.symbol))
-        while True:
-            top = fill_kept(self.rules, self._sets, words, *categories, self.heap, self._candidates)
-            if top != NO_ROOM:
-                break
-            self._make_room(len(kept), 2 * len(self.heap.symbol))
-        self.top = int(top)
-        return self.top >= 0
-
-    def _make_room(self, cells: int, items: int) -> None:
-        self.heap = make_heap(cells, items, self.concepts)
-        self._candidates = candidates(items, len(self.rules.relation), self.concepts)
 
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
@@ -139,14 +66,14 @@ class SvsParser:
         self.coarse, self.group = coarse_grammar(model)
         self.rules = compile_rules(model, self.group)
         self.coarse_chart = Chart(compile_coarse(self.coarse.rules))
-        self.chart = VectorChart(self.rules, summed=False)
-        self.pruned = PrunedChart(self.rules)
-        self.sums = VectorChart(self.rules, summed=True)
+        self._sets = symbol_sets(self.rules)
+        self.chart = VectorChart(self.rules, self._sets, fill_best)
+        self.sums = VectorChart(self.rules, self._sets, fill_sums)
         names = [model.categories[number] for number in model.category]
         phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
         between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]
         self.tables = Tables(self.rules, phrases, between)
-        self._plain = plain_rules(self.rules, self.group, between)
+        self._plain = plain_rules(self.rules, between)
 
     def parse(self, sentence: Sentence) -> VectorTree | None:
         """The best tree; None if the model has none, and for an empty sentence."""
@@ -165,14 +92,13 @@ class SvsParser:
         distinct = [sentence for sentence in results if sentence]
         for place in sharing_order(distinct):
             words = self.model.lexicon.ids(distinct[place])
-            chart = self._chart(words)
-            if chart.top >= 0:
-                root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
+            if self._fill(words):
+                root = ChartNode(self.tables, self.chart.heap, self.chart.top, 0)
                 results[distinct[place]] = read(distinct[place], root)
         return [results[tuple(sentence)] for sentence in sentences]
 
-    def _chart(self, words: IntArray) -> PrunedChart | VectorChart:
-        """The filled chart of a sentence; the threshold is lowered until there is a tree."""
+    def _fill(self, words: IntArray) -> bool:
+        """Fill the chart of a sentence, with a threshold that is lowered until there is a tree; return whether."""
         lowest = LOWEST if len(words) > EXACT else 0.0
         threshold, lower = max(self.threshold, lowest), LOWER
         if len(words) > LONG:
@@ -181,9 +107,8 @@ class SvsParser:
             self.coarse_chart.fill(words)
         while True:
             kept = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold if threshold else None
-            chart = self._filled(words, kept)
-            if chart.top >= 0 or threshold == lowest:
-                return chart
+            if (found := self._decoded(words, kept)) or threshold == lowest:
+                return found
             threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
@@ -191,64 +116,47 @@ class SvsParser:
         self.sums.fill(self.model.lexicon.ids(sentence))
         return self.sums.log_probability()
 
-    def _filled(self, words: IntArray, kept: BoolArray | None) -> PrunedChart | VectorChart:
-        """The chart over the kept categories, filled as the decoder requires; its `top` is -1 if there is no tree."""
+    def _decoded(self, words: IntArray, kept: BoolArray | None) -> bool:
+        """Fill the chart with what the decoder chooses from the kept categories; return whether there is a tree."""
         if self.decoder == "mbr":
             if kept is None:
                 kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.coarse.symbols)), np.bool_)
             chosen = self._most_expected(words, kept)
-            if chosen is None or self.pruned.fill(words, chosen):
-                return self.pruned
-        if kept is None:
-            self.chart.fill(words)
-            return self.chart
-        self.pruned.fill(words, kept)
-        return self.pruned
+            if chosen is None or self._pruned(words, chosen):
+                return chosen is not None
+        return self.chart.fill(words) if kept is None else self._pruned(words, kept)
+
+    def _pruned(self, words: IntArray, kept: BoolArray) -> bool:
+        categories = kept_categories(self.rules, self._sets, len(words), kept)
+        return categories is not None and self.chart.fill(words, categories)
 
     def _most_expected(self, words: IntArray, kept: BoolArray) -> BoolArray | None:
         """(cells, G) the kept categories that are in the max-rule tree; None if there is no tree."""
-        expected = self.pruned.expected(self._plain) if self.pruned.build(words, kept) else None
-        if expected is None:
-            self.pruned.top = -1
+        categories = kept_categories(self.rules, self._sets, len(words), kept)
+        if categories is None or not self.sums.fill(words, categories):
             return None
-        return best_categories(self._plain, expected, len(words), len(self.coarse.symbols))
+        return max_rule_categories(self._plain, self.sums, categories)
 
     def vector_tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
         """The tree below the root that `read_all` has found. There is no recursion, because trees are deep."""
-        heap = root.heap
-        items, begins = [root.item], [0]
-        # The items of the tree, parents before their children; `children` has the positions of each item's children.
-        children: list[range] = []
-        for item, begin in zip(items, begins, strict=False):  # both lists grow in the loop
-            below = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]
-            children.append(range(len(items), len(items) + len(below)))
-            items += below
-            begins += [begin, begin + int(heap.width[heap.cell[below[0]]])][: len(below)] if below else []
-        # Their vectors e (eq. 4), recomputed from rules and children, and scaled to sums of one.
-        chosen = np.array(items, np.int32)
-        e = np.empty((len(items), self.model.concepts))
-        compose_items(self.rules, heap, chosen, root.words[begins], e)
-        symbols, rules, widths = (
-            array.tolist() for array in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
-        )
-        scales = heap.power[heap.cell[chosen]] * math.log(2)
+        found, children = [root], list[range]()  # parents before their children, whose positions are in `children`
+        for node in found:  # it grows in the loop
+            children.append(range(len(found), len(found) + len(node.children)))
+            found += node.children
+        symbols = [node.symbol for node in found]
+        # Their vectors e (eq. 4), scaled to sums of one.
+        e, powers = vectors_of(self.rules, root.heap, np.array([node.item for node in found]))
+        scales = powers * math.log(2)
         totals = e.sum(axis=1)
         vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
         with np.errstate(divide="ignore"):  # all concepts of a word may have prior 0 with its tag
             log_probabilities = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
         # The constituents, children before their parents.
-        nodes: list[VectorTree] = [None] * len(items)  # type: ignore[list-item]
-        for place in range(len(items) - 1, -1, -1):
-            symbol, rule, begin = symbols[place], rules[place], begins[place]
-            nodes_below = tuple(nodes[child] for child in children[place])
+        nodes: list[VectorTree] = [None] * len(found)  # type: ignore[list-item]
+        for place in range(len(found) - 1, -1, -1):
+            node, below = found[place], tuple(nodes[child] for child in children[place])
             nodes[place] = VectorTree(
-                self.model.symbols[symbol],
-                (*self.tables.phrases[symbol], *(self.tables.between[-2 - rule] if rule <= -2 else ())),
-                (begin, begin + widths[place]),
-                nodes_below,
-                "" if nodes_below else sentence[begin],
-                vectors[place],
-                log_totals[place],
-                log_probabilities[place],
-            )
+                self.model.symbols[node.symbol], node.phrases, node.span, below, "" if below else sentence[node.begin],
+                vectors[place], log_totals[place], log_probabilities[place],
+            )  # fmt: skip
         return nodes[0]

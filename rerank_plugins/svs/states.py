@@ -9,6 +9,8 @@ becomes one rule, and the labels that it passes over are stored with the tree. R
 annotated ones, rare relations by MOD. A category is `VP-U-FIN`, its name in the treebank, then marks; -U, of a phrase
 with a single child, is never removed. A node that binarisation adds is `@VP-FIN:VBD-BE|PP`: phrase, head, last
 sibling.
+
+Of trees made from dependencies, the relation of a modifier is that of the treebank: MOD:nsubj.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from rerank_plugins.constituency import annotation
 from rerank_plugins.constituency.annotation import VERBS, Annotation, annotate
 from rerank_plugins.constituency.treebank_grammar import ROOT_LABEL, Forest, plant
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads, is_projection
 from rerank_plugins.kit.trees.treebank_cleaning import category, split_label
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
@@ -223,7 +225,12 @@ def binarised(tree: Tree, rules: HeadRules) -> StateTree:
             labels = [child.label for child in children]
             head = rules.head(node.label, labels)
             context = f"{MODIFIER}:{category(node.label)}"
-            roles = [HEAD if i == head else context + "<>"[i > head] for i in range(len(children))]
+            roles = [
+                HEAD if i == head
+                else f"{MODIFIER}:{category(child.label).partition('.')[2]}" if is_projection(category(child.label))
+                else context + "<>"[i > head]
+                for i, child in enumerate(children)
+            ]  # fmt: skip
             todo += [(child, role) for child, role in zip(reversed(children), reversed(roles), strict=True)]
         elif children:
             todo.append((children[0], HEAD))

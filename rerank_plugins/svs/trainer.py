@@ -45,11 +45,11 @@ class SvsTrainer(TreebankTrainer):
         50.0, within="[0, ]", doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior."
     )
     head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of the same kind of prior on P_H.")
-    annotations: str = option(
-        "klein-manning",
+    annotations: str | None = option(
+        None,
         metavar="NAMES",
         doc="State splits: klein-manning, or some of its splits; transitive and frame annotate verbs with their "
-        "arguments.",
+        "arguments. Default: klein-manning for English trees in brackets, none for others.",
     )
     rare: int = option(
         20,
@@ -66,13 +66,19 @@ class SvsTrainer(TreebankTrainer):
         from rerank_plugins.svs.states import named
         from rerank_plugins.svs.training import SvsSettings
 
-        names = tuple(name.strip() for name in self.annotations.split(",") if name.strip())
+        self.check_heads(data, "svs")
+        chosen = self.annotations
+        if chosen is None:
+            chosen = "klein-manning" if self.has_english_labels(data) else ""
+        names = self.named_annotations(data, chosen)
         named(names)
         clustering = Clustering(
             self.concepts, self.iterations, self.restarts, data.seed, rule_prior=self.rule_prior,
             head_prior=self.head_prior,
         )  # fmt: skip
-        settings = SvsSettings(self.language, names, self.rare, self.headwords, self.lexicalised, clustering)
+        settings = SvsSettings(
+            self.language, names, self.rare, self.headwords, self.lexicalised, clustering, self.unknown
+        )
         model = self._model(data, settings)
 
         def evaluate(paths: Iterable[Path]) -> str:

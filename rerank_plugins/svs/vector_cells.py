@@ -30,23 +30,28 @@ class Heap(NamedTuple):
     width: IntArray  # (cells) number of words that the cell spans
     symbol: IntArray  # (items)
     cell: IntArray  # (items)
+    bits: IntArray  # (items) the number of the symbol in its category, by which the items of a cell are sorted
     rule: IntArray  # (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
-    # left, right: (items) items of the children, -1 where there is none
+    # left, right: (items) items of the children, -1 where there is none; `right` of EMISSION is an entry of the lexicon
     left: IntArray
     right: IntArray
+    # the items of cell c by category: runs[s] to runs[runs_end[c]], where s is the first of its categories (`Kept`)
+    runs_end: IntArray  # (cells)
+    runs: IntArray  # (categories of all cells, 3) the first item, the one after the last, and the category
     vector: FloatArray  # (items, K) L e: the item's vector, transferred to the concepts of the constituent above
 
 
-def make_heap(cells: int, items: int, concepts: int) -> Heap:
-    """An empty heap with room for this many cells and items, bundled."""
-    begin, end, power, width = np.full((4, cells), NEW, np.int32)
-    symbol, cell, rule, left, right = np.empty((5, items), np.int32)
-    return bundled(Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts))))
+def make_heap(cells: int, items: int, concepts: int, categories: int) -> Heap:
+    """An empty heap with room for this many items, and cells of so many categories, bundled."""
+    begin, end, power, width, runs_end = np.full((5, cells), NEW, np.int32)
+    symbol, cell, bits, rule, left, right = np.empty((6, items), np.int32)
+    runs, vector = np.empty((cells * categories, 3), np.int32), np.empty((items, concepts))
+    return bundled(Heap(begin, end, power, width, symbol, cell, bits, rule, left, right, runs_end, runs, vector))
 
 
-def enlarged(heap: Heap, cells: int, items: int) -> Heap:
+def enlarged(heap: Heap, cells: int, items: int, categories: int) -> Heap:
     """A copy of the heap with room for at least this many cells and items."""
-    larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
+    larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1], categories)
     new: Any
     old: Any
     for new, old in zip(larger, heap, strict=True):
@@ -55,22 +60,14 @@ def enlarged(heap: Heap, cells: int, items: int) -> Heap:
 
 
 @part
-def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
-    """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 if there are none."""
-    lowest = HIGHEST
-    for k in range(i + 1, j):
-        left, right = cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
-        if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
-            lowest = min(lowest, heap.power[left] + heap.power[right])
-    return 0 if lowest == HIGHEST else lowest
+def lowest_power(powers: Any, cells: Any, i: int, j: int, n: int) -> int:
+    """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 for a word.
 
-
-@part
-def lowest_power(powers: Any, i: int, j: int, n: int) -> int:
-    """The same where cells without vectors have the power HIGHEST; 0 for a word, and HIGHEST if there are none."""
+    HIGHEST is the power of a cell without vectors, and the result if there are no products.
+    """
     lowest = 0 if j == i + 1 else HIGHEST
     for k in range(i + 1, j):
-        left, right = powers[cell_number(i, k, n)], powers[cell_number(k, j, n)]
+        left, right = powers[cells[cell_number(i, k, n)]], powers[cells[cell_number(k, j, n)]]
         if left < HIGHEST and right < HIGHEST:
             lowest = min(lowest, left + right)
     return lowest
@@ -97,14 +94,3 @@ def normalise(vector: Any, begin: int, end: int) -> int:
         for c in range(vector.shape[1]):
             vector[item, c] *= factor
     return power
-
-
-@part
-def close_cell(heap: Any, cell: int, end: int, where: Any) -> None:
-    """Let a cell end with the item before `end`: take its items out of `where`, and normalise its vectors."""
-    heap.end[cell] = end
-    for item in range(heap.begin[cell], end):
-        where[heap.symbol[item]] = -1
-    power = normalise(heap.vector, heap.begin[cell], end)
-    if power < HIGHEST:
-        heap.power[cell] += power

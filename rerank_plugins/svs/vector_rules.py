@@ -3,7 +3,7 @@
 Rules are grouped by their pair of children, because all rules over a pair (α, β) share the elementwise product
 (L e_α) · (L e_β). The vector of a rule is its product with P_M, and the criterion of eq. 8, aᵀe, is its dot product
 with P_M times the prior. A symbol with unary rules is never a unary child, so a cell is filled in one pass: first the
-symbols without unary rules (level 0), then those with unary rules (level 1).
+symbols without unary rules, then those with unary rules.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.charts.rules import ROOT
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.svs.model import SvsModel
 
 
@@ -25,8 +25,6 @@ class VectorRules(NamedTuple):
     """
 
     group: IntArray  # (S) the number of each symbol's plain category (parsing.py)
-    # (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
-    pair_starts: IntArray
     members: IntArray  # (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
     member_starts: IntArray
     # (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none; block b has the
@@ -38,7 +36,7 @@ class VectorRules(NamedTuple):
     couples: IntArray
     couple_starts: IntArray
     couple_parents: IntArray
-    pair_right: IntArray
+    pair_right: IntArray  # (P)
     rule_starts: IntArray  # (P + 1) rules of a pair
     # parent, left, right: (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
     parent: IntArray
@@ -46,10 +44,7 @@ class VectorRules(NamedTuple):
     right: IntArray
     p: FloatArray
     weight: FloatArray
-    # (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
-    levels: IntArray
-    symbols: IntArray
-    chained: BoolArray
+    chained: BoolArray  # (S) whether a symbol has unary rules
     # above, below: (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
     above: IntArray
     below: IntArray
@@ -90,7 +85,6 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     chains = np.argsort(below, kind="stable")
     rules = VectorRules(
         group,
-        np.searchsorted(pair_left, np.arange(size + 1)).astype(np.int32),
         np.argsort(group, kind="stable").astype(np.int32),
         np.searchsorted(np.sort(group), np.arange(groups + 1)).astype(np.int32),
         blocks,
@@ -105,8 +99,6 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         right.astype(np.int32),
         np.ascontiguousarray(model.binary_p[order]),
         model.binary_p[order] * prior[parent],
-        np.array([0, size - chained.sum(), size], np.int32),
-        np.argsort(chained, kind="stable").astype(np.int32),
         chained,
         np.ascontiguousarray(above),
         np.ascontiguousarray(below),

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, Tree
-from rerank_plugins.svs.chart import EMISSION
 from rerank_plugins.svs.vector_cells import Heap
 from rerank_plugins.svs.vector_rules import VectorRules
+from rerank_plugins.svs.vector_semirings import EMISSION
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,18 @@ class Tables:
 class ChartNode:
     """A constituent as in vector_tree.py, but valid only until the chart is filled again.
 
-    `item` is its item in `heap`, `begin` its first word and `words` (n) the numbers of the sentence's words.
+    `item` is its item in `heap`, and `begin` its first word.
     """
 
     tables: Tables
     heap: Heap
-    words: IntArray
     item: int
     begin: int
+
+    @property
+    def symbol(self) -> int:
+        """The number of its symbol lc."""
+        return int(self.heap.symbol[self.item])
 
     @property
     def span(self) -> tuple[int, int]:
@@ -49,7 +53,7 @@ class ChartNode:
         """Its labels in the treebank's form of the tree, topmost first: none if binarisation added it."""
         rule = int(self.heap.rule[self.item])
         below = self.tables.between[-2 - rule] if rule <= -2 else ()
-        return (*self.tables.phrases[int(self.heap.symbol[self.item])], *below)
+        return (*self.tables.phrases[self.symbol], *below)
 
     @cached_property
     def children(self) -> tuple[ChartNode, ...]:
@@ -57,22 +61,30 @@ class ChartNode:
         left, right = int(self.heap.left[self.item]), int(self.heap.right[self.item])
         if left < 0:
             return ()
-        one = ChartNode(self.tables, self.heap, self.words, left, self.begin)
-        return (one,) if right < 0 else (one, ChartNode(self.tables, self.heap, self.words, right, one.span[1]))
+        one = ChartNode(self.tables, self.heap, left, self.begin)
+        return (one,) if right < 0 else (one, ChartNode(self.tables, self.heap, right, one.span[1]))
 
     @property
     def vector(self) -> FloatArray:
         """(K) e_γ times a power of two, by eq. 4."""
         rules, heap, rule = self.tables.rules, self.heap, int(self.heap.rule[self.item])
         if rule == EMISSION:
-            word = self.words[self.begin]
-            entries = slice(rules.words[word], rules.words[word + 1])
-            which = np.searchsorted(rules.word_symbol[entries], heap.symbol[self.item])
-            return np.asarray(rules.word_p[entries][which], np.float64)
+            return np.asarray(rules.word_p[heap.right[self.item]], np.float64)
         if rule < 0:
             return np.asarray(rules.chain_p[-2 - rule] * heap.vector[heap.left[self.item]], np.float64)
         both = heap.vector[heap.left[self.item]] * heap.vector[heap.right[self.item]]
         return np.asarray(rules.p[rule] * both, np.float64)
+
+
+def vectors_of(rules: VectorRules, heap: Heap, items: IntArray) -> tuple[FloatArray, IntArray]:
+    """(n, K) e_γ of items in trees times powers of two, by eq. 4, and (n) these powers."""
+    rule, x, y = heap.rule[items], heap.left[items], heap.right[items]
+    two, one = rule >= 0, rule < EMISSION
+    e = rules.word_p[np.where(rule == EMISSION, y, 0)]
+    e[two] = rules.p[rule[two]] * heap.vector[x[two]] * heap.vector[y[two]]
+    e[one] = rules.chain_p[-2 - rule[one]] * heap.vector[x[one]]
+    below_left, below_right = (heap.power[heap.cell[each]] for each in (np.maximum(x, 0), np.where(two, y, 0)))
+    return e, np.where(rule == EMISSION, 0, below_left) + np.where(two, below_right, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

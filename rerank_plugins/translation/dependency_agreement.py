@@ -109,8 +109,8 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         linked, agree, labelled, turned, crossings = counts.T
         if source_tree is None:
             agree = labelled = turned = crossings = np.zeros_like(linked)
-        shares = np.stack([agree, agree + turned, labelled], axis=1) / np.maximum(linked, 1)[:, None]
-        values[:, :3] = shares
+        proportions = np.stack([agree, agree + turned, labelled], axis=1) / np.maximum(linked, 1)[:, None]
+        values[:, :3] = proportions
         values[:, 3] = agree + turned - linked
         values[:, 4] = -crossings
         values[:, 5] = linked - sizes

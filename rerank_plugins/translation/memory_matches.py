@@ -16,7 +16,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 if TYPE_CHECKING:
-    from rerank_plugins.translation.translation_memory import Sentences
+    from rerank_plugins.translation.words import Sentences
 
 EMPTY = -1
 REPEATED = (1 << 31) - 1  # no word has this number
@@ -32,7 +32,7 @@ def compare(
     """
     shape = len(offsets) - 1, len(chosen)
     distances, runs = np.empty(shape, np.int64), np.empty(shape, np.int64)
-    longest = int(sentences.lengths(chosen).max(initial=0))
+    longest = int(sentences.lengths[chosen].max(initial=0))
     rows = np.empty((2, longest + 1), np.int64)
     _compare(tokens, offsets, sentences.tokens, sentences.offsets, chosen, rows, distances, runs)
     return distances, runs

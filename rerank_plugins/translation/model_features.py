@@ -165,7 +165,7 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
             return values
         target, scores = self._memory.target, matches.similarities
         tokens, rows = target.encoded(texts, lowercase=self._memory.lowercase)
-        sizes = target.lengths(matches.pairs)
+        sizes = target.lengths[matches.pairs]
         sentences = np.concatenate([target.of(pair) for pair in matches.pairs])
         weights = scores if self.combine == "best" or not scores.any() else scores / scores.sum()
         ends = np.concatenate([[0], np.cumsum(sizes)])

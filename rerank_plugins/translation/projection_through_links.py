@@ -36,11 +36,10 @@ def linked_ancestor(heads: Any, word: int, linked: Any, stamp: int) -> int:
 
 @filling_kernel
 def count_agreement(
-    source_heads: Any, source_relations: Any, offsets: Any, links: Any, heads: Any, relations: Any, places: Any, arcs:
-    Any, linked: Any, counts: Any,
+    source_heads: Any, source_relations: Any, offsets: Any, links: Any, heads: Any, relations: Any, places: Any,
+    arcs: Any, linked: Any, counts: Any,
 ) -> None:  # fmt: skip
-    """Fill `counts` (hypotheses, 5): linked words, those that agree, those that agree in the relation too, those that
-    are reversed, and pairs of projected arcs that cross.
+    """Fill `counts` (hypotheses, 5): linked words, agreeing, agreeing in relation, reversed; pairs of arcs that cross.
 
     Word j of hypothesis h is at `offsets[h] + j` in `links` (the source word, negative for none), `heads` (from 0 in
     the hypothesis; ROOT; NO_TREE) and `relations`, which are numbered alike on both sides. `places` and `linked` (l)

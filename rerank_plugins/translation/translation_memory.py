@@ -14,57 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
-from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory_matches import compare
-from rerank_plugins.translation.words import split_words
+from rerank_plugins.translation.words import UNKNOWN, Sentences, split_words
 
-UNKNOWN = -1  # the number of a word that is not in the memory
 HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
-
-
-@dataclass(frozen=True, eq=False)
-class Sentences:
-    """The sentences of one language: sentence i has the words `tokens[offsets[i] : offsets[i + 1]]`, by number."""
-
-    words: Annotated[tuple[str, ...], WordList("V")]
-    tokens: Annotated[IntArray, Array("N")]
-    offsets: Annotated[LongArray, Offsets("D", "N")]
-
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """The number of each word."""
-        return {word: i for i, word in enumerate(self.words)}
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def of(self, sentence: int) -> IntArray:
-        """The numbers of the words of a sentence."""
-        return self.tokens[self.offsets[sentence] : self.offsets[sentence + 1]]
-
-    def lengths(self, chosen: LongArray) -> LongArray:
-        """(n) the numbers of words of the sentences with these (n) numbers."""
-        return self.offsets[chosen + 1] - self.offsets[chosen]
-
-    def encoded(self, texts: Iterable[str], *, lowercase: bool) -> tuple[IntArray, LongArray]:
-        """The (tokens) numbers of the words of the texts, UNKNOWN for others, and the (texts + 1) offsets."""
-        sentences = [split_words(text, lowercase) for text in texts]
-        offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-        number = self.number
-        numbers = (number.get(word, UNKNOWN) for words in sentences for word in words)
-        return np.fromiter(numbers, np.int32, int(offsets[-1])), offsets
-
-    def text(self, sentence: int) -> str:
-        """The words of a sentence, with spaces between them."""
-        return " ".join(self.words[word] for word in self.of(sentence))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +83,7 @@ class TranslationMemory(PickledFields):
         query, _ = self.source.encoded([text], lowercase=self.lowercase)
         found = self.by_bm25(query, candidates, copies=copies)[0]
         distances, _ = compare(query, np.array([0, len(query)]), self.source, found)
-        lengths = np.maximum(self.source.lengths(found), len(query))
+        lengths = np.maximum(self.source.lengths[found], len(query))
         similarities = 1.0 - distances[0] / np.maximum(lengths, 1)
         order = np.argsort(-similarities, kind="stable")[:most]
         return Matches(found[order], similarities[order])
@@ -153,7 +114,7 @@ class TranslationMemory(PickledFields):
         starts = self.postings.starts
         rarest = terms[np.argmin(starts[terms + 1] - starts[terms])]
         within = self.postings.documents[starts[rarest] : starts[rarest + 1]].astype(np.int64)
-        within = within[self.source.lengths(within) == len(query)]
+        within = within[self.source.lengths[within] == len(query)]
         words = self.source.tokens[self.source.offsets[within, None] + np.arange(len(query))]
         return np.asarray(within[(words == query).all(axis=1)], np.int64)
 
@@ -203,8 +164,7 @@ def train(
         raise ModelError(f"no sentence pairs to remember: {total} pairs, none with words on both sides")
     progress("indexing")
     source_side, target_side = (
-        Sentences(tuple(numbering), np.concatenate(side), np.cumsum([0, *map(len, side)], dtype=np.int64))
-        for numbering, side in zip(numberings, tokens, strict=True)
+        Sentences.numbered(numbering, side) for numbering, side in zip(numberings, tokens, strict=True)
     )
     postings = index(source_side, settings.k1, settings.b)
     return TranslationMemory(source_side, target_side, postings, asdict(settings), {"pairs": total})
@@ -212,7 +172,7 @@ def train(
 
 def index(sentences: Sentences, k1: float, b: float) -> Postings:
     """The sentences of each word, with the word's BM25 weight in each of them as an integer from 1 to HIGHEST."""
-    number, lengths = len(sentences), np.diff(sentences.offsets)
+    number, lengths = len(sentences), sentences.lengths
     of_token = np.repeat(np.arange(number, dtype=np.int64), lengths)
     # A word in a sentence is one number, so that sorting brings the occurrences of each together.
     entries, counts = np.unique(sentences.tokens.astype(np.int64) * number + of_token, return_counts=True)

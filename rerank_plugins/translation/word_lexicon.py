@@ -176,9 +176,9 @@ def train(
     orders = [
         np.random.default_rng([settings.seed, epoch]).permutation(len(sentences)) for epoch in range(settings.epochs)
     ]
-    share = np.bincount(e_side.words, minlength=len(targets)) / len(sentences)
-    share = np.minimum(share, 1 - 0.5 / len(sentences))  # a word of all sentences has finite log odds
-    start = log(share / (1 - share)).astype(np.float32)
+    frequency = np.bincount(e_side.words, minlength=len(targets)) / len(sentences)
+    frequency = np.minimum(frequency, 1 - 0.5 / len(sentences))  # a word of all sentences has finite log odds
+    start = log(frequency / (1 - frequency)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
         part, width = e_side.block(first), min(BLOCK, len(targets) - first)

@@ -11,6 +11,7 @@ object for any token: only distinct words are strings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, normal_form
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature, with_shared_endings
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
@@ -43,7 +44,7 @@ def close_numbered(
     original = tokens[marked]
     left = _counts(tokens, len(words)) - np.bincount(original, minlength=len(words))
     known = {word for word, count in zip(sources, left.tolist(), strict=True) if count}
-    tokens[marked] = _signatures(words, sources, original, first[marked], known)
+    tokens[marked] = _signatures(words, sources, original, first[marked], known, unknown)
     # Words that are left too rarely become signatures, too, also those that are signatures already.
     counts = _counts(tokens, len(words))
     rare = (counts > 0) & (counts < min_count)
@@ -55,7 +56,7 @@ def close_numbered(
             before, at = tokens[places], np.searchsorted(marked, places)
             again = at < np.searchsorted(marked, places, side="right")
             before[again] = original[at[again]]
-            tokens[places] = _signatures(words, sources, before, first[places], known)
+            tokens[places] = _signatures(words, sources, before, first[places], known, unknown)
         counts = _counts(tokens, len(words))
     # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
     total = dict(zip(words, counts.tolist(), strict=True))
@@ -90,13 +91,20 @@ def unknown_positions(tokens: IntArray, starts: LongArray, unknown: UnknownWords
     return np.concatenate(positions)
 
 
-def _signatures(words: Numbering, sources: list[str], ids: IntArray, first: BoolArray, known: set[str]) -> IntArray:
+def _signatures(
+    words: Numbering, sources: list[str], ids: IntArray, first: BoolArray, known: set[str], unknown: UnknownWords
+) -> IntArray:
     """The numbers of the signatures of words, each as the first word of its sentence or not; new ones are added."""
-    kinds, inverse = np.unique(2 * ids.astype(np.int64) + first, return_inverse=True)
-    names = (
-        signature(sources[kind >> 1], bool(kind & 1), sources[kind >> 1].lower() in known) for kind in kinds.tolist()
-    )
-    return words.numbers_of(names, len(kinds))[inverse]
+    kinds, inverse, counts = np.unique(2 * ids.astype(np.int64) + first, return_inverse=True, return_counts=True)
+    names = [
+        signature(sources[kind >> 1], bool(kind & 1), sources[kind >> 1].lower() in known, english=unknown.english)
+        for kind in kinds.tolist()
+    ]
+    totals = Counter[str]()
+    for name, count in zip(names, counts.tolist(), strict=True):
+        totals[name] += count
+    shared = with_shared_endings(totals)
+    return words.numbers_of((shared[name] for name in names), len(kinds))[inverse]
 
 
 def _counts(tokens: IntArray, size: int) -> LongArray:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -36,9 +36,8 @@ from rerank_plugins.kit.backoff.events import NONE, TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import Setting
-from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays, siblings
+from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays
 
 RULE_ORDER, WORD_ORDER, SYMBOL_ORDER = 4, 6, 5
 START_WORD = 0  # the number of <s>
@@ -63,8 +62,8 @@ def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tupl
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
     tags = np.flatnonzero(forest.word >= 0)
-    _, following = siblings(forest.parent)
-    right = following[tags]
+    after = np.append(forest.parent, -1)[tags + 1]  # what follows a tag is its sibling or has another parent
+    right = np.where(after == forest.parent[tags], forest.symbol[np.minimum(tags + 1, len(forest.symbol) - 1)], EDGE)
     words = forest.word[tags]
     tree = np.searchsorted(forest.offsets, tags, side="right")
     position = np.arange(len(tags)) - np.searchsorted(tree, tree)  # in the sentence
@@ -73,7 +72,7 @@ def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tupl
     events[:, 0] = np.where(position >= 2, before[: len(words)], np.where(position == 1, START_WORD, NONE))
     events[:, 1] = np.where(position >= 1, before[1 : len(words) + 1], START_WORD)
     events[:, 2] = rule[forest.parent[tags]]
-    events[:, 3] = np.where(right >= 0, forest.symbol[right], EDGE)
+    events[:, 3] = right
     events[:, 4] = forest.symbol[tags]
     events[:, 5] = words
     return tags, events
@@ -81,28 +80,18 @@ def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tupl
 
 def symbol_events(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
     """(m) the rule of each event, and (m, 5) the events of the children of rules, with STOP after the last."""
-    lengths = np.diff(starts)  # an event for each child, and one for STOP
-    events = np.full((int(lengths.sum()), SYMBOL_ORDER), NONE, np.int32)
-    fill_symbol_events(starts, symbols, events)
-    return np.repeat(np.arange(len(lengths)), lengths), events
-
-
-@filling_kernel
-def fill_symbol_events(starts: Any, symbols: Any, events: Any) -> None:
-    """Write the events; columns before EDGE keep their value, NONE."""
-    row = 0
-    for rule in range(len(starts) - 1):
-        start, end = starts[rule], starts[rule + 1]
-        for i in range(start + 1, end + 1 if end > start else end):
-            events[row, 4] = symbols[i] if i < end else EDGE
-            events[row, 3] = symbols[start]
-            for back in range(1, 4):
-                if i - back > start:
-                    events[row, 3 - back] = symbols[i - back]
-                else:
-                    events[row, 3 - back] = EDGE
-                    break
-            row += 1
+    rule = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    start, child = starts[rule], np.arange(1, len(rule) + 1)  # an event for each child, and one for STOP
+    events = np.full((len(rule), SYMBOL_ORDER), EDGE, np.int32)
+    inside = np.flatnonzero(child < starts[rule + 1])
+    events[inside, 4] = symbols[child[inside]]
+    events[:, 3] = symbols[start]
+    for back in range(1, SYMBOL_ORDER - 1):
+        before = child - back
+        inside = np.flatnonzero(before > start)
+        events[inside, 3 - back] = symbols[before[inside]]
+        events[before < start, 3 - back] = NONE
+    return rule, events
 
 
 WEIGHT = 0.9  # λ

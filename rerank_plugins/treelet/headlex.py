@@ -221,6 +221,7 @@ class Settings:
     signatures_after: int = 10_000
     signature_rate: float = 0.1
     seed: int = 1
+    english: bool = True  # whether signatures have English endings
 
     def __post_init__(self) -> None:
         if self.min_count < 1:
@@ -294,7 +295,7 @@ def train(collector: TreeletCollector, settings: Settings, **estimation: Any) ->
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
-    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
+    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed, settings.english)
     return train_on(collector.finish(unknown, settings.min_count), settings, **estimation)
 
 

@@ -58,7 +58,7 @@ class Settings:
     `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
     `prune_rules`     the same for n-grams of rules
     `prune_yields`    the same for the n-grams of symbols, which are counted over distinct rules (events.py)
-    `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
+    `signatures_after`, `signature_rate`, `seed`, `english`   settings of `UnknownWords`
     """
 
     removed: ClassVar[tuple[str, ...]] = ("yield_counts",)  # settings of earlier files
@@ -72,6 +72,7 @@ class Settings:
     signatures_after: int = 10_000
     signature_rate: float = 0.1
     seed: int = 1
+    english: bool = True
 
     def __post_init__(self) -> None:
         if self.variant not in ORDERS:

@@ -1,8 +1,8 @@
 """Rules P → C_1 … C_d by number, looked up by a hash of their symbols.
 
 The first numbers stand for unknown rules: the number of the symbol P for all unknown rules P → … As with words
-(vocabulary/word_hash.py), equal 64-bit hashes count as equal rules; the known rules are checked for collisions when the
-table is built.
+(vocabulary/word_hash.py), equal 64-bit hashes count as equal rules; the known rules are checked for collisions when
+they are first looked up.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import numpy as np
 
 from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.files.declared import Array, Contents, Offsets, Stored, read_fields
-from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.kit.vocabulary.word_hash import EMPTY, FACTOR, START, slot_of
-from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, siblings
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, sequence_hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,31 +36,36 @@ class Rules:
         return symbols
 
     @cached_property
-    def table(self) -> LongArray:
-        """(size, 2) a hash table of the hashes and numbers of rules. Raises ModelError if two hashes are equal."""
-        size = 16
-        while size < 2 * len(self):
-            size *= 2
-        table = np.zeros((size, 2), np.int64)
-        if not fill_rules(self.starts, self.symbols, self.unknown, table):
+    def _by_hash(self) -> tuple[LongArray, LongArray]:
+        """The rising hashes of the rules with symbols, and their numbers. Raises ModelError if two hashes are equal."""
+        keys = sequence_hashes(self.symbols, self.starts[self.unknown :])
+        order = np.argsort(keys)
+        keys = keys[order]
+        if (keys[1:] == keys[:-1]).any():
             raise ModelError("two rules of the model have the same hash, or the model has a rule twice")
-        return table
+        return keys, order + self.unknown
 
     def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
         """(n) the numbers of n rules, whose `starts` and `symbols` are laid out as those of this object."""
-        numbers = np.zeros(len(starts) - 1, np.int32)
-        find_rules(starts, symbols, self.table, numbers)
-        return numbers
+        keys, numbers = self._by_hash
+        unknown = symbols[starts[:-1]]
+        if not len(keys):
+            return unknown
+        wanted = sequence_hashes(symbols, starts)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, numbers[place], unknown).astype(np.int32)
 
 
 def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
     """(n) the nodes of the phrases, in order, and their rules as (n + 1) starts and symbols."""
-    phrases = np.flatnonzero(forest.word < 0)
+    phrases, roots = np.flatnonzero(forest.word < 0), np.count_nonzero(forest.parent < 0)
     children = np.bincount(forest.parent[forest.parent >= 0], minlength=len(forest.parent))
     starts = np.concatenate([[0], np.cumsum(children[phrases] + 1)]).astype(np.int64)
     symbols = np.empty(int(starts[-1]), np.int32)
-    first, following = siblings(forest.parent)
-    copy_rules(forest.symbol, first, following, phrases, symbols)
+    child = np.ones(len(symbols), np.bool_)
+    child[starts[:-1]] = False
+    symbols[~child] = forest.symbol[phrases]
+    symbols[child] = forest.symbol[np.argsort(forest.parent, kind="stable")[roots:]]
     return phrases, starts, symbols
 
 
@@ -95,7 +98,7 @@ class RuleCounts:
     @classmethod
     def of(cls, starts: LongArray, symbols: IntArray) -> RuleCounts:
         """The distinct rules among these."""
-        keys, first, counts = np.unique(keys_of(starts, symbols), return_index=True, return_counts=True)
+        keys, first, counts = np.unique(sequence_hashes(symbols, starts), return_index=True, return_counts=True)
         return cls(keys, counts, *selected(starts, symbols, first))
 
     def plus(self, other: RuleCounts) -> RuleCounts:
@@ -124,7 +127,7 @@ class RuleCounts:
 
     def find(self, starts: LongArray, symbols: IntArray) -> LongArray:
         """(n) the index of each of n rules, all of which have been counted, among the distinct ones."""
-        return np.searchsorted(self.keys, keys_of(starts, symbols))
+        return np.searchsorted(self.keys, sequence_hashes(symbols, starts))
 
 
 def count_rules(blocks: Iterable[TreeArrays]) -> RuleCounts:
@@ -138,68 +141,9 @@ def count_rules(blocks: Iterable[TreeArrays]) -> RuleCounts:
     return reduce(RuleCounts.plus, counted)
 
 
-def keys_of(starts: LongArray, symbols: IntArray) -> LongArray:
-    """(n) the hash of each rule."""
-    keys = np.empty(len(starts) - 1, np.int64)
-    hash_rules(starts, symbols, keys)
-    return keys
-
-
 def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[LongArray, IntArray]:
     """The rules of these `rows`, as starts and symbols."""
     lengths = np.diff(starts)[rows]
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
     return np.concatenate([[0], ends]), symbols[np.repeat(starts[rows], lengths) + within]
-
-
-@filling_kernel
-def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: Any) -> None:
-    """Write the symbols of each phrase and its children, one rule after the other."""
-    at = 0
-    for node in phrases:
-        symbols[at] = symbol[node]
-        at += 1
-        child = first[node]
-        while child >= 0:
-            symbols[at] = symbol[child]
-            at += 1
-            child = following[child]
-
-
-@part
-def hash_rule(symbols: Any, start: int, end: int) -> Any:
-    """The FNV-1a hash of whole symbols; the bits are mixed at the end, because symbols are small numbers."""
-    key = np.uint64(START)
-    for i in range(start, end):
-        key = (key ^ np.uint64(symbols[i] + 1)) * np.uint64(FACTOR)
-    key = (key ^ (key >> np.uint64(32))) * np.uint64(FACTOR)
-    mixed = np.int64(key ^ (key >> np.uint64(29)))
-    return mixed if mixed != EMPTY else np.int64(1)
-
-
-@filling_kernel
-def hash_rules(starts: Any, symbols: Any, keys: Any) -> None:
-    """Write the hash of each rule into `keys`."""
-    for rule in range(len(keys)):
-        keys[rule] = hash_rule(symbols, starts[rule], starts[rule + 1])
-
-
-@filling_kernel
-def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
-    """Insert all known rules into the hash table; return whether their hashes are distinct."""
-    for rule in range(unknown, len(starts) - 1):
-        slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
-        if table[slot, 0] != EMPTY:
-            return False
-        table[slot, 0] = hash_rule(symbols, starts[rule], starts[rule + 1])
-        table[slot, 1] = rule
-    return True
-
-
-@filling_kernel
-def find_rules(starts: Any, symbols: Any, table: Any, numbers: Any) -> None:
-    """Look up the number of each rule; an unknown rule has the number of its phrase."""
-    for rule in range(len(numbers)):
-        slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
-        numbers[rule] = table[slot, 1] if table[slot, 0] != EMPTY else symbols[starts[rule]]

@@ -32,7 +32,7 @@ import numpy as np
 
 from rerank_plugins import ROOT, IntArray, LongArray, SharedTrees, normal_form
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.kit.trees.head_rules import PUNCTUATION, english_heads
+from rerank_plugins.kit.trees.head_rules import CLOSED_CLASSES, PUNCTUATION, english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 
@@ -49,11 +49,12 @@ TEMPORAL = frozenset(CALENDAR.split())
 MARKED = {"NN": "NNT", "NNS": "NNTS", "NNP": "NNTP", "NNPS": "NNTPS"}
 PLAIN = {marked: plain for plain, marked in MARKED.items()}
 
-# Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags.
+# Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags. In trees
+# made from dependencies, the closed classes of Universal Dependencies and punctuation, but numerals are open.
 TAGS = "IN WDT PDT WP WP$ TO WRB RP DT SYM EX POS PRP AUX CC"
 VERBS = "VB VBD VBG VBN VBP VBZ"
 DO_BE_HAVE = "do does did done doing be am is are was were been being 'm 're 's ai have has had having 've 'd"
-_CLOSED_TAGS = PUNCTUATION.union(TAGS.split())
+_CLOSED_TAGS = PUNCTUATION.union(TAGS.split()) | (CLOSED_CLASSES - {"NUM"}) | {"PUNCT"}
 _CLOSED = frozenset((tag, word) for tag in VERBS.split() for word in DO_BE_HAVE.split())
 
 
@@ -90,29 +91,29 @@ COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a
 
 
 @part
-def hashed(key: Any, start: int, end: int) -> int:
+def hashed(key: Any, start: int, end: int) -> Any:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
     code = np.uint64(START)
     for i in range(start, end):
         code = (code ^ np.uint64(key[i])) * np.uint64(FACTOR)
     code ^= code >> np.uint64(29)
-    return int((code * np.uint64(FACTOR)) >> np.uint64(33))
+    return np.int64((code * np.uint64(FACTOR)) >> np.uint64(33))
 
 
 @filling_kernel
-def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> int:
+def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> Any:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
     place = hashed(key, 0, size) & mask
     while slots[place] >= 0:
-        row = slots[place]
+        row = np.int64(slots[place])
         start = starts[row]
         if starts[row + 1] - start == size:
             same = True
             for i in range(size):
                 same = same and entries[start + i] == key[i]
             if same:
-                return int(row)
+                return row
         place = (place + 1) & mask
     row = used[0]
     slots[place] = row
@@ -120,7 +121,7 @@ def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any
     for i in range(size):
         entries[starts[row] + i] = key[i]
     used[0] += 1
-    return int(row)
+    return row
 
 
 @filling_kernel
@@ -336,14 +337,14 @@ class Numbering:
             tag = MARKED[tag]
         closed = head_word(tag, text)
         head, label = closed or tag, f"{tag}-{closed}" if closed else tag
-        if label == "CD":
-            label = f"CD-{number_class(text)}"
+        if label in ("CD", "NUM"):
+            label = f"{label}-{number_class(text)}"
         if head not in self._heads:
             self._heads[head] = len(self._head_names)
             self._head_names.append(head)
         # The label of a tag has a number among those of phrases; a sequence of three keeps them apart.
         (spelling,) = self._plain_labels((label,)).tolist()
-        row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0]), 3)
+        row = intern(*self._label_of.arrays(1, 3), np.array([0, spelling, 0], np.int32), 3)
         if row == len(self.labels):
             self.labels.append(label)
         self.facts[number] = (self._category(category(tag)), row, self._heads[head], word, 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from rerank_plugins import ConfigError, Trained, Trainer, TrainingData, Tree, counted, option
+from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, Tree, counted, option
 
 if TYPE_CHECKING:
     from rerank_plugins.treelet.headlex import HeadlexModel
@@ -71,7 +71,8 @@ class TreeletLMTrainer(Trainer):
         from rerank_plugins.treelet.model import Settings, write_model
 
         unknown: dict[str, Any] = {
-            "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed
+            "signatures_after": self.signatures_after, "signature_rate": self.signature_rate, "seed": data.seed,
+            "english": TrainedOn(data.language).may_be_english,
         }  # fmt: skip
         cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
         pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
@@ -82,11 +83,11 @@ class TreeletLMTrainer(Trainer):
             if self.min_rule_count > 1 or any(map(any, pruned.values())):
                 raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
             baseline = headlex.Settings(self.min_count, **unknown)
-            lexicalised = headlex.collect(data.examples(), data.workspace)
+            lexicalised = headlex.collect(self._trees(data), data.workspace)
             model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
             settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
-            collector = training.collect(data.examples(), settings, data.workspace)
+            collector = training.collect(self._trees(data), settings, data.workspace)
             model, write = training.train(collector, settings, **estimation), write_model
         model = replace(model, provenance={**model.provenance, **data.provenance})
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
@@ -97,6 +98,22 @@ class TreeletLMTrainer(Trainer):
             [f"{trees}{data.parsed}, {words}, {sizes}"],
             evaluate=lambda held_out: evaluate(model, held_out),
         )
+
+    def _trees(self, data: TrainingData) -> Iterator[Tree]:
+        """Yield the trees. Raises ConfigError for labels that the English heads and transformations do not fit."""
+        from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
+
+        fitting = {"pcfg": ("", "upos", "xpos"), "headlex": ("upos", "xpos")}.get(self.variant, ("upos",))
+        for number, tree in enumerate(data.examples()):
+            if not number and not TrainedOn(data.language).may_be_english:
+                labels = kind_of_labels(node.label for node in tree.nodes())
+                if labels not in fitting:
+                    read = TrainedOn(labels=labels).described_labels
+                    raise ConfigError(
+                        f"--variant {self.variant} reads {read} by English rules, and the language is "
+                        f"{data.language!r}: train on dependencies (CoNLL-U) with UPOS tags, or with --variant pcfg"
+                    )
+            yield tree
 
 
 @dataclass(frozen=True)

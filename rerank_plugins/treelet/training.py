@@ -36,7 +36,7 @@ def train(collector: TreeletCollector, settings: Settings, **estimation: Any) ->
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a treelet language model on: no trees")
-    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
+    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed, settings.english)
     return train_on(collector.finish(unknown, settings.min_count), settings, **estimation)
 
 

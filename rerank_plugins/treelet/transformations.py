@@ -165,26 +165,26 @@ def spliced(
 def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     label, gap, bounds, pool = flat
-    place = bounds[done - 1, 5] if done else 0
+    place: Any = np.int64(bounds[done - 1, 5]) if done else 0
     for x in range(done, size):
+        category = facts[x, CATEGORY]
         for column in range(bounds.shape[1]):
             bounds[x, column] = place
         if facts[x, WORD] >= 0:
             continue
         # NP flattening: an NP that is the only NP among the children of an NP gives way to its children.
         first, last, only = starts[x] + 1, starts[x + 1], -1
-        if facts[x, CATEGORY] == NP:
+        if category == NP:
             only = only_child(children, first, last, NP, facts, conjunction)
-        place = spliced(children, first, last, only, -1, facts, bounds, 0, pool, place)
-        bounds[x, 1] = place
+        first, place = place, spliced(children, first, last, only, -1, facts, bounds, 0, pool, place)
+        last = bounds[x, 1] = place
         # SBAR flattening: every S under an SBAR gives way to its children.
-        first, last = np.int64(bounds[x, 0]), np.int64(bounds[x, 1])
-        if facts[x, CATEGORY] == SBAR:
+        if category == SBAR:
             first, place = place, spliced(pool, first, last, -1, S, facts, bounds, 2, pool, place)
             last = place
         bounds[x, 2], bounds[x, 3] = first, last
         # VP flattening: a VP with one VP among its children takes over that VP's label and children.
-        if facts[x, CATEGORY] == VP:
+        if category == VP:
             only = only_child(pool, first, last, VP, facts, conjunction)
             if only >= 0:
                 label[x] = label[pool[only]]
@@ -192,12 +192,11 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
                 last = place
         bounds[x, 4], bounds[x, 5] = first, last
         # Gapped sentences: the first NP or VP among the children is a VP.
-        if facts[x, CATEGORY] == S or facts[x, CATEGORY] == SBAR:
+        if S <= category <= SBAR:
             for i in range(first, last):
-                if facts[pool[i], CATEGORY] == NP:
-                    break
-                if facts[pool[i], CATEGORY] == VP:
-                    gap[x] = True
+                kind = facts[pool[i], CATEGORY]
+                if NP <= kind <= VP:
+                    gap[x] = kind == VP
                     break
 
 
@@ -212,28 +211,27 @@ def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any,
         while depth:
             depth -= 1
             x, above, upper = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-            # a phrase with one child, the root apart, is left out; the child's mark records it all the same
-            while facts[x, WORD] < 0 and bounds[x, 5] - bounds[x, 4] == 1 and (label[x] != 0 or above != 0):
-                child = pool[bounds[x, 4]]
-                above = (
-                    facts[x, CATEGORY] + 1 if facts[x, CATEGORY] == ROOT_NUMBER or facts[child, CATEGORY] == VP else 0
-                )
-                x = child
-            if upper < 0 and (facts[x, WORD] >= 0 or above or label[x] != 0):
+            # A phrase marks its children with its category if it is ROOT, and every VP among them.
+            mark, first, last = facts[x, CATEGORY] + 1, bounds[x, 4], bounds[x, 5]
+            # A phrase with one child, the root apart, is left out; the child's mark records it all the same.
+            while facts[x, WORD] < 0 and last - first == 1 and (label[x] != 0 or above != 0):
+                x = pool[first]
+                above = mark if mark == 1 + ROOT_NUMBER or facts[x, CATEGORY] == VP else 0
+                mark, first, last = facts[x, CATEGORY] + 1, bounds[x, 4], bounds[x, 5]
+            word = facts[x, WORD]
+            is_tag = word >= 0
+            if upper < 0 and (is_tag or above or label[x] != 0):
                 key[count], parent[count], words[count] = 0, -1, -1
                 upper = count
                 count += 1
-            here = count
-            is_tag = facts[x, WORD] >= 0
-            key[here] = ((label[x] * ABOVE + above) * 2 + gap[x]) * 2 + is_tag
-            parent[here], words[here] = upper, facts[x, WORD]
+            key[count] = ((label[x] * ABOVE + above) * 2 + gap[x]) * 2 + is_tag
+            parent[count], words[count] = upper, word
+            if not is_tag:
+                for i in range(last - 1, first - 1, -1):
+                    child = pool[i]
+                    stack[depth, 0], stack[depth, 2] = child, count
+                    stack[depth, 1] = mark if mark == 1 + ROOT_NUMBER or facts[child, CATEGORY] == VP else 0
+                    depth += 1
             count += 1
-            if is_tag:
-                continue
-            for i in range(bounds[x, 5] - 1, bounds[x, 4] - 1, -1):
-                child = pool[i]
-                marked = facts[x, CATEGORY] == ROOT_NUMBER or facts[child, CATEGORY] == VP
-                stack[depth, 0], stack[depth, 1], stack[depth, 2] = child, facts[x, CATEGORY] + 1 if marked else 0, here
-                depth += 1
         offsets[tree + 1] = count
     return count

@@ -15,8 +15,6 @@ import numpy as np
 
 from rerank_plugins import ROOT, FloatArray, IntArray, LongArray, Tree
 from rerank_plugins.kit.files.declared import Setting
-from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 
 EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node
@@ -127,43 +125,40 @@ def flat(sentence: Sentence) -> Tree:
     return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
 
 
+def sequence_hashes(values: IntArray | LongArray, starts: LongArray) -> LongArray:
+    """(n) a 64-bit hash of each sequence values[starts[i] : starts[i + 1]]: the sum of a hash for each of its places.
+
+    The finaliser of SplitMix64 (Steele, Lea and Flood 2014) mixes the bits, of a value first, then of what this gives
+    and the place.
+    """
+
+    def mixed(numbers: Any) -> Any:
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+        return numbers ^ (numbers >> np.uint64(31))
+
+    place = np.arange(len(values)) - np.repeat(starts[:-1], np.diff(starts))
+    hashes = mixed(mixed(values.astype(np.uint64)) + place.astype(np.uint64))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])  # modulo 2 ** 64
+    return np.asarray((sums[starts[1:]] - sums[starts[:-1]]).view(np.int64), np.int64)
+
+
 def shapes(forest: TreeArrays) -> LongArray:
     """(T) a hash of the symbols and the structure of each tree, without its words."""
-    keys = np.empty(forest.trees, np.int64)
-    hash_trees(forest.symbol, forest.parent, forest.offsets, keys)
-    return keys
-
-
-@filling_kernel
-def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
-    """The FNV-1a hash of each tree's symbols and parents, which are counted from the root."""
-    for tree in range(len(keys)):
-        key = np.uint64(START)
-        for i in range(offsets[tree], offsets[tree + 1]):
-            key = (key ^ np.uint64(symbol[i])) * np.uint64(FACTOR)
-            key = (key ^ np.uint64(max(parent[i] - offsets[tree], 0))) * np.uint64(FACTOR)
-            key ^= key >> np.uint64(32)
-        keys[tree] = np.int64(key)
+    above = np.maximum(forest.parent - np.repeat(forest.offsets[:-1], np.diff(forest.offsets)), 0)
+    return sequence_hashes(forest.symbol.astype(np.int64) << 32 | above, forest.offsets)
 
 
 def siblings(parent: IntArray) -> tuple[IntArray, IntArray]:
     """(N) the first child and (N) the next sibling of each node; -1 where there is none."""
-    first, following, last = np.full((3, len(parent)), -1, np.int32)
-    link_siblings(parent, first, following, last)
+    first, following = np.full((2, len(parent)), -1, np.int32)
+    order = np.argsort(parent, kind="stable")[np.count_nonzero(parent < 0) :]  # the children of each node, in order
+    above = parent[order]
+    eldest = np.append(True, above[1:] != above[:-1])[: len(order)]
+    first[above[eldest]] = order[eldest]
+    younger = np.flatnonzero(~eldest)
+    following[order[younger - 1]] = order[younger]
     return first, following
-
-
-@filling_kernel
-def link_siblings(parent: Any, first: Any, following: Any, last: Any) -> None:
-    """Fill in the first child, the next sibling and the last child of each node; all are -1 at first."""
-    for i in range(len(parent)):
-        above = parent[i]
-        if above >= 0:
-            if last[above] < 0:
-                first[above] = i
-            else:
-                following[last[above]] = i
-            last[above] = i
 
 
 def sum_distinct(ln_p: FloatArray, forest: TreeArrays, parses: Sequence[Sequence[Tree]]) -> FloatArray:

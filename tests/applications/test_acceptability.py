@@ -183,7 +183,7 @@ def test_regions_have_the_surprisal_of_their_own_tokens():
     model = Counted()
     (result,) = judge_suites({"lm": model}, [suite()], TextPipeline(("penn-tokenize",)))
     assert result.met.tolist() == [[True, True, True, True]] * 2
-    assert (result.share, result.counts.tolist()) == (1.0, [2, 2, 2, 2])
+    assert (result.fraction, result.counts.tolist()) == (1.0, [2, 2, 2, 2])
     first, second, third = result.surprisals[:3]
     assert (first.tokens, first.bits, first.unknown) == (("The", "cat"), 6.0, 0)
     assert (second.tokens, second.bits, second.unknown) == (("sat", "."), 4.0, 1)

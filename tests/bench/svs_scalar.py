@@ -49,7 +49,9 @@ def compose(p: Any, one: Any, two: Any, e: Any, f: Any, made: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def scalar_parse(rules: Any, words: Any, expand: bool, vectors: Any, there: Any, sources: Any, steps: Any) -> float:
+def scalar_parse(
+    rules: Any, pair_starts: Any, words: Any, expand: bool, vectors: Any, there: Any, sources: Any, steps: Any
+) -> float:
     """Fill the chart `vectors` (cells, S, K), `there` (cells, S), with the rule and split of each; aᵀe of ROOT.
 
     Emissions are divided by the largest of their word, so sentences must not be too long. `steps` counts rules tried.
@@ -74,7 +76,7 @@ def scalar_parse(rules: Any, words: Any, expand: bool, vectors: Any, there: Any,
                     if not there[left_cell, left]:
                         continue
                     one = rules.transfer[rules.relation[left]]
-                    for pair in range(rules.pair_starts[left], rules.pair_starts[left + 1]):
+                    for pair in range(pair_starts[left], pair_starts[left + 1]):
                         right = rules.pair_right[pair]
                         if not there[right_cell, right]:
                             continue
@@ -119,6 +121,7 @@ def scalar_log_probability(rules: Any, words: Any, expand: bool = True) -> tuple
     cells = n * (n + 1) // 2
     vectors, there = np.zeros((cells, symbols, concepts)), np.zeros((cells, symbols), np.bool_)
     sources, steps = np.zeros((cells, symbols, 2), np.int32), np.zeros(1, np.int64)
-    found = scalar_parse(rules, words, expand, vectors, there, sources, steps)
+    pair_starts = np.searchsorted(rules.left[rules.rule_starts[:-1]], np.arange(symbols + 1))
+    found = scalar_parse(rules, pair_starts, words, expand, vectors, there, sources, steps)
     largest = [rules.word_p[rules.words[word] : rules.words[word + 1]].max() for word in words]
     return (math.log(found) if found > 0 else -math.inf) + float(np.log(largest).sum()), int(steps[0])

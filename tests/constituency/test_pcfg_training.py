@@ -83,6 +83,30 @@ def test_signatures(word: str, first: bool, lower_known: bool, expected: str) ->
     assert signature(word, first, lower_known) == expected
 
 
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("Wandlung", "UNK-CAPS-~g-~ng-~ung"),
+        ("geht", "UNK-LC-~t-~ht"),
+        ("am", "UNK-LC"),
+        ("walk3d", "UNK-LC-NUM-~d"),
+        ("17", "UNK-NUM"),
+    ],
+)
+def test_signatures_of_other_languages_have_last_letters(word: str, expected: str) -> None:
+    assert signature(word, False, False, english=False) == expected
+    known = {UNKNOWN, *backed_off(expected)}
+    assert known_form(word, 1, known) == expected
+    assert known_form(word, 1, {form for form in known if "ung" not in form}) == expected.removesuffix("-~ung")
+
+
+def test_last_letters_are_those_that_unknown_words_share() -> None:
+    words = [f"{start}{ending}" for ending in ("ung", "heit") for start in ("auf", "ab", "um", "ein", "aus")]
+    more = [f"{start}lung" for start in ("ab", "um", "ein", "aus", "zu")]
+    found = UnknownWords(english=False).replaced([("x", *words, *more), ("x",)])
+    assert found[0] == ("x", *["UNK-LC-~g-~ng-~ung"] * 5, *["UNK-LC"] * 5, *["UNK-LC-~g-~ng-~ung"] * 5)
+
+
 @given(st.text(max_size=12), st.integers(0, 2))
 def test_every_word_has_a_known_form(word: str, position: int) -> None:
     known = {UNKNOWN, "UNK-LC", "the"}

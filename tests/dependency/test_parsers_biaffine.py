@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.dependency.biaffine import network
+from rerank_plugins.dependency.biaffine.gradient import loss_and_gradient
 from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm, halved, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel, read_model
 from rerank_plugins.dependency.biaffine.parsing import best_tree, best_trees, parse_all
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_pieces, pieces, word_inputs
-from rerank_plugins.dependency.biaffine.training import Batch, Dropout, Schedule, loss_and_gradient, train
+from rerank_plugins.dependency.biaffine.training import Schedule, train
+from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.trees.dependency_constituents import lift, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
@@ -88,13 +91,16 @@ def random_batch(rng):
         heads[rows[:n]] = np.append(-1, rows)[positions[rows[:n]]]
     words, tags, relations = rng.integers(0, 6, total), rng.integers(0, 4, total), rng.integers(0, 3, total)
     pieces_of, owners = rng.integers(0, 11, 20), np.sort(rng.integers(0, 6, 20))
-    vectors = rng.normal(size=(6, 3))
-    return Batch(packing, words, tags, heads, positions, relations, pieces_of, owners, vectors)
+    for column in (tags, relations, positions):  # words that do not count
+        column[rng.integers(0, total, 2)] = -1
+    vectors, treebanks = rng.normal(size=(6, 3)), rng.integers(0, 2, total)
+    return Batch(packing, words, tags, heads, positions, relations, pieces_of, owners, vectors, treebanks)
 
 
 def test_gradient_is_the_slope_of_the_loss(monkeypatch):
     rng = np.random.default_rng(2)
     params, batch = random_params(rng), random_batch(rng)
+    params["treebanks"] = rng.normal(size=(2, SIZES.piece)) * np.array([[0], [1]])
     widths = (8, 8, 8, 2 * (SIZES.arc + SIZES.label))
     drop = Dropout(*(rng.integers(0, 2, (sum(LENGTHS), width)) * 2.0 for width in widths))
     in_double(monkeypatch)
@@ -108,6 +114,8 @@ def test_gradient_is_the_slope_of_the_loss(monkeypatch):
     for name, value in params.items():
         for _ in range(5):
             place = tuple(rng.integers(0, size) for size in value.shape)
+            if name == "treebanks":
+                place = 1, place[1]  # the offset of the first treebank is always 0
             before = value[place]
             value[place] = before + step
             above = loss()
@@ -183,20 +191,34 @@ BRIEF = dataclasses.replace(QUICK, epochs=2)
 @pytest.fixture(scope="module")
 def trained(treebank):
     """A model whose parses are poor."""
-    return train(treebank, {}, "en", np.random.default_rng(5), SMALL, BRIEF)
+    return train([treebank], {}, "en", np.random.default_rng(5), SMALL, BRIEF)
 
 
 @pytest.mark.slow
 def test_training_learns_its_treebank(treebank):
     losses = []
     rng = np.random.default_rng(5)
-    model = train(treebank, {}, "en", rng, SMALL, QUICK, lambda epoch, loss, _: losses.append(loss))
+    model = train([treebank], {}, "en", rng, SMALL, QUICK, lambda epoch, loss: losses.append(loss))
     assert sum(losses[-1].values()) < 0.4 * sum(losses[0].values())
     scores = Attachment()
     for gold, found in zip(treebank, parse_all(model, [tree.words for tree in treebank]), strict=True):
         scores.add(gold, found)
     assert scores.percent()["UAS"] > 85
     assert scores.percent()["LAS"] > 75
+
+
+def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path):
+    """They come back as the same dependencies, lifted where these are not projective."""
+    trained.save(tmp_path / "small.npz")
+    plain, both = (BiaffineParser(tmp_path / "small.npz", constituents=wanted) for wanted in (False, True))
+    assert (plain.trained_on.labels, both.trained_on.labels) == ("", "upos")
+    sentences = [tree.words for tree in treebank[:20]]
+    for one, other in zip(plain.parse(sentences), both.parse(sentences), strict=True):
+        assert (one.dependencies, one.constituents) == (other.dependencies, ())
+        (scored,) = other.constituents
+        assert scored.log_probability == 0.0
+        assert to_dependencies(scored.tree).heads == lift(one.dependencies.heads)
+    check_parser(both, sentences)
 
 
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):
@@ -213,9 +235,60 @@ def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_p
     assert parser.parse(sentences)[-2:] == [Parse(), Parse()]
 
 
+def test_of_silver_trees_only_what_gold_trees_have_counts(trained):
+    words, heads = ("the", "dog", "barks", "daily"), (1, 2, -1, 2)
+    relations, tags = ("det", "nsubj", "root", "dep"), ("DET", "NOUN", "VERB", "X")
+    tree = DependencyTree(words, heads, relations, tags)
+    unknown = DependencyTree(words, heads, ("det:new", *relations[1:]), ("NEW", *tags[1:]))
+    batches = Batches(trained, 0.0, 0.0, np.random.default_rng(0))
+    gold, silver, new = (batches.batch([e]) for e in (Example(tree), Example(tree, 1, True), Example(unknown, 2, True)))
+    assert gold.positions.tolist() == [2, 3, 0, 3]
+    assert silver.positions.tolist() == new.positions.tolist() == [2, 3, 0, -1]
+    assert (gold.relations >= 0).tolist() == [True, True, True, "dep" in trained.relations]
+    assert (silver.relations >= 0).tolist() == (silver.tags >= 0).tolist() == [True, True, True, False]
+    assert (new.relations >= 0).tolist() == (new.tags >= 0).tolist() == [False, True, True, False]
+    assert new.treebanks.tolist() == [2] * 4
+
+
+def test_batches_have_the_inputs_of_parsing(trained, treebank):
+    """The pieces and vectors of words in training are those that the trained model reads."""
+    batch = Batches(trained, 0.0, 0.0, np.random.default_rng(0)).batch([Example(treebank[0])])
+    embedded = network.sum_pieces(trained.params["pieces"], batch.rows, batch.owners, len(batch.vectors))
+    distinct = list(dict.fromkeys(treebank[0].words))
+    np.testing.assert_array_equal(np.hstack([embedded, batch.vectors]), word_inputs(trained, distinct))
+
+
+@pytest.mark.slow
+def test_silver_trees_teach_what_gold_trees_do_not_show(treebank):
+    """Few gold trees alone, and after many silver ones."""
+    schedule = dataclasses.replace(QUICK, epochs=10, silver_batch=60)
+    scores = []
+    for silver in ([], [treebank[10:] * 20]):
+        model = train([treebank[:10]], {}, "en", np.random.default_rng(7), SMALL, schedule, silver=silver)
+        counts = Attachment()
+        for gold, found in zip(treebank[10:], parse_all(model, [t.words for t in treebank[10:]]), strict=True):
+            counts.add(gold, found)
+        scores.append(counts.percent()["LAS"])
+    assert scores[1] > scores[0] + 20
+
+
+def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path):
+    """Equal networks parse as one; a network that finds everything equally likely changes nothing, up to rounding."""
+    sentences = [tree.words for tree in treebank[:20]]
+    alone = parse_all(trained, sentences)
+    outputs = ("tag.w", "tag.b", "arc.w", "arc.b", "label.w")
+    unsure = {name: np.zeros_like(value) if name in outputs else value for name, value in trained.params.items()}
+    assert parse_all(dataclasses.replace(trained, others=(trained.params,) * 2), sentences) == alone
+    for params, other in ((trained.params, unsure), (unsure, trained.params)):
+        ensemble = dataclasses.replace(trained, params=params, others=(other,))
+        ensemble.save(tmp_path / "ensemble.npz")
+        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.npz", "en").parse(sentences)]
+        assert sum(a == b for a, b in zip(trees, alone, strict=True)) >= 18
+
+
 def test_training_again_gives_the_same_model(treebank):
     schedule = dataclasses.replace(QUICK, epochs=1, lower_case=0.3)
-    made = [train(treebank[:20], {}, "en", np.random.default_rng(6), SMALL, schedule) for _ in range(2)]
+    made = [train([treebank[:20]], {}, "en", np.random.default_rng(6), SMALL, schedule) for _ in range(2)]
     for name, value in made[0].params.items():
         np.testing.assert_allclose(made[1].params[name], value, 1e-4, 1e-5, err_msg=name)
 

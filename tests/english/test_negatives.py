@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
+from rerank_adapters.applications.negatives import error_inserter, noisy_pairs, parse_kinds, samples_of_lengths
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import DependencyTree
@@ -172,7 +172,7 @@ def test_unknown_kinds(given_, message):
     with pytest.raises(ConfigError) as caught:
         error_inserter([["a"]], given_)
     assert message in str(caught.value)
-    assert parse_shares(["missing", "extra=0.5"]) == {"missing": 1.0, "extra": 0.5}
+    assert parse_kinds(["missing", "extra=0.5"]) == {"missing": 1.0, "extra": 0.5}
 
 
 def test_pairs_remember_line_and_error(forms):

@@ -73,8 +73,8 @@ def test_new_features_with_an_underscore_are_columns_again():
         (DenseRule(), ["every"]),
         (DenseRule(few=3), ["every", "half", "rare"]),
         (DenseRule(few=2), ["every"]),
-        (DenseRule(share=0.5), ["every", "half"]),
-        (DenseRule(share=0.5, sparse=("e*",)), ["half"]),
+        (DenseRule(fraction=0.5), ["every", "half"]),
+        (DenseRule(fraction=0.5, sparse=("e*",)), ["half"]),
         (DenseRule(dense=("r*",)), ["every", "rare"]),
         (DenseRule(few=3, dense=("*",), sparse=("*",)), []),
     ],
@@ -91,7 +91,7 @@ features = st.dictionaries(st.sampled_from("abcde"), st.floats(-9, 9).filter(boo
 
 @given(st.lists(features, min_size=1, max_size=8), st.sets(st.sampled_from("abcde")), st.permutations("abcde"))
 def test_columns_move_and_values_stay(rows, dense, order):
-    table = decoder_table(cdec_lists(*rows), DenseRule(share=2.0, dense=tuple(dense)))
+    table = decoder_table(cdec_lists(*rows), DenseRule(fraction=2.0, dense=tuple(dense)))
     wanted, left = order[:3], order[3:]
     aligned = align(table, wanted, left, absent_is_zero=True)
     assert aligned.names == tuple(wanted)

@@ -19,7 +19,6 @@ from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 from rerank_plugins.hhmm.model_file import write_empirical
 from rerank_plugins.hhmm.parser import HhmmParser
-from rerank_plugins.hhmm.recombination import new_workspace
 
 NARROW = 3  # stores
 SENTENCES = [
@@ -113,11 +112,11 @@ def test_any_amount_of_memory(path, beam, monkeypatch):
     monkeypatch.setattr(successors, "ENTRIES", 1)
     model = HhmmLanguageModel(path, beam=beam)
     tables = model.hhmm.tables
-    tables.workspaces[:] = [new_workspace(tables.most, len(tables.numbers), tables.depth, 1)]
+    tables.search = tables.new_search(1)
     for ln_p, again in zip(scores, model.score(sentences), strict=True):
         assert ln_p.tobytes() == again.tobytes()
-    assert len(tables.workspaces[0].stacks.rows) > 1
-    assert tables.successors.state[successors.BASE] > 4  # forgotten more than once
+    assert len(tables.search.order) > 1
+    assert tables.memory.state[successors.BASE] > 4  # forgotten more than once
 
 
 @pytest.mark.slow

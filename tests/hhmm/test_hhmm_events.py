@@ -25,7 +25,7 @@ from rerank_plugins.hhmm.event_counts import (
     joined,
     train_empirical,
 )
-from rerank_plugins.hhmm.interpolation import context_of, opening_of
+from rerank_plugins.hhmm.interpolation import row_of
 from rerank_plugins.hhmm.model import EXCESS, HhmmModel
 from rerank_plugins.kit.language_models import UNFINISHED
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
@@ -191,12 +191,13 @@ def total(model, sentence):
 def reductions_of(tables, d, a, b, q):
     """{(kind, active, awaited): P} of what may follow, as the search weighs it."""
     rules, counted = tables.rules, tables.rules.counted
-    row = context_of(counted.contexts, tables.grammar.size, d, a, b, q)
+    row = row_of(counted.contexts, tables.grammar.size, d, a, b, q)
     edge = rules.expected[d, b]
     share = counted.share[row] if row >= 0 else np.ones(2)
     fits = tables.fitting
     found = defaultdict(float)
-    for r in range(rules.starts[q], rules.starts[q + 1]):
+    size = tables.grammar.size
+    for r in range(rules.starts[q * size], rules.starts[(q + 1) * size]):
         parent, right = int(rules.parent[r]), int(rules.right[r])
         found[WITHIN, parent, right] += share[WITHIN] * rules.p[r] * edge[parent] / edge[q] * fits[d + 1, right]
         if d and parent == b:
@@ -216,7 +217,7 @@ def expansions_of(tables, d, a, b):
     """{preterminal: P} of what an awaited phrase may begin with."""
     counted = tables.rules.counted
     tags = np.flatnonzero(tables.grammar.preterminals)
-    row = opening_of(counted.edges, tables.grammar.size, d, a, b)
+    row = row_of(counted.edges, tables.grammar.size, d, a, b, 0)
     weights = tables.rules.expected[d, b, tags] if row < 0 else counted.openings[row, tags]
     return {int(tag): p for tag, p in zip(tags, weights / tables.fitting[d, b], strict=True) if p > 0}
 
@@ -234,7 +235,7 @@ def test_every_distribution_sums_to_one(seed, depth, strength):
             for a in range(1, size) if d else (ROOT,):
                 for q in np.flatnonzero(tables.rules.expected[d, b] > 0):
                     assert sum(reductions_of(tables, d, a, b, q).values()) == pytest.approx(1.0, abs=1e-9)
-                    seen += context_of(tables.rules.counted.contexts, size, d, a, b, q) >= 0
+                    seen += row_of(tables.rules.counted.contexts, size, d, a, b, q) >= 0
                 if b in phrases and tables.fitting[d, b] > 0:
                     assert sum(expansions_of(tables, d, a, b).values()) == pytest.approx(1.0, abs=1e-9)
     assert seen

@@ -35,7 +35,7 @@ def package(tmp_path_factory):
     (folder / "trees.ptb").write_text(TREES)
     (folder / "text.eo").write_text("la kato dormas\n")
     done("train", "grammar", folder / "trees.ptb", "--splits", "0", "--language", "eo", "-o", models / "grammar.pcfg")
-    done("train", "treelet-lm", folder / "trees.ptb", folder / "text.eo", "-p", f"pcfg,model={models}/grammar.pcfg",
+    done("train", "treelet-lm", folder / "trees.ptb", folder / "text.eo", "-p", f"pcfg,model={models}/grammar.pcfg", "--variant", "pcfg",
          "--language", "eo", "-o", models / "treelet-lm.zst")  # fmt: skip
     return folder
 

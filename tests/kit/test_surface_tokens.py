@@ -7,7 +7,7 @@ import pytest
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.trees.surface_tokens import depths_of, surface_sentences
-from tests.command_line import done
+from tests.command_line import done, refused
 
 GERMAN = """# text = Sie geht zum Arzt
 1\tSie\tsie\tPRON\tPPER\tCase=Nom\t2\tnsubj\t_\t_
@@ -83,3 +83,17 @@ def test_the_command_writes_the_trees_of_all_files(tmp_path):
     assert "wrote 3 trees to" in result.err
     trees = list(read_conllu((tmp_path / "all.conllu").read_text(encoding="utf-8").splitlines()))
     assert [tree.words for tree in trees] == [("Sie", "geht", "zum", "Arzt")] * 3
+
+
+def test_every_nth_tree_is_held_out(tmp_path):
+    blocks = [GERMAN.replace("Sie\tsie", f"Sie{n}\tsie") for n in range(7)]
+    (tmp_path / "a.conllu").write_text("\n".join(blocks), encoding="utf-8")
+
+    def first_words(*options):
+        done("surface-trees", tmp_path / "a.conllu", *options, "-o", tmp_path / "out.conllu")
+        lines = (tmp_path / "out.conllu").read_text(encoding="utf-8").splitlines()
+        return "".join(tree.words[0].removeprefix("Sie") for tree in read_conllu(lines))
+
+    assert first_words("--every", 3) == "25"
+    assert first_words("--except-every", 3) == "01346"
+    assert "not both" in refused("surface-trees", tmp_path / "a.conllu", "--every", 3, "--except-every", 3)

@@ -1,6 +1,8 @@
 """What models record of their training: a model is read with its own parser, and never with one of another language."""
 
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,6 +76,16 @@ def test_the_parser_of_the_trees_is_the_default(place):
     assert feature.values([["die", "Katze"]]).shape == (1, 3)
 
 
+def test_the_parser_is_found_from_a_config_elsewhere(place, monkeypatch):
+    """Paths that are relative to this folder do not become relative to the config's."""
+    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.npz'}")
+    monkeypatch.chdir(place)
+    (place / "configs").mkdir()
+    builder = Builder(REGISTRY, Path("configs"))
+    feature = builder.build("feature", {"use": "dependency-lm", "model": os.path.relpath(path, place / "configs")})
+    assert feature.parser.parser == BiaffineParser(place / "german.npz")
+
+
 def test_a_parser_of_another_language_is_refused(place):
     path = train(place, place / "de.conllu", "--language", "de")
     for options, whose in (({}, "the default parser"), ({"parser": "english"}, "the parser")):
@@ -90,7 +102,7 @@ def test_a_parser_of_another_language_is_refused(place):
 @pytest.mark.parametrize("use", ["treelet-lm", "headlex"])
 def test_language_models_of_trees_refuse_it_too(place, use):
     variant = ("--variant", "headlex") if use == "headlex" else ()
-    path = train(place, place / "de.ptb", "--language", "de", *variant, model="treelet-lm")
+    path = train(place, place / "de.conllu", "--language", "de", *variant, model="treelet-lm")
     with pytest.raises(ModelError, match="trained on 'de', and the default parser reads 'en'"):
         Builder(REGISTRY).build("language_model", {"use": use, "model": str(path)})
 

@@ -89,7 +89,8 @@ def test_a_treelet_model_goes_with_a_parser_of_the_same_labels(made, grammar):
         "language_model", {"use": "treelet-lm", "model": str(path)}
     )
     assert (model.totals([["eht", "."]]) < 0).all()  # parsed by the recorded parser
-    done("train", "treelet-lm", made / "xpos.conllu", "--tags", "xpos", "--language", "art", "-o", path)
+    xpos = ("--tags", "xpos", "--variant", "pcfg", "--language", "art")
+    done("train", "treelet-lm", made / "xpos.conllu", *xpos, "-o", path)
     other = TreeletLanguageModel(model=path, parser=PcfgParser(grammar))
     with pytest.raises(
         ModelError, match=r"with XPOS tags, those of the parser labels made from .* UPOS tags: name the"
@@ -104,12 +105,30 @@ def test_different_labels_are_not_mixed(made, grammar):
     for train in ("grammar", "hhmm", "svs"):
         assert refused("train", train, brackets, conllu, *to) == kinds
     assert refused("train", "grammar", conllu, "--tagged", brackets, *to) == kinds
-    labels = "a model cannot mix them"
-    assert labels in refused("train", "treelet-lm", brackets, conllu, *to)
-    assert labels in refused("train", "treelet-lm", brackets, made / "made.txt", "-p", f"pcfg,model={grammar}",
-                             "--text", "none", "-j", "1", *to)  # fmt: skip
     assert refused("train", "grammar", brackets, "--tags", "xpos", *to) == (
         f"--tags xpos: {brackets} has trees in brackets, wanted CoNLL-U"
     )
     assert "different tag sets" in refused("train", "grammar", xpos, conllu, "--tags", "xpos", *to)
+    labels = "a model cannot mix them"
+    to = ("--variant", "pcfg", *to)
+    assert labels in refused("train", "treelet-lm", brackets, conllu, *to)
+    assert labels in refused("train", "treelet-lm", brackets, made / "made.txt", "-p", f"pcfg,model={grammar}",
+                             "--text", "none", "-j", "1", *to)  # fmt: skip
+    assert not (made / "never").exists()
+
+
+def test_what_is_english_refuses_another_language(made):
+    brackets, conllu, xpos = made / "brackets.ptb", made / "made.conllu", made / "xpos.conllu"
+    to = ("--language", "de", "-o", made / "never")
+    heads = "the head rules for trees in brackets are English, and --language is 'de': train on dependencies (CoNLL-U)"
+    assert f"--binarise head: {heads}" in refused("train", "grammar", brackets, "--binarise", "head", *to)
+    assert f"svs: {heads}" in refused("train", "svs", brackets, *to)
+    for train, trees in (("grammar", conllu), ("grammar", brackets), ("svs", conllu)):
+        assert refused("train", train, trees, "--annotations", "klein-manning", *to) == (
+            "--annotations klein-manning: these read the labels of English brackets: leave it out"
+        )
+    for trees, options in ((brackets, []), (brackets, ["--variant", "headlex"]), (xpos, ["--tags", "xpos"])):
+        message = refused("train", "treelet-lm", trees, *options, *to)
+        assert "by English rules, and the language is 'de': train on dependencies" in message
+    done("train", "treelet-lm", brackets, "--variant", "pcfg", "--language", "de", "-o", made / "plain")
     assert not (made / "never").exists()

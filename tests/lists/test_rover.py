@@ -59,7 +59,7 @@ def test_a_vote_by_hand():
 def test_weights_count_in_shares_and_averages():
     network = ConfusionNetwork.combine([["b"], ["c"], ["b"]], np.array([1.0, 6.0, 3.0]))
     voting = Voting.count(network, np.array([1.0, 6.0, 3.0]), [np.array([0.8]), np.array([0.5]), np.array([0.4])])
-    assert voting.shares.ravel().tolist() == pytest.approx([0.4, 0.6, 0.4])
+    assert voting.proportions.ravel().tolist() == pytest.approx([0.4, 0.6, 0.4])
     assert voting.confidences["avg"].ravel().tolist() == pytest.approx([0.5, 0.5, 0.5])
     assert voting.confidences["max"].ravel().tolist() == pytest.approx([0.8, 0.5, 0.8])
 

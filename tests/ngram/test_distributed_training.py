@@ -36,7 +36,7 @@ def pieces_of(lines, pieces):
 def check(tmp_path, lines, settings, pieces=3, parts=4, memory=1 << 20):
     """Train in both ways, and compare the files and what is said of them."""
     workspace = Workspace(memory, tmp_path)
-    sharded = train_shards(pieces_of(lines, pieces), opened, settings, workspace=workspace, share=share, parts=parts)
+    sharded = train_shards(pieces_of(lines, pieces), opened, settings, workspace=workspace, each=share, parts=parts)
     whole = train([("text", lines)], settings)
     whole.ngrams.save(tmp_path / "whole")
     sharded.ngrams.save(tmp_path / "sharded")

@@ -40,7 +40,7 @@ def test_sets_are_those_of_python(size, data):
     ):
         assert sets.members(number).tolist() == sorted(wanted)
         assert sets.count(number) == len(wanted)
-        assert [sets.contains(number, i) for i in range(size)] == [i in wanted for i in range(size)]
+        assert sets._present(number, np.arange(size)).tolist() == [i in wanted for i in range(size)]
         assert sets.of(array(wanted)) == number
 
 

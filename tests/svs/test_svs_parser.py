@@ -10,7 +10,7 @@ from rerank_plugins.constituency.fallback import FLOOR
 from rerank_plugins.svs import parsing
 from rerank_plugins.svs.model import EMBEDDED, HeadTable, SvsModel, VectorLexicon, read_model, write_model
 from rerank_plugins.svs.parser import VectorParser
-from rerank_plugins.svs.parsing import PrunedChart, SvsParser
+from rerank_plugins.svs.parsing import SvsParser
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +87,14 @@ def test_a_sentence_that_the_model_does_not_derive_is_flat(saws, caplog):
 def test_long_sentences_are_pruned_more_and_the_threshold_falls_slowly(saws, monkeypatch, words, threshold, wanted):
     """A sentence without a tree, down to the last threshold; no chart of vectors is made where there is no sum."""
     tried, filled = [], []
-    expected, fill = parsing.expected_nodes, PrunedChart.fill
+    expected = parsing.expected_nodes
     monkeypatch.setattr(
         parsing,
         "expected_nodes",
         lambda chart, least: tried.append(least / parsing.PRUNED_EARLY) or expected(chart, least),
     )
-    monkeypatch.setattr(PrunedChart, "fill", lambda *call: filled.append(call) or fill(*call))
     parser = SvsParser(read_model(saws), threshold, "mbr")
+    monkeypatch.setattr(parser.chart, "fill", lambda *call: filled.append(call))
     assert parser.parse(("saw",) * (words - 1) + ("the",)) is None
     assert tried[: len(wanted)] == pytest.approx(wanted)
     assert tried[-1] == pytest.approx(1e-7 if words <= 40 else 1e-9)

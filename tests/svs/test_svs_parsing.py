@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.svs import chart as vector_chart
+from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.svs import vector_chart
+from rerank_plugins.svs.fitting_symbols import kept_categories
 from rerank_plugins.svs.parsing import SvsParser, coarse_grammar
 from rerank_plugins.svs.vector_tree import VectorTree
 from tests.constituency.naive_pcfg import derivations
@@ -149,7 +151,7 @@ def test_max_rule_trees(seed, sentence, concepts):
     kept = parser._most_expected(words, np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_))
     categories = {(int(category), *map(int, spans(len(sentence))[cell])) for cell, category in np.argwhere(kept)}
     assert categories in [tree for product, tree in products if product > products[0][0] * (1 - 1e-9)]
-    if parser.pruned.fill(words, kept):  # otherwise no tree of the model has all these rules together
+    if parser._pruned(words, kept):  # otherwise no tree of the model has all these rules together
         assert {(int(group[model.symbols.index(node.label)]), *node.span) for node in found.nodes()} <= categories
 
 
@@ -174,34 +176,46 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
 @settings(max_examples=30)
 @given(SEEDS, SENTENCES, CONCEPTS)
 def test_a_pruned_chart_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
-    """Equation 8 over the symbols that can be in a tree, among them all that are in one, against all symbols."""
-    parser = SvsParser(random_model(seed, concepts, split=True), threshold=0.0)
-    words = parser.model.lexicon.ids(sentence)
-    parser.chart.fill(words)
-    kept = np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_)
-    there = parser.pruned.fill(words, kept)
-    assert there == (parser.chart.top >= 0)
-    if there:
-        exact, heap = parser.chart, parser.pruned.heap
-        items = {
-            (int(exact.heap.symbol[item]), cell): item
-            for cell, number in enumerate(exact.cells)
-            for item in range(exact.heap.begin[number], exact.heap.end[number])
+    """Over the symbols that can be in a tree, among them all that are in one, against all symbols, in both semirings."""
+    model = random_model(seed, concepts, split=True)
+    exact, pruned = SvsParser(model, threshold=0.0), SvsParser(model, threshold=0.0)
+    words = model.lexicon.ids(sentence)
+    kept = np.ones((len(spans(len(words))), len(exact.coarse.symbols)), np.bool_)
+    categories = kept_categories(pruned.rules, pruned._sets, len(words), kept)
+    for whole, part in ((exact.chart, pruned.chart), (exact.sums, pruned.sums)):
+        whole.fill(words)
+        part.fill(words, categories)
+        assert (part.top >= 0) == (whole.top >= 0)
+        if part.top < 0:
+            continue
+        vectors = [
+            {
+                (int(chart.heap.symbol[item]), cell): chart.heap.vector[item] * 2.0 ** -int(chart.heap.power[number])
+                for cell, numbers in enumerate(zip(part.cells.tolist(), whole.cells.tolist(), strict=True))
+                for number in numbers[place : place + 1]
+                for item in range(chart.heap.begin[number], chart.heap.end[number])
+            }
+            for place, chart in enumerate((part, whole))
+        ]
+        for key, vector in vectors[0].items():
+            np.testing.assert_allclose(vector, vectors[1][key], rtol=1e-10)
+        in_trees = {
+            (label, cell_number(*span, len(words)))
+            for _, tree in all_trees(model, sentence)
+            for label, span in labelled_spans(tree)
         }
-        filled = set()
-        for cell in range(len(exact.cells)):
-            scale = math.ldexp(1.0, int(exact.heap.power[exact.cells[cell]] - heap.power[cell]))
-            for item in range(heap.begin[cell], heap.end[cell]):
-                same = items.get((int(heap.symbol[item]), cell))
-                wanted = np.zeros(concepts) if same is None else exact.heap.vector[same]  # probability 0: no item
-                np.testing.assert_allclose(scale * heap.vector[item], wanted, rtol=1e-10)
-                filled.add((int(heap.symbol[item]), cell))
-        assert parser.pruned.build(words, kept)
-        forest = parser.pruned.forest
-        used = np.flatnonzero(forest.used[: forest.starts[-1]])
-        cells = np.searchsorted(forest.starts, used, side="right") - 1
-        in_trees = set(zip(forest.symbol[used].tolist(), cells.tolist(), strict=True))
-        assert in_trees & items.keys() <= filled  # the forest does not look at probabilities, which may be 0
+        assert in_trees <= vectors[0].keys()
+
+
+def labelled_spans(tree, begin=0):
+    """(symbol, (begin, end)) of the nodes of a tree as the twins write it."""
+    if isinstance(tree[1], str):
+        return [(tree[0], (begin, begin + 1))]
+    nodes, end = [], begin
+    for child in tree[1:]:
+        nodes += labelled_spans(child, end)
+        end = nodes[-1][1][1]
+    return [*nodes, (tree[0], (begin, end))]
 
 
 def test_sentences_share_cells_over_the_same_words():

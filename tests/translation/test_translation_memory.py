@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.translation.memory_matches import compare
 from rerank_plugins.translation.model_features import TranslationMemoryFeature
-from rerank_plugins.translation.translation_memory import Sentences, Settings, read_model, train, write_model
+from rerank_plugins.translation.translation_memory import Settings, read_model, train, write_model
+from rerank_plugins.translation.words import Sentences
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.translation import naive_translation_memory as naive

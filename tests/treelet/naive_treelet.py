@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from itertools import chain
 
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature, with_shared_endings
 from tests.kit.naive_backoff import continuation_counts, discounts
 
 STOP, START = "STOP", "<s>"
@@ -114,12 +114,17 @@ def close_vocabulary(sentences, unknown, min_count=1):
     rare = {word for word, count in counts.items() if count < min_count}
     if rare:
         known = counts.keys() - rare
-        replaced = [
-            tuple(
-                (word if word in known else signature(source, i == 0, source.lower() in known))
+        full = [
+            [
+                None if word in known else signature(source, i == 0, source.lower() in known, english=unknown.english)
                 for i, (word, source) in enumerate(zip(sentence, sources, strict=True))
-            )
+            ]
             for sentence, sources in zip(replaced, sentences, strict=True)
+        ]
+        shared = with_shared_endings(Counter(form for forms in full for form in forms if form))
+        replaced = [
+            tuple(shared.get(form, word) for word, form in zip(sentence, forms, strict=True))
+            for sentence, forms in zip(replaced, full, strict=True)
         ]
         counts = Counter(chain.from_iterable(replaced))
     counts.setdefault(UNKNOWN, 0)

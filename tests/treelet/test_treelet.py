@@ -4,6 +4,7 @@ import itertools
 import math
 import pickle
 from collections import Counter
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
+from rerank_plugins.kit.vocabulary import signatures
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import Workspace
@@ -402,15 +404,17 @@ def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.lists(st.sampled_from(["a", "A", "b", "B", "1", "UNK", "UNK-LC", "<s>", "walking"]), min_size=1)),
+    st.lists(st.lists(st.sampled_from(["a", "A", "b", "1", "UNK", "UNK-LC", "<s>", "walking", "King"]), min_size=1)),
     st.integers(0, 5),
     st.integers(1, 4),
+    st.booleans(),
 )
-def test_vocabularies_agree_with_the_twin(sentences, first, min_count):
-    unknown = UnknownWords(first, rate=0.5, seed=3)
+def test_vocabularies_agree_with_the_twin(sentences, first, min_count, english):
+    unknown = UnknownWords(first, rate=0.5, seed=3, english=english)
     words = Numbering()
     tokens = words.numbers_of(word for sentence in sentences for word in sentence)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)[:-1]
-    vocabulary = close_numbered(words, tokens, starts, unknown, min_count)
-    naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
+    with mock.patch.object(signatures, "SHARED", 3):
+        vocabulary = close_numbered(words, tokens, starts, unknown, min_count)
+        naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
     assert (vocabulary.words, vocabulary.counts.tolist(), tokens.tolist()) == naive

@@ -1,4 +1,4 @@
-"""The applications of the pipeline: a module or a package each, with commands, tasks, file formats and reports.
+"""Registers the applications: a module or a package each, with commands, tasks, file formats and reports.
 
 Applications import the pipeline and what lies below it, never each other.
 """

@@ -86,15 +86,15 @@ def substitute(
     size = FIRST_BLOCK
     while block := [(number, line.split()) for number, line in islice(numbered, size)]:
         size = min(2 * size, BLOCK)
-        asked = [positions(words, at, path, number) for number, words in block]
+        chosen = [positions(words, at, path, number) for number, words in block]
         lengths = np.array([len(words) + 2 for _, words in block])
         starts = np.cumsum(lengths) - lengths + 1
-        places = [start + position for start, some in zip(starts.tolist(), asked, strict=True) for position in some]
+        places = [start + position for start, some in zip(starts.tolist(), chosen, strict=True) for position in some]
         tokens = model.encode([words for _, words in block])
         best = model.top_places(tokens, np.array(places, np.int64), k, jobs)
         kept = (best.shares >= least).sum(axis=1)  # shares fall
         row = 0
-        for (number, words), some in zip(block, asked, strict=True):
+        for (number, words), some in zip(block, chosen, strict=True):
             line = []
             for position in some:
                 n = kept[row]

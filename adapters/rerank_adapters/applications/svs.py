@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.options import style_option
 from rerank_adapters.report.tables import Table
-from rerank_plugins.svs.clusters import Cluster
+
+if TYPE_CHECKING:
+    from rerank_plugins.svs.clusters import Cluster
 
 
 def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str, Any]]:

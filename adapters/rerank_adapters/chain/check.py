@@ -26,13 +26,14 @@ from rerank_plugins.core.paths import without_cache
 from rerank_plugins.kit.files.languages import models_of
 
 Result = TypeVar("Result")
+Level = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True)
 class Finding:
     """One line of a check: how serious the finding is, where it was made, and what it is."""
 
-    level: Literal["ok", "warning", "error"]
+    level: Level
     where: str
     text: str
 
@@ -56,9 +57,9 @@ class Check:
         read = [(name, self._data(name, data)) for name, data in named if readable]
         present = [(name, data) for name, data in read if data is not None]
         if not sets and not config.test:
-            self._say("error", "config", "neither [tune] nor [[test]] names any n-best lists")
+            self._add("error", "config", "neither [tune] nor [[test]] names any n-best lists")
         elif not sets and config.test[0].name != "lists":
-            self._say("warning", "config", "there is no [tune] table, so `rerank run` has nothing to tune on")
+            self._add("warning", "config", "there is no [tune] table, so `rerank run` has nothing to tune on")
         self._same_features(present)
         if config.tune and present and not self._failed(""):
             tuning = present[0][1]
@@ -85,7 +86,7 @@ class Check:
         if language := self.job.config.language:
             models = self._try("language", lambda: models_of(language)) or {}
             if models:
-                self._say("ok", "language", f"{language}, with models of {', '.join(models)}")
+                self._add("ok", "language", f"{language}, with models of {', '.join(models)}")
         format_ = self._try("[nbest]", lambda: self.job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
         for label in labels:
@@ -104,10 +105,10 @@ class Check:
             self._try("[[system]]", lambda: job.systems)
         if all(finding.level == "ok" for finding in self.findings):
             uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
-            self._say("ok", "plugins", ", ".join(uses))
+            self._add("ok", "plugins", ", ".join(uses))
         return format_ is not None
 
-    def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
+    def _add(self, level: Level, where: str, text: str) -> None:
         self.findings.append(Finding(level, where, text))
 
     def _try(self, where: str, action: Callable[[], Result]) -> Result | None:
@@ -115,7 +116,7 @@ class Check:
         try:
             return action()
         except RerankError as error:
-            self._say("error", where, str(error).removeprefix(f"{where}: "))
+            self._add("error", where, str(error).removeprefix(f"{where}: "))
             return None
 
     def _data(self, name: str, data: DataSet) -> Data | None:
@@ -130,29 +131,23 @@ class Check:
             features = counted(len(table.names), "feature")
             features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
             texts = counted(distinct, "distinct text")
-            self._say("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
+            self._add("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
         if needs_ranks(self.job, read.nbests):
-            self._say("ok", name, NO_SCORES)
+            self._add("ok", name, NO_SCORES)
         for warning in self._oddities(read):
-            self._say("warning", name, warning)
+            self._add("warning", name, warning)
         ids = [nbest.segment_id for nbest in read.nbests]
         paths = [self.job.config.path(path) for path in data.references]
         references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
         if references is None:
             if not paths:
-                self._say(
-                    "error" if name == "tune" else "warning",
-                    name,
-                    "there are no references, so nothing can be tuned or evaluated",
-                )
+                level: Level = "error" if name == "tune" else "warning"
+                self._add(level, name, "there are no references, so nothing can be tuned or evaluated")
             return read
         aligned = self._try(name, lambda: references.for_segments(ids))
         if aligned is not None and len(references) > len(ids):
-            self._say(
-                "warning",
-                name,
-                f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used",
-            )
+            sizes_differ = f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used"
+            self._add("warning", name, sizes_differ)
         return Data(name, read.nbests, aligned) if aligned is not None else read
 
     @staticmethod
@@ -181,7 +176,7 @@ class Check:
             if has != wanted:
                 missing, extra = sorted(wanted - has), sorted(has - wanted)
                 differences = f"without {missing or 'none'}, also {extra or 'none'}"
-                self._say("error", name, f"other features than {first}: {differences}")
+                self._add("error", name, f"other features than {first}: {differences}")
 
     def _texts(self, name: str, data: Data) -> None:
         """Warnings about words that models do not know, and about styles that differ from the references'."""
@@ -196,13 +191,13 @@ class Check:
                 if vocabulary is not None:
                     model = f"the {kind} of {label!r}"
                     for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
-                        self._say("warning", name, warning)
+                        self._add("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
         for measure in self.job.measures:
             mismatch = measured_mismatch(self.job, measure, "hypotheses", texts, data.references)
             if mismatch:
-                self._say("warning", name, mismatch)
+                self._add("warning", name, mismatch)
 
     def _estimate(self, sets: list[Data]) -> None:
         """Lines about the time, memory and disk that a run takes."""
@@ -212,7 +207,7 @@ class Check:
             nbests = [data.nbests for data in sets]
             self.estimated = estimate(self.job, costs, nbests, peak() - before)
             for what, text in estimate_lines(self.estimated):
-                self._say("ok", what, text)
+                self._add("ok", what, text)
 
     def _failed(self, where: str) -> bool:
         return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)

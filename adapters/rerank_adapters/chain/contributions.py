@@ -94,7 +94,7 @@ def families_together(systems: Sequence[System], labels: Sequence[str]) -> dict[
 
 
 def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
-    """Measure the contributions to tuned weights on the tuning lists; None where the config asks for no folds.
+    """Measure the contributions to tuned weights on the tuning lists; None where the config sets no folds.
 
     The weights of each fold are tuned by the job's tuner if that is MIRA, and by MIRA with its defaults if not: a run
     for each family and fold is affordable only for a fast tuner.

@@ -95,7 +95,7 @@ def estimate(job: Job, costs: Sequence[FeatureCost], sets: Sequence[Sequence[NBe
 
 
 def peak() -> int:
-    """The most memory, in bytes, that this process has had so far; 0 where the system does not say."""
+    """The most memory, in bytes, that this process has had so far; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -135,7 +135,9 @@ def contributions(
 
     Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
     """
-    family = {name: label for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
+    family = {
+        name: label for label, extractor in job.extractors.items() for name in column_names(label, extractor.components)
+    }
     values = np.stack([_row(table, first), _row(table, second)])
     by_trees = tree_lead(trees, table, first, second) if trees is not None else {}
     added = np.array([by_trees.get(name, 0.0) for name in table.all_names])

@@ -2,7 +2,7 @@
 
 A table records the options, files, code and text pipelines with which each of its features was extracted. A column of a
 saved table serves again only where all of these are as in the job (`chosen_columns`); otherwise the feature is
-extracted again, and a line of the log says so. Columns of features that the job does not name are left out; the
+extracted again, and a line is logged. Columns of features that the job does not name are left out; the
 decoder's own are always kept. A table that records no extraction holds scores computed elsewhere: the decoder's
 features of the lists are put before them.
 """
@@ -151,7 +151,7 @@ def chosen_columns(
     if not (job.labels or named_only):
         return table
     wanted = job.plan.describe()
-    columns = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
+    columns = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
     descriptions: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     new = [label for label in job.labels if not _same(descriptions.get(label), wanted[label])]
     decoder = _of_the_decoder(table, [name for names in columns.values() for name in names])
@@ -177,6 +177,12 @@ def chosen_columns(
 def records_extraction(table: FeatureTable) -> bool:
     """Whether the table was extracted from lists, together with the decoder's features."""
     return DESCRIPTIONS in table.provenance
+
+
+def recorded_columns(table: FeatureTable) -> dict[str, Sequence[str]]:
+    """By label, the columns of the table that were extracted for it."""
+    described: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
+    return {label: column_names(label, how["components"]) for label, how in described.items()}
 
 
 def _with_decoder(job: Job, nbests: Sequence[NBestList], table: FeatureTable, path: Path) -> FeatureTable:
@@ -206,18 +212,12 @@ def _same(recorded: Any, wanted: Any) -> bool:
     return recorded is not None and plain_hash(recorded) == plain_hash(wanted)
 
 
-def _of_the_decoder(table: FeatureTable, asked_for: Sequence[str]) -> FeatureTable:
+def _of_the_decoder(table: FeatureTable, wanted: Sequence[str]) -> FeatureTable:
     """The table with the decoder's columns alone.
 
-    Where the table does not record which columns were extracted, those in `asked_for` count as extracted.
+    Where the table does not record which columns were extracted, those in `wanted` count as extracted.
     """
-    if records_extraction(table):
-        extracted = {
-            f"{label}.{component}" if component else label
-            for label, description in table.provenance[DESCRIPTIONS].items()
-            for component in description["components"]
-        }
-    else:
-        extracted = set(asked_for)
+    by_label = recorded_columns(table) if records_extraction(table) else {"": wanted}
+    extracted = {name for names in by_label.values() for name in names}
     kept = [i for i, name in enumerate(table.names) if name not in extracted]
     return replace(table, names=tuple(table.names[i] for i in kept), values=table.values[:, kept])

@@ -49,7 +49,7 @@ def with_lists(
     kept = [
         label
         for label, extractor in job.extractors.items()
-        if set(column_names(label, extractor)) <= set(table.all_names)
+        if set(column_names(label, extractor.components)) <= set(table.all_names)
     ]
     if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
         job = job.with_only(kept)

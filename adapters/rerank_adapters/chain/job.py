@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.extraction.plan import Plan, column_names
@@ -119,8 +119,7 @@ class Job:
     @cached_property
     def format(self) -> NBestFormat:
         """The format of the n-best files."""
-        nbest_format: NBestFormat = self.builder.build("format", self.config.nbest, "[nbest]")
-        return nbest_format
+        return cast(NBestFormat, self.builder.build("format", self.config.nbest, "[nbest]"))
 
     def pipeline(self, name: str | None, where: str) -> TextPipeline:
         """The text pipeline of that name, or of steps joined by `+`; None gives one without steps.
@@ -171,9 +170,7 @@ class Job:
 
     def extractor(self, label: str) -> FeatureExtractor:
         """The extractor of that label."""
-        options = self._features[label][0]
-        extractor: FeatureExtractor = self.builder.build("feature", options, f"[[feature]] {label}")
-        return extractor
+        return cast(FeatureExtractor, self.builder.build("feature", self._features[label][0], f"[[feature]] {label}"))
 
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
         """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
@@ -202,14 +199,12 @@ class Job:
     @cached_property
     def tuner(self) -> Tuner:
         """The tuner with its options."""
-        tuner: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
-        return tuner
+        return cast(Tuner, self.builder.build("tuner", self.config.tuner, "[tuner]"))
 
     def parser(self, spec: str) -> CachedParser:
         """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
         if spec in self.config.parser:
-            named: CachedParser = self.builder.named_object("parser", spec, "--parser")
-            return named
+            return cast(CachedParser, self.builder.named_object("parser", spec, "--parser"))
         return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
 
     def parser_use(self, spec: str) -> str:
@@ -243,10 +238,8 @@ class Job:
         """The language model of `language_model_table`. A model file is read when the model is first used."""
         where = str(spec) if isinstance(spec, Path) else "--lm"
         if isinstance(spec, str) and spec in self.config.language_model:
-            named: SentenceModel = self.builder.named_object("language_model", spec, where)
-            return named
-        model: SentenceModel = self.builder.build("language_model", self.language_model_table(spec), where)
-        return model
+            return cast(SentenceModel, self.builder.named_object("language_model", spec, where))
+        return cast(SentenceModel, self.builder.build("language_model", self.language_model_table(spec), where))
 
     def word_model(self, spec: str | Path) -> LanguageModel:
         """The same where probabilities of words are needed. Raises ConfigError for a model of whole sentences."""
@@ -278,7 +271,7 @@ class Job:
 
     def without(self, labels: Collection[str]) -> Job:
         """The same job without the features of these labels, and without the constraints on their weights."""
-        left_out = {name for label in labels for name in column_names(label, self.extractors[label])}
+        left_out = {name for label in labels for name in column_names(label, self.extractors[label].components)}
         tuning = self.config.tuning
         kept = {
             "fixed": [name for name in tuning.fixed if name not in left_out],

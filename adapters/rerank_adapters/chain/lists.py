@@ -29,7 +29,7 @@ Wanted = dict[str, str | bool | None]  # `format`: the guessed name, or None; `r
 
 
 def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Job:
-    """The job with the format of the lists that it has read, and with ranks where the lists need them, said in a line.
+    """The job with the format of the lists that it has read, and with ranks (logged) where the lists need them.
 
     With `ranks` false the features stay as they are, as where they come from a table.
     """
@@ -42,7 +42,7 @@ def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> W
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:
-    """The job with what its lists need; a line of the log says where ranks are added."""
+    """The job with what its lists need; a line is logged where ranks are added."""
     if wanted["format"] is not None:
         job = job.with_config({"nbest": {"use": wanted["format"]}})
     if wanted["ranks"]:
@@ -80,7 +80,7 @@ def read_tuning_set(
     source: Path | None,
     values: FeatureTable | None,
 ) -> tuple[Job, Data]:
-    """Read lists and references; return them with the job that these lists ask for (`for_lists`).
+    """Read lists and references; return them with the job with what these lists need (`for_lists`).
 
     `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
     """

@@ -22,7 +22,7 @@ from rerank_adapters.chain.job import Data, Job, lists_size
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.steps import (
     RECORD,
-    Say,
+    Print,
     Step,
     Steps,
     inputs_of_contributions,
@@ -79,10 +79,10 @@ def plan(job: Job, work: Path, *, force: bool = False, name: str = "") -> list[t
     return list(record.plan(step for set_name in running.sets for step in running.steps(set_name)))
 
 
-def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") -> Outcome:
+def run(job: Job, work: Path, show: Print, *, force: bool = False, name: str = "") -> Outcome:
     """Do the whole job, and write feature tables, weights, 1-bests, reranked lists and reports to `work`.
 
-    Steps that an earlier run has done, and whose inputs have not changed, are not repeated unless `force`. `say` is
+    Steps that an earlier run has done, and whose inputs have not changed, are not repeated unless `force`. `show` is
     called with each line about the progress of the job, and `name` is that of the job in its reports. Raises
     ConfigError for wrong settings before any work.
     """
@@ -93,11 +93,11 @@ def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") 
     for set_name, data in running.sets.items():
         of_set = running.steps(set_name)
         steps += of_set
-        done += [step for step in of_set if record.do(step, say)]
+        done += [step for step in of_set if record.do(step, show)]
         if reused := [step.name for step in of_set if step not in done]:
-            say(f"{set_name}: unchanged, so not made again: {', '.join(reused)}")
+            show(f"{set_name}: unchanged, so not made again: {', '.join(reused)}")
         if not data.references:
-            say(f"{set_name}: there are no references, so nothing is evaluated")
+            show(f"{set_name}: there are no references, so nothing is evaluated")
         running.read.pop(set_name, None)  # lists of several sets need not be in memory at once
     reports = {test.name: running.reports(test.name)[0] for test in job.config.test if test.references}
     evaluations = {test: Evaluation.from_json(path.read_text(encoding="utf-8")) for test, path in reports.items()}
@@ -121,7 +121,7 @@ class _Run:
 
     @classmethod
     def of(cls, job: Job, work: Path, name: str, record: Steps) -> _Run:
-        """The run of a job. What its lists ask for is kept in the record, so that they need not be read for it again.
+        """The run of a job. What its lists need is kept in the record, so that they need not be read for it again.
 
         Raises ConfigError for wrong settings.
         """
@@ -260,10 +260,10 @@ class _Run:
 
     def _facts(self, tuned: Weights) -> RunFacts:
         """What is known of the tuning, from the files of its steps."""
-        shares, intervals = ((self.work / file).read_text(encoding="utf-8") for file in FACTS)
+        contributions, intervals = ((self.work / file).read_text(encoding="utf-8") for file in FACTS)
         weights, samples = weight_intervals.from_json(intervals)
         facts = facts_of_tuning(tuned, self.name, str(self.job.config.tuner.get("use", "")))
-        return replace(facts, system=RERANKED, contributions=from_json(shares), weights=weights, samples=samples)
+        return replace(facts, system=RERANKED, contributions=from_json(contributions), weights=weights, samples=samples)
 
     def _lists(self, name: str) -> Data:
         """A data set, read when it is first needed."""
@@ -305,6 +305,11 @@ class _Run:
                 groups=data.groups,
                 pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
             )
+
+
+def work_folder(job: Job, config: Path) -> Path:
+    """The folder of the files of a job: the one that the config at `config` names, or work/NAME."""
+    return job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
 
 
 def system_file(stem: str, system: str, suffix: str) -> str:

@@ -27,7 +27,7 @@ from rerank_plugins.core.identity import describe, plain_hash
 RECORD = "steps.json"
 
 Inputs = Mapping[str, Any] | None  # plain values, which JSON can hold; None where they cannot be told
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 OURS = ("rerank_plugins", "rerank_adapters")
 
 
@@ -66,16 +66,16 @@ class Steps:
             recorded = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))
             self._recorded = recorded if isinstance(recorded, dict) and not self.force else {}
 
-    def do(self, step: Step, say: Say) -> bool:
+    def do(self, step: Step, show: Print) -> bool:
         """Do and record a step, or repeat its recorded lines if it is unchanged; return whether it was done."""
         inputs = step.inputs()
         lines = self._unchanged(step.key, inputs)
-        said = []
+        shown = []
         for line in (step.action() or ()) if lines is None else lines:
-            said.append(line)
-            say(line)
+            shown.append(line)
+            show(line)
         if lines is None:
-            self._record(step.key, inputs, step.files, said)
+            self._record(step.key, inputs, step.files, shown)
         return lines is None
 
     def plan(self, steps: Iterable[Step]) -> Iterator[tuple[Step, bool]]:
@@ -102,10 +102,10 @@ class Steps:
         except (LookupError, TypeError, AttributeError):  # the record was edited
             return None
 
-    def _record(self, name: str, inputs: Inputs, files: Sequence[Path], said: Sequence[str]) -> None:
+    def _record(self, name: str, inputs: Inputs, files: Sequence[Path], shown: Sequence[str]) -> None:
         """Record that the step has been done. Raises RerankError where the record cannot be written."""
         hashes = {file.name: file_hash(file) for file in files}
-        self._recorded[name] = {"inputs": plain_hash(inputs), "files": hashes, "said": list(said)}
+        self._recorded[name] = {"inputs": plain_hash(inputs), "files": hashes, "said": list(shown)}
         with open_atomic(self.folder / RECORD) as stream:
             stream.write(json.dumps(self._recorded, ensure_ascii=False, indent=1) + "\n")
 
@@ -134,7 +134,7 @@ def file_hash(path: Path) -> str | None:
 
 
 def inputs_of_lists(job: Job, data: DataSet) -> Inputs:
-    """What the lists ask of a job depends on: the lists, the format, and the features that are asked for already."""
+    """What the needs of a job with lists depend on: the lists, the format, and the features that the job has."""
     features = [table.get("use") for table in job.config.feature]
     return _with_lists(job, data, (), {"features": features, "ranks": job.config.ranks})
 
@@ -186,7 +186,7 @@ def inputs_of_weights(job: Job, data: DataSet, folder: Path, table: Path) -> Inp
 
 def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> Inputs:
     """What reranked lists depend on: the lists, their table, and the weights."""
-    tuned = read_weights(weights)  # but not when they were tuned, which their file says
+    tuned = read_weights(weights)  # but not when they were tuned, which their file records
     own = {
         "table": file_hash(table),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence],

@@ -40,7 +40,7 @@ DECODER = "decoder"
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    extracted = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
+    extracted = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
     names = {name for columns in extracted.values() for name in columns}
     decoder = [name for name in table.all_names if name not in names]
     return {**({DECODER: decoder} if decoder else {}), **extracted}
@@ -125,7 +125,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 class Learnt:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
-    `selection` is that of features before the tuning, where the config asks for one.
+    `selection` is that of features before the tuning, where the config wants one.
     """
 
     weights: Weights

@@ -71,5 +71,5 @@ def command(
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}")
     levels = [finding.level for finding in findings]
-    closing.say(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
+    closing.report(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
     return 2 if "error" in levels else 0

@@ -28,9 +28,9 @@ class Closing:
 
     def wrote(self, what: str, path: Path | str) -> None:
         """Print that `what` was written to a path (`-` is stdout), and the wall time."""
-        self.say(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
+        self.report(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
 
-    def say(self, what: str) -> None:
+    def report(self, what: str) -> None:
         """Print what was done, and the wall time."""
         click.echo(f"{what} in {self._watch}", err=True)
 

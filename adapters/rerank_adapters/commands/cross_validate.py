@@ -69,4 +69,4 @@ def command(
         result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), lambda *_: bar.add(1))
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
-    closing.say(f"compared {counted(len(built), 'tuner')} on {runs}")
+    closing.report(f"compared {counted(len(built), 'tuner')} on {runs}")

@@ -121,8 +121,8 @@ def command(
         slow = asking and total / estimated.processes > SLOW
         if slow and not click.confirm(f"{cost.label} takes {duration(total)}; is it wanted?", default=True, err=True):
             draft = replace(draft, left_out=(*draft.left_out, cost.label))
-    said = {finding.where: finding.text for finding in reversed(check.findings)}  # of time, the first line
-    notes += [f"{what}: {said[what]}" for what in ("time", "memory", "disk") if what in said]
+    findings = {finding.where: finding.text for finding in reversed(check.findings)}  # of time, the first line
+    notes += [f"{what}: {findings[what]}" for what in ("time", "memory", "disk") if what in findings]
     text = draft.write(output, costs, notes)
     for one in sets:
         paths = ", ".join(str(file.path) for file in one.lists)

@@ -1,4 +1,4 @@
-"""The commands of the chain, one module each; they are registered by the hook that plugins use for their commands."""
+"""Registers the commands of the chain, one module each, by the hook that plugins use for their commands."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
             trained += 1
         else:
             click.echo(f"{output}: unchanged, so not trained again", err=True)
-    closing.say(f"trained {counted(trained, 'model')} of {len(models)}")
+    closing.report(f"trained {counted(trained, 'model')} of {len(models)}")
 
 
 def _train(output: Path, trainer: click.Command, context: click.Context) -> None:

@@ -35,7 +35,7 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
     from rerank_adapters.chain.models import check_trained
-    from rerank_adapters.chain.run import RERANKED, plan, run
+    from rerank_adapters.chain.run import RERANKED, plan, run, work_folder
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
@@ -43,14 +43,14 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     closing = Closing()
     job = JobFlags(config, seed=seed, jobs=jobs).job
     check_trained(job.config, config)
-    folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
+    folder = work or work_folder(job, config)
     if dry_run:
         steps = plan(job, folder, force=force, name=config.stem)
         for step, unchanged in steps:
             files = ", ".join(file.name for file in step.files)
             click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
         left = sum(not unchanged for _, unchanged in steps)
-        closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
+        closing.report(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     contributions = outcome.contributions
@@ -64,4 +64,4 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     if outcome.written:
         closing.wrote(", ".join(path.name for path in outcome.written), folder)
     else:
-        closing.say(f"found all files in {folder} up to date")
+        closing.report(f"found all files in {folder} up to date")

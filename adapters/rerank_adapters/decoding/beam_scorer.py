@@ -97,10 +97,10 @@ class BeamScorer(PickledFields):
 
     def __call__(self, prefixes: Sequence[Prefix], words: Sequence[str]) -> tuple[FloatArray, list[Prefix]]:
         """(n) prefixes and their next words -> (n) ln p(word | prefix), and the (n) prefixes after them."""
-        asked = list(zip(prefixes, words, strict=True))
+        steps = list(zip(prefixes, words, strict=True))
         taken: dict[Step, Taken] = {}
         new: list[Step] = []
-        for step in dict.fromkeys(asked):
+        for step in dict.fromkeys(steps):
             known = self._recent.get(step)
             if known is None:
                 new.append(step)
@@ -112,7 +112,7 @@ class BeamScorer(PickledFields):
             for step, ln_p, state in zip(new, values.tolist(), states, strict=True):
                 taken[step] = Taken(ln_p, Prefix(*step), state)
                 self._remember(step, taken[step])
-        return np.array([taken[step].ln_p for step in asked], np.float64), [taken[step].prefix for step in asked]
+        return np.array([taken[step].ln_p for step in steps], np.float64), [taken[step].prefix for step in steps]
 
     advance_all = __call__
 

@@ -184,9 +184,9 @@ def wilson_interval(successes: float, trials: int) -> Interval:
     """
     if trials == 0:
         return Interval(0.0, 1.0)
-    share, spread = successes / trials, Z * Z / trials
-    centre = (share + spread / 2) / (1 + spread)
-    half = Z * sqrt(share * (1 - share) / trials + spread / (4 * trials)) / (1 + spread)
+    rate, spread = successes / trials, Z * Z / trials
+    centre = (rate + spread / 2) / (1 + spread)
+    half = Z * sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 

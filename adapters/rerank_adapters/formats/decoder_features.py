@@ -1,6 +1,6 @@
 """Builds the feature table of the decoder's own features, dense and sparse, from n-best lists.
 
-Decoders that leave zeros out of a line do not say which of their features are dense. `DenseRule` decides that from the
+Decoders that leave zeros out of a line do not show which of their features are dense. `DenseRule` decides that from the
 whole set of lists and nothing else, so that the same lists always give the same table; `align` then gives the table of
 a test set the columns of the tuning set. Time and memory are linear in the number of values, plus one sort of the
 sparse ones.
@@ -26,7 +26,7 @@ class DenseRule:
     """Decides which names that the reader kept as sparse become dense columns, with 0 where a hypothesis lacks one.
 
     `few`             where all lists together have at most this many names, all of them become dense; otherwise
-    `share`           those that at least this share of all hypotheses have
+    `fraction`        those that at least this fraction of all hypotheses have
     `dense`           patterns of names that become dense in any case
     `sparse`          patterns of names that never become dense; they take precedence over all other rules
     `absent_is_zero`  whether a name that no hypothesis has is a feature that was 0 everywhere (see `align`)
@@ -35,14 +35,14 @@ class DenseRule:
     """
 
     few: int = 0
-    share: float = 1.0
+    fraction: float = 1.0
     dense: tuple[str, ...] = ()
     sparse: tuple[str, ...] = ()
     absent_is_zero: bool = False
 
     def promotes(self, names: Sequence[str], counts: LongArray, rows: int) -> list[bool]:
         """Whether each name becomes a column, given that `counts` of the `rows` hypotheses have it."""
-        common = counts >= (0 if len(names) <= self.few else max(1.0, self.share * rows))
+        common = counts >= (0 if len(names) <= self.few else max(1.0, self.fraction * rows))
         return [
             not _matches(name, self.sparse) and (_matches(name, self.dense) or bool(is_common))
             for name, is_common in zip(names, common, strict=True)

@@ -55,8 +55,8 @@ class DelimitedFormat(NBestFormat):
     @property
     def dense_rule(self) -> DenseRule:
         """The rule for which of the names that were read as sparse become columns of the feature table."""
-        few, share = (100, 0.25) if self.absent_is_zero else (0, 1.0)
-        return DenseRule(few, share, self.dense, self.sparse, self.absent_is_zero)
+        few, fraction = (100, 0.25) if self.absent_is_zero else (0, 1.0)
+        return DenseRule(few, fraction, self.dense, self.sparse, self.absent_is_zero)
 
     def _is_sparse(self, label: str) -> bool:
         if any(fnmatchcase(label, pattern) for pattern in self.sparse):

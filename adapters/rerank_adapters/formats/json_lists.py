@@ -29,7 +29,7 @@ ADDED = "rerank"  # the key of what reranking adds to a record
 
 
 class NotThisFormat(ValueError):
-    """A record does not have the form of the format; the text says what was wanted."""
+    """A record does not have the form of the format; the text states what was wanted."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class JsonFormat(NBestFormat):
 
     @abstractmethod
     def lists(self, record: Any) -> Iterator[JsonList]:
-        """Yield the lists of a record. Raises NotThisFormat, which says what was wanted."""
+        """Yield the lists of a record. Raises NotThisFormat, which states what was wanted."""
 
     @abstractmethod
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:

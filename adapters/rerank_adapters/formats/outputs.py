@@ -67,6 +67,6 @@ def output_lines(form: OutputForm, utterance: str, text: str, spans: Mapping[str
             where = "there is no file of segments: name one with --segments" if spans is None else "it has no segment"
             raise ConfigError(f"a CTM needs the times of utterance {utterance!r}, but {where}")
         span, words = spans[utterance], text.split()
-        share = (span.end - span.start) / max(1, len(words))
+        duration = (span.end - span.start) / max(1, len(words))
         for position, word in enumerate(words):
-            yield f"{span.recording} 1 {span.start + position * share:.2f} {share:.2f} {word}\n"
+            yield f"{span.recording} 1 {span.start + position * duration:.2f} {duration:.2f} {word}\n"

@@ -1,23 +1,22 @@
-"""Reads files of minimal pairs: two sentences each, of which one should be preferred.
+"""Reads minimal pairs, scores of pairs of a hypothesis and a reference, and parallel sentences.
 
-The first line tells which of two forms a file has:
+A minimal pair is two sentences of which one should be preferred. The first line of its file shows which of two forms
+the file has:
 
     {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
         JSON lines, the form of BLiMP (Warstadt et al. 2020)
     good<TAB>bad[<TAB>phenomenon]
         tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
 
-The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), say what a
-pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP; then no
-model can prefer one of them. Reading takes linear time.
+The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), tell
+what a pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP;
+then no model can prefer one of them. Reading takes linear time.
 
-Reads scores computed elsewhere for pairs of a hypothesis and a reference, from tab-separated columns.
+A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
+source sentence that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair
+may come several times, as with several sources; its score is then the mean.
 
-A line is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the source sentence
-that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair may come several
-times, as with several sources; its score is then the mean.
-
-Reads sentence pairs: two files, line by line, or one file of lines `source ||| target`.
+Parallel sentences are two files, line by line, or one file of lines `source ||| target`.
 """
 
 from __future__ import annotations

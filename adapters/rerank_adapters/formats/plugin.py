@@ -1,4 +1,4 @@
-"""The file formats of n-best lists, reference files, compression and merging."""
+"""Registers the file formats of n-best lists, reference files, compression and merging."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register

@@ -95,7 +95,7 @@ def distinct_ids(lines: Sequence[str], form: IdForm) -> list[str] | None:
 def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
     """The form in which each file has the ids that all of them share; None where the lines have no ids.
 
-    Raises FormatError, which asks for the form, where it is doubtful whether the lines have ids.
+    Raises FormatError where it is doubtful whether the lines have ids.
     """
     shown = [{form: ids for form in file.forms if (ids := distinct_ids(file.lines, form))} for file in files]
     known = any(len(file.forms) == 1 for file in files)
@@ -117,7 +117,7 @@ def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
 
 
 def doubtful(file: TextFile, form: IdForm) -> FormatError:
-    """The error that asks for the form of a file whose lines may have ids."""
+    """The error about the form of a file whose lines may have ids."""
     ids = distinct_ids(file.lines, form) or [""]
     verb, example = ("begins", ids[0]) if form == "kaldi" else ("ends", f"({ids[0]})")
     message = f"each line {verb} with what may be an id, as {example}"

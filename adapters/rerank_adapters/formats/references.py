@@ -242,7 +242,7 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
 def settled(texts: Sequence[References]) -> list[References]:
     """Texts of the same segments in the forms that they show together, where their forms are not named.
 
-    A line of the log says where their lines have ids. Raises FormatError where that is doubtful.
+    A line is logged where their lines have ids. Raises FormatError where that is doubtful.
     """
     if all(text.form != "auto" for text in texts):
         return list(texts)

@@ -16,7 +16,7 @@ NeMo's beams as tab-separated values (scripts/asr_language_modeling/ngram_lm/eva
     so it is\t-12.71          `beam` lines for each utterance, in the order of the manifest
     so is it\t-13.05
 
-The file does not say where the beam of one utterance ends, so the option `beam`, the beam size of the decoding, is
+The file does not show where the beam of one utterance ends, so the option `beam`, the beam size of the decoding, is
 needed. The id of a list is its number, from 0. The score of the beam search, a natural logarithm with its language
 model, is the total and the feature `score`. A rescored line has the new total, and a third column with all features.
 

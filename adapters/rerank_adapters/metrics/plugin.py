@@ -1,4 +1,4 @@
-"""Metrics computed from additive sufficient statistics (BLEU, chrF, TER, WER and others), and expected utilities."""
+"""Registers the metrics of additive sufficient statistics (BLEU, chrF, TER, WER and others), and expected utilities."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register

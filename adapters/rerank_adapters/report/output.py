@@ -21,7 +21,6 @@ from rerank_plugins import open_atomic
 WRITERS = {"tsv": text.tsv, "json": text.json, "markdown": text.markdown, "latex": text.latex, "html": html.html_page}
 WIDTH = 80  # columns of reports that go to no terminal
 Record = Mapping[str, Any]
-STYLES = ("table", "tsv", "json", "markdown")
 
 
 class ReportConsole(Console):
@@ -67,21 +66,19 @@ def drawn(print_report: Callable[[Console], None]) -> str:
     return captured.get()
 
 
-def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path = "-") -> None:
-    """Write a report in one of STYLES; `-` is stdout. TSV and JSON hold the records, the other styles the tables."""
-    if style == "table" and str(path) == "-":
+def write_records(records: Sequence[Record], tables: Sequence[Table], style: str) -> None:
+    """Print a report as table, tsv, json or markdown. TSV and JSON hold the records, the other styles the tables."""
+    if style == "table":
         for table in tables:
             print_table(table, report_console())
         return
-    with open_atomic(path) as out:
+    with open_atomic("-") as out:
         if style == "tsv":
             out.write(records_tsv(records))
         elif style == "json":
             out.write(json.dumps(list(records), ensure_ascii=False, indent=1) + "\n")
-        elif style == "markdown":
-            out.write("\n".join(map(markdown_table, tables)))
         else:
-            out.write("".join(drawn(partial(print_table, table)) for table in tables))
+            out.write("\n".join(map(markdown_table, tables)))
 
 
 def records_tsv(records: Sequence[Record]) -> str:

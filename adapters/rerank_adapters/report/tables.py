@@ -141,11 +141,11 @@ def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:
     rows = []
     for system, counts in zip(evaluation.systems, metric.errors, strict=True):
         kinds = (counts.correct, counts.substitutions, counts.deletions, counts.insertions, counts.errors)
-        shares = (f"{100 * kind / max(1, counts.reference_units):.2f}" for kind in kinds)
+        rates = (f"{100 * kind / max(1, counts.reference_units):.2f}" for kind in kinds)
         wrong = f"{100 * counts.wrong_segments / len(evaluation.segments):.2f}"
         pairs = counts.matched_pairs
         p = "" if pairs is None else "none" if pairs.p is None else numbers.p_value(pairs.p)
-        rows.append((system, *shares, wrong, p))
+        rows.append((system, *rates, wrong, p))
     header = ("system", "correct", "sub", "del", "ins", "errors", "segments", "MAPSSWE p")
     units = metric.errors[0].reference_units
     notes = [f"Percent of {units:,} units of the references; of the segments, those with an error."]

@@ -90,7 +90,7 @@ class Workers(Generic[Item, Result]):
         self.start()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._jobs, "workers")
-        return self._threads.submit(self._ask, item)
+        return self._threads.submit(self._answer, item)
 
     def start(self) -> None:
         """Start the processes now rather than with the first item, as while this process may still fork.
@@ -149,7 +149,7 @@ class Workers(Generic[Item, Result]):
                 send(worker.connection, parts)
             self._idle.put(worker)
 
-    def _ask(self, item: Item) -> Result:
+    def _answer(self, item: Item) -> Result:
         """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
         worker = self._idle.get()
         try:

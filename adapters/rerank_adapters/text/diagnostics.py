@@ -50,7 +50,7 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name, present in signs.items() if present)
 
 
-def unknown_share(vocabulary: Words, texts: Sequence[str]) -> float:
+def unknown_rate(vocabulary: Words, texts: Sequence[str]) -> float:
     """The proportion of the words of texts that are not in a vocabulary; 0 without words."""
     words = Counter(word for text in texts for word in text.split())
     return sum(count for word, count in words.items() if word not in vocabulary) / max(1, words.total())

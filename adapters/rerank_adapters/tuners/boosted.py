@@ -12,7 +12,6 @@ trees. The time is O(trees * sampled rows * features).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal
@@ -22,8 +21,9 @@ import numpy as np
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
 from rerank_adapters.tuners.within_lists import centred, dot, gains_of, metric_slope, one_best
-from rerank_plugins import FloatArray, PluginError, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins import FloatArray, PluginError, Tuner, TuningData, TuningResult, option
 from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 
 @dataclass
@@ -54,11 +54,7 @@ class Boosted(Tuner):
             raise ValueError(f"rate is {self.rate}, l2 {self.l2}; wanted a rate above 0 and l2 of 0 or more")
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Callable[[TuningStep], None] = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Tune the weighted sum, then the trees."""
         from sklearn.ensemble import HistGradientBoostingRegressor

@@ -7,7 +7,7 @@ Cost: O(points · rows · axes), in blocks of bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,6 +16,7 @@ import numpy as np
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.core.registry import suggestion
 
 CELLS = 1 << 21  # scores of a block of points: 16 MB of float64
@@ -141,11 +142,7 @@ class Grid(Tuner):
             raise ValueError(f"axes has {len(self.axes)} axes; wanted 1 to {AXES}")
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,  # noqa: ARG002  nothing is random here
-        report: Callable[[TuningStep], None] = lambda step: None,
+        self, data: TuningData, start: FloatArray, _: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """The weights of the best point; the trace has all points, the last axis fastest.
 

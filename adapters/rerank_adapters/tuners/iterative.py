@@ -25,10 +25,10 @@ import numpy as np
 from rerank_adapters.tuners.problem import Problem
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import FloatArray, Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 # (start, rng, restart number) -> the weights after each iteration, all standardised
 Search = Callable[[FloatArray, np.random.Generator, int], Iterator[FloatArray]]
-Report = Callable[[TuningStep], None]
 
 
 @dataclass
@@ -62,7 +62,7 @@ class IterativeTuner(Tuner):
         return []
 
     def tune(
-        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: Report = lambda step: None
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Tune the weights, starting from `start`; the result depends only on the arguments and the state of `rng`."""
         data, notes = self._constrained(data)
@@ -115,7 +115,7 @@ class IterativeTuner(Tuner):
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _bagged(self, problem: Problem, start: FloatArray, rng: np.random.Generator, report: Report) -> Trail:
+    def _bagged(self, problem: Problem, start: FloatArray, rng: np.random.Generator, report: TuningReport) -> Trail:
         """A trail whose ends are the weights of the bags, and whose steps are those of all bags, one after another."""
 
         def one_bag(rng: np.random.Generator) -> Trail:
@@ -155,7 +155,7 @@ class Trail:
 
     training: Problem
     judge: Problem
-    report: Report
+    report: TuningReport
     penalty: Callable[[FloatArray], float] = lambda weights: 0.0
     steps: list[TuningStep] = field(default_factory=list)
     ends: list[FloatArray] = field(default_factory=list)

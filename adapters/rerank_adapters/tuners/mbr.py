@@ -22,7 +22,7 @@ any hypothesis can be chosen. The cost for a list of n hypotheses is n * min(n, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -33,6 +33,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import spread
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep, option
 from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.kit.elementary_functions import exp
 
 STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
@@ -102,11 +103,7 @@ class Mbr(Tuner):
             raise ValueError(f"scales from {self.lowest} to {self.highest}; wanted 0 < lowest <= highest")
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Callable[[TuningStep], None] = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Find the scale whose choices score best. Raises ConfigError where the hypotheses' texts are missing."""
         offsets = data.table.offsets

@@ -1,4 +1,4 @@
-"""Tuners, which find feature weights from a feature table and the statistics of a metric."""
+"""Registers the tuners, which find feature weights from a feature table and the statistics of a metric."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register

@@ -159,9 +159,9 @@ def shapley_values(trees: Trees, first: FloatArray, second: FloatArray) -> Float
                 below.append((to_first[node], of_first | {split}, of_second))
                 below.append((to_second[node], of_first, of_second | {split}))
         paths = below
-    shares = np.zeros(len(trees.names))
+    values = np.zeros(len(trees.names))
     for leaf, of_first, of_second in paths:
-        share = float(trees.value[leaf]) / comb(len(of_first) + len(of_second), len(of_first))
-        shares[list(of_first)] += share / max(len(of_first), 1)
-        shares[list(of_second)] -= share / max(len(of_second), 1)
-    return shares
+        value = float(trees.value[leaf]) / comb(len(of_first) + len(of_second), len(of_first))
+        values[list(of_first)] += value / max(len(of_first), 1)
+        values[list(of_second)] -= value / max(len(of_second), 1)
+    return values

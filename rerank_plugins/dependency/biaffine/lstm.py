@@ -102,44 +102,67 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
     for t in _order(len(sizes), reverse):
         here, n = slice(starts[t], starts[t + 1]), sizes[t]
         states_before[here], cells_before[here] = h[:n], c[:n]
-        # The gates, by tanh alone.
+        # The gates, by tanh alone: σ(x) = (1 + tanh(x / 2)) / 2.
         gates = z[here]
         add_product(h[:n], u, gates)
-        gates[:, : 3 * size] *= 0.5  # sigmoid(x) = (1 + tanh(x / 2)) / 2
-        np.tanh(gates, out=gates)
-        gates[:, : 3 * size] += 1
         gates[:, : 3 * size] *= 0.5
-        i, f, o, g = np.split(gates, 4, axis=1)
+        np.tanh(gates, out=gates)
         # The cells and states of this step.
-        c[:n] = f * c[:n] + i * g
+        finish_gates(gates, c[:n])
         np.tanh(c[:n], out=squashed[here])
-        np.multiply(o, squashed[here], out=h[:n])
+        np.multiply(gates[:, 2 * size : 3 * size], squashed[here], out=h[:n])
         states[here] = h[:n]
     return states, Memory(z, squashed, states_before, cells_before)
 
 
 def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packing, *, reverse: bool) -> Float32:
     """The gradient at W x + U h + b (rows, 4H), given that at the states (rows, H)."""
-    size, starts, sizes, transposed = len(u), packing.starts, packing.sizes, np.ascontiguousarray(u.T)
+    starts, sizes, transposed = packing.starts, packing.sizes, np.ascontiguousarray(u.T)
     dz = np.empty_like(memory.gates)
-    dh = np.zeros((len(packing.lengths), size), np.float32)
-    dc = np.zeros_like(dh)
+    dh, dc = np.zeros((2, len(packing.lengths), len(u)), np.float32)
     for t in reversed(_order(len(sizes), reverse)):
         here, n = slice(starts[t], starts[t + 1]), sizes[t]
-        i, f, o, g = np.split(memory.gates[here], 4, axis=1)
-        squashed, out = memory.squashed[here], dz[here]
-        # h_t acts on the layer above and, by the gates, on the next step; c_t acts on h_t and on c_{t+1}.
-        dstate = dstates[here] + dh[:n]
-        dcell = dc[:n] + dstate * o * (1 - squashed * squashed)
-        # Through σ' = σ (1 - σ) and tanh' = 1 - tanh².
-        out[:, :size] = dcell * g * i * (1 - i)
-        out[:, size : 2 * size] = dcell * memory.cells_before[here] * f * (1 - f)
-        out[:, 2 * size : 3 * size] = dstate * squashed * o * (1 - o)
-        out[:, 3 * size :] = dcell * i * (1 - g * g)
-        # On to the step before.
-        dc[:n] = dcell * f
-        dh[:n] = product(out, transposed)
+        gates, squashed, cells_before = memory.gates[here], memory.squashed[here], memory.cells_before[here]
+        back_through_step(gates, squashed, cells_before, dstates[here], dh, dc, dz[here])
+        dh[:n] = 0
+        add_product(dz[here], transposed, dh[:n])
     return dz
+
+
+@filling_kernel
+def finish_gates(gates: Any, cells: Any) -> None:
+    """Make the gates i, f and o (n, 4H) of tanh(x / 2), and update the cells (n, H)."""
+    size = cells.shape[1]
+    one, half = np.float32(1), np.float32(0.5)
+    for row in range(len(cells)):
+        for k in range(3 * size):
+            gates[row, k] = (gates[row, k] + one) * half
+        for k in range(size):
+            kept = gates[row, size + k] * cells[row, k]
+            cells[row, k] = kept + gates[row, k] * gates[row, 3 * size + k]
+
+
+@filling_kernel
+def back_through_step(gates: Any, squashed: Any, cells_before: Any, dstates: Any, dh: Any, dc: Any, dz: Any) -> None:
+    """Write the gradient at W x + U h + b (n, 4H) of a step, and update that at the cells, `dc` (n or more, H).
+
+    The state acts on the layer above (`dstates`) and, by the gates, on the next step (`dh`); the cell acts on the state
+    and on the next cell. σ' = σ (1 - σ) and tanh' = 1 - tanh².
+    """
+    size = squashed.shape[1]
+    one = np.float32(1)
+    for row in range(len(dz)):
+        for k in range(size):
+            i, f = gates[row, k], gates[row, size + k]
+            o, g = gates[row, 2 * size + k], gates[row, 3 * size + k]
+            tanh = squashed[row, k]
+            dstate = dstates[row, k] + dh[row, k]
+            dcell = dc[row, k] + dstate * o * (one - tanh * tanh)
+            dz[row, k] = dcell * g * i * (one - i)
+            dz[row, size + k] = dcell * cells_before[row, k] * f * (one - f)
+            dz[row, 2 * size + k] = dstate * tanh * o * (one - o)
+            dz[row, 3 * size + k] = dcell * i * (one - g * g)
+            dc[row, k] = dcell * f
 
 
 def _order(length: int, reverse: bool) -> Sequence[int]:

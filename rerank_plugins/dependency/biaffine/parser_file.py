@@ -13,7 +13,7 @@ import logging
 import os
 import zipfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class BiaffineModel:
     """A trained parser: weights (network.py), the piece of each row of the piece table, word vectors, and labels.
 
     `forms` are the words of the word vectors (text_form); `settings` records how the parser was trained; `language` is
-    the code of its language, such as "en".
+    the code of its language, such as "en". `others` are the weights of the further networks of an ensemble.
     """
 
     params: Params
@@ -50,6 +50,12 @@ class BiaffineModel:
     relations: tuple[str, ...]
     language: str
     settings: dict[str, Any] = field(default_factory=dict)
+    others: tuple[Params, ...] = ()
+
+    @cached_property
+    def networks(self) -> tuple[BiaffineModel, ...]:
+        """The networks of the ensemble, of which this one is the first, each as a model of its own."""
+        return self, *(replace(self, params=params, others=()) for params in self.others)
 
     @cached_property
     def piece_rows(self) -> dict[str, int]:
@@ -79,7 +85,11 @@ class BiaffineModel:
         """The archive without checksums; the same model always gives the same bytes."""
         names = ("pieces", "forms", "tags", "relations", "language", "settings")
         header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
-        arrays = {f"params/{name}": value.astype(np.float16) for name, value in self.params.items()}
+        arrays = {
+            f"params{number or ''}/{name}": value.astype(np.float16)
+            for number, params in enumerate((self.params, *self.others))
+            for name, value in params.items()
+        }
         arrays["vectors"] = np.clip(np.rint(self.vectors * VECTOR_SCALE), -127, 127).astype(np.int8)
         arrays["header"] = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
         stream = io.BytesIO()
@@ -129,8 +139,13 @@ def read_model(path: Path) -> BiaffineModel:
         raise ModelError(f"{path}: {kind}, version {version}; wanted {KIND}, version {VERSION}")
     try:
         vectors = arrays.pop("vectors").astype(np.float32) / np.float32(VECTOR_SCALE)
-        params = {name.removeprefix("params/"): value.astype(np.float32) for name, value in arrays.items()}
+        networks: dict[str, Params] = {}
+        for path_in_archive, value in arrays.items():
+            network, _, name = path_in_archive.partition("/")
+            networks.setdefault(network, {})[name] = value.astype(np.float32)
+        params, *others = networks.values()
         pieces, forms, tags, relations = (tuple(header[name]) for name in ("pieces", "forms", "tags", "relations"))
-        return BiaffineModel(params, pieces, forms, vectors, tags, relations, header["language"], header["settings"])
+        language, settings = header["language"], header["settings"]
+        return BiaffineModel(params, pieces, forms, vectors, tags, relations, language, settings, tuple(others))
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None

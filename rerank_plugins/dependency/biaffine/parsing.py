@@ -11,13 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rerank_plugins import DependencyTree, FloatArray, IntArray, Sentence
 from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, lower_states, upper_states
-from rerank_plugins.dependency.biaffine.network import arc_scores, label_inputs, label_scores, roles
+from rerank_plugins.dependency.biaffine.network import (
+    NEVER,
+    Roles,
+    arc_scores,
+    label_inputs,
+    label_scores,
+    roles,
+)
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.matrix_products import product
@@ -72,7 +79,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
     `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
     the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
     """
-    head, mark, node, within, ends = lists[0], lists[1], lists[2], lists[3], lists[4]
+    head, mark = lists[0], lists[1]
+    node, within, ends = lists[2], lists[3], lists[4]
     enters, leaves = places[0], places[1]
     for sentence in chosen:
         n = lengths[sentence]
@@ -80,7 +88,8 @@ def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any,
         low = high = scores[sentence, 0, 0]
         for i in range(n):
             for j in range(n + 1):
-                low, high = min(low, scores[sentence, i, j]), max(high, scores[sentence, i, j])
+                score = scores[sentence, i, j]
+                low, high = score if score < low else low, score if score > high else high
         penalty = (n + 1) * (np.float64(high) - np.float64(low) + 1.0)
         for i in range(n + 1):
             for j in range(n + 1):
@@ -175,7 +184,7 @@ BLOCK = 100  # words whose relations are scored at once: their products fit in t
 
 
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
-    """The tree of each sentence; no sentence may be empty."""
+    """The tree of each sentence; no sentence may be empty. An ensemble sums the ln p of its networks."""
     trees: list[DependencyTree | None] = [None] * len(sentences)
     for chosen in batches([len(sentence) for sentence in sentences], BATCH):
         for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
@@ -198,28 +207,59 @@ def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:
 
 
 def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
-    # The inputs: each distinct word once, then a row for each word of the batch.
-    params, packing = model.params, Packing.of([len(sentence) for sentence in sentences])
+    # Each distinct word once, then a row for each word of the batch.
+    packing = Packing.of([len(sentence) for sentence in sentences])
     grid = packing.grid()
     inside = grid < packing.starts[-1]
     words = list(chain.from_iterable(sentences))
     distinct = {word: number for number, word in enumerate(dict.fromkeys(words))}
     ids = np.empty(len(words), np.int64)
     ids[grid[inside]] = [distinct[word] for word in words]
-    lower = lower_states(model.inputs(list(distinct)), ids, model.layers[0], packing)
-    upper = upper_states(lower, model.layers[1], packing)
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
-    tags = (product(lower, params["tag.w"]) + params["tag.b"]).argmax(axis=1)
-    _, parts = roles(upper, params)
-    positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
+    outputs = [_outputs(network, list(distinct), ids, packing) for network in model.networks]
+    tags = _joint([output.tags for output in outputs]).argmax(axis=1)
+    positions = best_trees(_joint([output.arcs for output in outputs]), packing.lengths)
     # The heads as rows, and the best relation to each.
     heads = np.empty(len(ids), np.int64)
     rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
     heads[grid[inside]] = rows_of_heads[inside]
-    dependents, governors = label_inputs(parts, params, heads)
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(ids), BLOCK)]
-    scores = np.concatenate([label_scores(dependents[block], governors[block], params)[0] for block in blocks])
+    pairs = zip(model.networks, outputs, strict=True)
+    scores = _joint([_relation_scores(network, output.roles, heads) for network, output in pairs])
     return _trees(model, sentences, grid, positions, tags, _relations(model, scores, heads))
+
+
+class Outputs(NamedTuple):
+    """What a network makes of a batch: scores of tags (rows, tags) and of arcs (network.arc_scores), and the roles."""
+
+    tags: Float32
+    arcs: Float32
+    roles: Roles
+
+
+def _outputs(model: BiaffineModel, words: Sequence[str], ids: Int64, packing: Packing) -> Outputs:
+    params = model.params
+    lower = lower_states(model.inputs(words), ids, model.layers[0], packing)
+    upper = upper_states(lower, model.layers[1], packing)
+    _, parts = roles(upper, params)
+    return Outputs(product(lower, params["tag.w"]) + params["tag.b"], arc_scores(parts, params, packing), parts)
+
+
+def _relation_scores(model: BiaffineModel, parts: Roles, heads: np.ndarray) -> Float32:
+    """The scores of each relation to the heads (rows, relations)."""
+    dependents, governors = label_inputs(parts, model.params, heads)
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(heads), BLOCK)]
+    return np.concatenate([label_scores(dependents[block], governors[block], model.params)[0] for block in blocks])
+
+
+def _joint(scores: Sequence[Float32]) -> Float32:
+    """The scores of one network as they are; of several, the sum of ln softmax(scores) over the last axis."""
+    if len(scores) == 1:
+        return scores[0]
+    total = np.zeros_like(scores[0])
+    for each in scores:
+        shifted = each - each.max(axis=-1, keepdims=True)
+        total += shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return np.maximum(total, NEVER)
 
 
 def _relations(model: BiaffineModel, scores: Float32, heads: np.ndarray) -> np.ndarray:

@@ -1,50 +1,39 @@
-"""Trains the parser on a treebank: Adam with a decaying learning rate, dropout, and dropout of word forms.
+"""Trains the parser on treebanks: Adam with a decaying learning rate, dropout, and dropout of word forms.
 
 Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
 average of those of the last steps. The same data and settings give the same model on every processor.
 
-The gradient is derived by hand from the equations of network.py; a name that begins with d is that at an array.
+Silver trees are many and worse than the gold ones. The network learns from them first, and then from the gold trees
+alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from rerank_plugins import DependencyTree
-from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Params, bilstm_gradient
-from rerank_plugins.dependency.biaffine.network import (
-    Sizes,
-    arc_scores,
-    encode,
-    initial,
-    label_inputs,
-    label_scores,
-    padded,
-    roles,
-    split_roles,
-    sum_pieces,
-    with_root,
-)
+from rerank_plugins.dependency.biaffine.gradient import loss_and_gradient
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Params
+from rerank_plugins.dependency.biaffine.network import Sizes, initial
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
-from rerank_plugins.dependency.biaffine.parsing import batches
-from rerank_plugins.dependency.biaffine.pieces import frequent_pieces, pieces, vectors_of
-from rerank_plugins.kit.matrix_products import product
+from rerank_plugins.dependency.biaffine.pieces import frequent_pieces
+from rerank_plugins.dependency.biaffine.training_batches import Batches, Example
 
 STEPS = 4_000  # of training, at least
 SMALLEST, LARGEST = 150, 1_500  # words of a batch
+Report = Callable[[int, dict[str, float]], None]
 
 
 @dataclass(frozen=True)
 class Schedule:
     """The schedule of training: the learning rate rises to `rate` over the first `warm` steps, then falls to 0.
 
-    `batch` is the number of words of a batch, `decay` that of Adam's second moments, and `average` that of the running
-    average of the weights. With probability `lose_form` a word of a batch loses its form, or its vector; with
-    probability `lower_case` a sentence is lower-cased.
+    `batch` is the number of words of a batch, `silver_batch` that of a batch of silver trees, `decay` that of Adam's
+    second moments, and `average` that of the running average of the weights. With probability `lose_form` a word of a
+    batch loses its form, or its vector; with probability `lower_case` a sentence is lower-cased.
     """
 
     epochs: int = 20
@@ -56,6 +45,7 @@ class Schedule:
     lose_form: float = 0.15
     lower_case: float = 0.1
     average: float = 0.998
+    silver_batch: int = 1_000
 
     @classmethod
     def of_treebank(cls, words: int, epochs: int | None = None) -> Schedule:
@@ -69,45 +59,65 @@ class Schedule:
 
 
 def train(
-    trees: Sequence[DependencyTree],
+    treebanks: Sequence[Sequence[DependencyTree]],
     vectors: Mapping[str, Float32],
     language: str,
     rng: np.random.Generator,
     sizes: Sizes | None = None,
     schedule: Schedule | None = None,
-    report: Callable[[int, dict[str, float], BiaffineModel], None] = lambda epoch, losses, model: None,
+    report: Report = lambda epoch, losses: None,
+    silver: Sequence[Sequence[DependencyTree]] = (),
 ) -> BiaffineModel:
-    """Train a parser on tagged trees; `vectors` are the fixed word vectors (word_vectors.py).
+    """Train a parser that annotates as the first of the treebanks does; `vectors` are fixed (word_vectors.py).
 
-    After each epoch `report` is called with its number, the mean losses per word and the averaged model so far.
+    The network learns from silver trees first. After each epoch on the gold trees, `report` is called with its number
+    and the mean losses per word.
     """
     sizes, schedule = sizes or Sizes(), schedule or Schedule()
-    table = frequent_pieces(word for tree in trees for word in tree.words)
-    tags = sorted({tag for tree in trees for tag in tree.tags})
-    relations = sorted({relation for tree in trees for relation in tree.relations})
+    gold = [Example(tree, number) for number, trees in enumerate(treebanks) for tree in trees]
+    silvers = [Example(tree, number, True) for number, trees in enumerate(silver, len(treebanks)) for tree in trees]
+    tags = sorted({tag for example in gold for tag in example.tree.tags})
+    relations = sorted({relation for example in gold for relation in example.tree.relations})
+    table = frequent_pieces(word for example in (*gold, *silvers) for word in example.tree.words)
     stored = np.array(list(vectors.values()), np.float32).reshape(len(vectors), sizes.vector)
-    settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(trees)}
+    settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(gold), "silver": len(silvers)}
     params = initial(sizes, len(table), len(tags), len(relations), rng)
+    model = BiaffineModel(
+        params, tuple(table), tuple(vectors), stored, tuple(tags), tuple(relations), language, settings
+    )
+    offsets = np.zeros((len(treebanks) + len(silver), sizes.piece), np.float32)
+    maker = Batches(model, schedule.lose_form, schedule.lower_case, rng)
+    learnt = {**params, "treebanks": offsets}
+    if silvers:
+        stage = replace(schedule, epochs=1, batch=schedule.silver_batch)
+        learnt = _learn(learnt, maker, silvers, sizes, stage, lambda epoch, losses: report(-1, losses))
+    learnt = _learn(learnt, maker, gold, sizes, schedule, report)
+    return replace(model, params={name: learnt[name] for name in params})
 
-    def model_of(params: Params) -> BiaffineModel:
-        return BiaffineModel(
-            params, tuple(table), tuple(vectors), stored, tuple(tags), tuple(relations), language, settings
-        )
 
-    model = model_of(params)
-    learner = Adam(params, schedule, len(list(_shuffled(trees, schedule, np.random.default_rng(0)))))
+def _learn(
+    params: Params,
+    maker: Batches,
+    examples: Sequence[Example],
+    sizes: Sizes,
+    schedule: Schedule,
+    report: Report,
+) -> Params:
+    """The average of the weights over the last steps of the schedule; `params` are overwritten."""
+    learner = Adam(params, schedule, maker.number(examples, schedule.batch))
     for epoch in range(schedule.epochs):
         totals: dict[str, float] = {}
         words = 0
-        for chosen in _shuffled(trees, schedule, rng):
-            batch = make_batch(model, [_varied(trees[i], schedule, rng) for i in chosen], rng, schedule.lose_form)
-            losses, grads = loss_and_gradient(params, batch, _dropout(sizes, batch, schedule.dropout, rng))
+        for chosen in maker.shuffled(examples, schedule.batch):
+            batch = maker.batch(chosen)
+            dropout = maker.dropout(sizes, batch.packing, schedule.dropout)
+            losses, grads = loss_and_gradient(params, batch, dropout)
             learner.step(grads, batch.rows)
             words += len(batch.words)
             for name, loss in losses.items():
                 totals[name] = totals.get(name, 0.0) + loss * len(batch.words)
-        report(epoch, {name: total / words for name, total in totals.items()}, model_of(learner.averaged))
-    return model_of(learner.averaged)
+        report(epoch, {name: total / words for name, total in totals.items()})
+    return learner.averaged
 
 
 class Adam:
@@ -146,179 +156,3 @@ class Adam:
             self.params[name][where] -= np.float32(corrected) * first / (np.sqrt(second) + np.float32(1e-8))
             average = self.averaged[name]
             average += np.float32(1 - keep) * (self.params[name] - average)
-
-
-def make_batch(
-    model: BiaffineModel, trees: Sequence[DependencyTree], rng: np.random.Generator, lose_form: float
-) -> Batch:
-    """The trees, longest first, as arrays; each distinct word loses its form, and its vector, with that probability."""
-    packing = Packing.of([len(tree.words) for tree in trees])
-    grid, total = packing.grid(), int(packing.starts[-1])
-    distinct: dict[str, int] = {}
-    words, tags, heads, positions, relations = (np.empty(total, np.int64) for _ in range(5))
-    tag_ids = {tag: i for i, tag in enumerate(model.tags)}
-    relation_ids = {relation: i for i, relation in enumerate(model.relations)}
-    # The gold tags, heads and relations of each row.
-    for tree, rows in zip(trees, grid, strict=True):
-        rows = rows[: len(tree.words)]
-        words[rows] = [distinct.setdefault(word, len(distinct)) for word in tree.words]
-        tags[rows] = [tag_ids[tag] for tag in tree.tags]
-        relations[rows] = [relation_ids[relation] for relation in tree.relations]
-        positions[rows] = np.array(tree.heads) + 1
-        heads[rows] = np.append(rows, -1)[list(tree.heads)]
-    # The pieces of each distinct word, and its vector.
-    lost_form, lost_vector = (rng.random(len(distinct)) < lose_form for _ in range(2))
-    pieces_of: list[int] = []
-    owners: list[int] = []
-    for position, word in enumerate(distinct):
-        kept = pieces(word)[1:] if lost_form[position] else pieces(word)
-        known = [model.piece_rows[piece] for piece in kept if piece in model.piece_rows]
-        pieces_of += known
-        owners += [position] * len(known)
-    vectors = vectors_of(model, list(distinct)) * ~lost_vector[:, None]
-    return Batch(
-        packing, words, tags, heads, positions, relations,
-        np.array(pieces_of, np.int64), np.array(owners, np.int64), vectors.astype(np.float32),
-    )  # fmt: skip
-
-
-def _varied(tree: DependencyTree, schedule: Schedule, rng: np.random.Generator) -> DependencyTree:
-    if rng.random() < schedule.lower_case:
-        tree = DependencyTree(tuple(word.lower() for word in tree.words), tree.heads, tree.relations, tree.tags)
-    return tree
-
-
-def _shuffled(trees: Sequence[DependencyTree], schedule: Schedule, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Batches of sentences of similar length in random order; within each, the longest come first."""
-    order = rng.permutation(len(trees))
-    lengths = [len(trees[i].words) for i in order]
-    shuffled = [[int(order[i]) for i in batch] for batch in batches(lengths, schedule.batch)]
-    for batch in rng.permutation(len(shuffled)):
-        yield shuffled[batch]
-
-
-def _dropout(sizes: Sizes, batch: Batch, rate: float, rng: np.random.Generator) -> Dropout:
-    """One mask for each sentence, the same for all its words (Gal & Ghahramani 2016)."""
-    packing = batch.packing
-    sentence = np.concatenate([np.arange(size) for size in packing.sizes])
-
-    def mask(width: int) -> Float32:
-        kept = rng.random((len(packing.lengths), width), np.float32) >= rate
-        factors: Float32 = np.asarray(kept / (1 - rate), np.float32)
-        return np.take(factors, sentence, axis=0)
-
-    widths = (sizes.piece + sizes.vector, 2 * sizes.lstm, 2 * sizes.lstm, 2 * (sizes.arc + sizes.label))
-    return Dropout(*(mask(width) for width in widths))
-
-
-class Batch(NamedTuple):
-    """Packed training sentences: for each row the index of its distinct word, its tag, its head and its relation.
-
-    `heads` are rows (-1: root), `positions` the same heads as positions in the sentence (0: root). The input of the
-    distinct word k is the sum of the rows `rows[owners == k]` of the piece table, followed by its vector `vectors[k]`.
-    """
-
-    packing: Packing
-    words: Int64
-    tags: Int64
-    heads: Int64
-    positions: Int64
-    relations: Int64
-    rows: Int64
-    owners: Int64
-    vectors: Float32
-
-
-class Dropout(NamedTuple):
-    """Dropout factors (rows, width) for the inputs of the lower and upper LSTM, for the upper states and the roles."""
-
-    input: Float32
-    lower: Float32
-    upper: Float32
-    roles: Float32
-
-
-def cross_entropy(scores: Float32, gold: Int64) -> tuple[float, Float32]:
-    """The sum of -ln softmax(scores)[gold] over the rows, and its gradient at the scores (rows, classes)."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    np.exp(shifted, out=shifted)
-    shifted /= shifted.sum(axis=1, keepdims=True)
-    rows = np.arange(len(gold))
-    loss = -np.log(np.maximum(shifted[rows, gold], 1e-30)).sum(dtype=np.float64)
-    shifted[rows, gold] -= 1
-    return float(loss), shifted
-
-
-def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict[str, float], Params]:
-    """The mean losses per word (tag, arc, label), and the gradient of their sum at every weight.
-
-    The gradient "pieces" of the piece table has only the rows `batch.rows`; repeated rows are not summed yet.
-    """
-    # Forward: inputs x, states h1 and h2 of the two LSTM layers, and the roles d, a, q, p of each word.
-    packing, words = batch.packing, len(batch.words)
-    grads: Params = {}
-    embedded = sum_pieces(params["pieces"], batch.rows, batch.owners, len(batch.vectors))
-    x = np.hstack([embedded, batch.vectors])[batch.words] * drop.input
-    lower, upper, memories = encode(x, params, packing, drop.lower)
-    top: Float32 = upper * drop.upper
-    all_roles, _ = roles(top, params)
-    parts = split_roles(all_roles * drop.roles, params)
-
-    # Tags: cross entropy of softmax(T h1), and back to T and h1.
-    tag_loss, dtag = cross_entropy(product(lower, params["tag.w"]) + params["tag.b"], batch.tags)
-    dtag /= np.float32(words)
-    grads["tag.w"], grads["tag.b"] = product(lower.T, dtag), dtag.sum(axis=0)
-    dlower = product(dtag, params["tag.w"].T)
-
-    # Arcs: cross entropy of s(j -> i) = d_i' U a_j + u' a_j over the heads j of each word.
-    grid = packing.grid()
-    flat = grid.ravel() < words
-    scores = arc_scores(parts, params, packing)
-    arc_loss, darcs_flat = cross_entropy(scores.reshape(-1, scores.shape[2])[flat], batch.positions[grid.ravel()[flat]])
-    darcs_flat /= np.float32(words)
-    darcs = np.zeros_like(scores)
-    darcs.reshape(-1, scores.shape[2])[flat] = darcs_flat
-    # Back to U, u and the root's a, from there to d and a of the words.
-    heads = with_root(parts.head, params["root.arc"], grid)
-    dependents = padded(parts.dependent, grid)
-    width = dependents.shape[2]
-    projected = product(dependents.reshape(-1, width), params["arc.w"]).reshape(dependents.shape)
-    dprojected = product(darcs, heads)
-    column = darcs.sum(axis=1)
-    dheads = product(darcs.transpose(0, 2, 1), projected) + column[:, :, None] * params["arc.b"]
-    flat_gradient = dprojected.reshape(-1, width)
-    grads["arc.w"] = product(dependents.reshape(-1, width).T, flat_gradient)
-    grads["arc.b"] = np.einsum("bj,bja->a", column, heads)
-    grads["root.arc"] = dheads[:, 0].sum(axis=0)
-    droles: Float32 = np.zeros_like(all_roles)
-    dparts = split_roles(droles, params)  # views: what is written to the parts is written to `droles`
-    dparts.dependent[grid.ravel()[flat]] = product(flat_gradient, params["arc.w"].T)[flat]
-    dparts.head[grid.ravel()[flat]] = dheads[:, 1:].reshape(-1, width)[flat]
-
-    # Labels: cross entropy of s(r; j -> i) = [q_i; 1]' W_r [p_j; 1] for the right head j; back to W, q and p.
-    q, p = label_inputs(parts, params, batch.heads)
-    scores, products = label_scores(q, p, params)
-    label_loss, dlabels = cross_entropy(scores, batch.relations)
-    dlabels /= np.float32(words)
-    dp = np.einsum("ir,irw->iw", dlabels, products)[:, :-1]
-    dproducts = (dlabels[:, :, None] * p[:, None]).reshape(len(q), -1)
-    grads["label.w"] = product(q.T, dproducts)
-    dparts.label_dependent[:] = product(dproducts, params["label.w"].T)[:, :-1]
-    from_root = batch.heads < 0
-    grads["root.label"] = dp[from_root].sum(axis=0)
-    np.add.at(dparts.label_head, batch.heads[~from_root], dp[~from_root])
-
-    # Roles: through dropout and ReLU back to M and h2.
-    droles *= drop.roles
-    droles[all_roles <= 0] = 0
-    grads["roles.w"] = product(top.T, droles)
-    grads["roles.b"] = droles.sum(axis=0)
-    dupper = product(droles, params["roles.w"].T) * drop.upper
-    # Both LSTM layers, back to the inputs x; of these, the pieces are learnt.
-    dlower += drop.lower * bilstm_gradient(dupper, lower * drop.lower, params, "lstm2", packing, memories[1], grads)
-    dx = bilstm_gradient(dlower, x, params, "lstm1", packing, memories[0], grads)
-    dx *= drop.input
-    dwords = np.zeros_like(embedded)
-    np.add.at(dwords, batch.words, dx[:, : embedded.shape[1]])
-    grads["pieces"] = dwords[batch.owners]
-    return {"tag": tag_loss / words, "arc": arc_loss / words, "label": label_loss / words}, grads

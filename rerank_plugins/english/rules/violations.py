@@ -1,15 +1,14 @@
 """The values of the feature `grammar-violations`: minus the counts of violated rules, and sums of ln probabilities.
 
-Two rules are here. A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in
--ing (Quirk et al. 1985, §3.21); only finite forms stand without an auxiliary. A control predicate gives its subject or
-object a role, so that expletive `there` cannot stand there: `there tried to be`, `he persuaded there to be` (Rosenbaum
-1967; Postal 1974); the infinitive of `easy` lacks an object, that of `likely` does not (Lasnik and Fiengo 1974).
+A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in -ing (Quirk et al.
+1985, §3.21); only finite forms stand without an auxiliary. A control predicate gives its subject or object a role, so
+that expletive `there` cannot stand there: `there tried to be`, `he persuaded there to be` (Rosenbaum 1967; Postal
+1974); the infinitive of `easy` lacks an object, that of `likely` does not (Lasnik and Fiengo 1974).
 
-Pairs fillers with gaps: a phrase moved to the front of a clause leaves a gap in it, which must not be in an island.
-
-A filler is a fronted question phrase (`who`, `which book`) or the noun that a relative clause modifies. It needs a gap
-of its own: the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the clause or in
-its complement clauses, and in no island (Ross 1967; Chomsky 1977): adjunct clauses, relative clauses, single conjuncts,
+A phrase that is moved to the front of a clause leaves a gap in it, which must not be in an island. A filler is a
+fronted question phrase (`who`, `which book`) or the noun that a relative clause modifies. It needs a gap of its own:
+the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the clause or in its
+complement clauses, and in no island (Ross 1967; Chomsky 1977): adjunct clauses, relative clauses, single conjuncts,
 embedded questions. Whether a verb without an object has a gap is the proportion of its occurrences with an object.
 """
 

@@ -40,11 +40,11 @@ def cumulate(contexts: Any, events: Any, sums: Any) -> None:
 
 
 @part
-def find_share(sums: Any, low: int, high: int, share: float) -> int:
-    """The first position in `sums[low:high]` with a value above `share`, or `high`."""
+def first_above(sums: Any, low: int, high: int, value: float) -> int:
+    """The first position in `sums[low:high]` with a value above `value`, or `high`."""
     while low < high:
         middle = (low + high) >> 1
-        if sums[middle] > share:
+        if sums[middle] > value:
             high = middle
         else:
             low = middle + 1
@@ -60,7 +60,7 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
     while path[depth] > 0:
         here = path[depth]
         high = contexts[here + 1]["events"]
-        event = find_share(sums, contexts[here]["events"], high, rng.random())
+        event = first_above(sums, contexts[here]["events"], high, rng.random())
         if event < high:
             return event, depth
         depth += 1
@@ -71,7 +71,7 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
 @njit(cache=True, nogil=True)
 def draw_symbol(sums: Any, symbols: int, rng: Any) -> Any:
     """A symbol drawn from the empty context, where symbols and events have the same numbers."""
-    return min(find_share(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
+    return min(first_above(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
 
 
 @njit(cache=True, nogil=True)

@@ -44,7 +44,7 @@ def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray,
     return buckets.astype(np.int32), np.concatenate([[0], np.cumsum(sizes)])
 
 
-def shares(starts: LongArray, parts: int) -> list[tuple[int, int]]:
+def bucket_runs(starts: LongArray, parts: int) -> list[tuple[int, int]]:
     """Runs of buckets with about equal numbers of rows: (first bucket, end) of each."""
     wanted = np.linspace(0, starts[-1], parts + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, wanted).tolist(), len(starts) - 1]

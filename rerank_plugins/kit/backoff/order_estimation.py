@@ -21,7 +21,7 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import dealt, shares, sort_buckets
+from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel
@@ -103,7 +103,7 @@ def group_by_context(
         lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
     )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
-    parts = shares(starts, PARTS * jobs)
+    parts = bucket_runs(starts, PARTS * jobs)
 
     def sort_and_count(first: int, end: int) -> tuple[int, int]:
         sort_buckets(rows, starts, first, end, 1)

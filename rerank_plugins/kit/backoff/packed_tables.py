@@ -31,7 +31,7 @@ EXACT = -1  # in column BOOK
 
 
 class Levels:
-    """What tables of both kinds say of their orders: `event_levels` (n + 1) are where the events of each start."""
+    """The orders of tables of both kinds: `event_levels` (n + 1) are where the events of each start."""
 
     event_levels: LongArray
 

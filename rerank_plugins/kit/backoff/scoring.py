@@ -72,7 +72,7 @@ def score_tuples(
     order = tuples.shape[1]
     for i in range(len(tuples)):
         # Find the longest context that the model has, and count the symbols that it lacks.
-        context = 0
+        context: Any = np.int64(0)  # of the type that it has later on: kernels are compiled for each type of argument
         missing = 0
         for column in range(order - 2, -1, -1):
             symbol = tuples[i, column]

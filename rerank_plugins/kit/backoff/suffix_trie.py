@@ -17,7 +17,7 @@ from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import shares, sort_buckets
+from rerank_plugins.kit.backoff.events import bucket_runs, sort_buckets
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 
@@ -58,7 +58,7 @@ def build_trie(
     `continuation` says whether `count` of the orders below the highest is the continuation count or the raw count.
     """
     order = len(places)
-    parts = shares(starts, PARTS * jobs)
+    parts = bucket_runs(starts, PARTS * jobs)
 
     def sort_and_count(first: int, end: int) -> LongArray:
         sort_buckets(rows, starts, first, end, rows.shape[1])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import closure_of
-from rerank_plugins.kit.charts.rules import WeightedRules
+from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
 UnsignedArray = NDArray[np.uint32]
 

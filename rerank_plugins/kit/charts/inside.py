@@ -25,7 +25,8 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import apply_chains
-from rerank_plugins.kit.charts.rules import ROOT, Rules
+from rerank_plugins.kit.charts.rules import Rules
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled

@@ -12,8 +12,9 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.charts.inside import Chart, InsideValues
-from rerank_plugins.kit.charts.rules import ROOT, Rules
+from rerank_plugins.kit.charts.rules import Rules
 from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel
 
 

@@ -1,4 +1,4 @@
-"""A grammar as arrays, and its rules in the order in which the kernels of inside.py and outside.py read them.
+"""The rules of a grammar in the order in which the kernels of inside.py and outside.py read them.
 
 Rules are grouped by their pair of children: Σ_k I(l, i, k) I(r, k, j) is computed once for each pair (l, r). Chains of
 unary rules are summed beforehand (closure.py).
@@ -13,21 +13,7 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import Chains, by_child, closure_of
-
-ROOT = 0  # the number of the root symbol
-
-
-class WeightedRules(NamedTuple):
-    """A grammar of S symbols with B binary and U unary rules and E emissions, each with its probability p."""
-
-    base: IntArray  # (S) the number of each symbol's base, the unsplit category that it is a split of
-    binary: IntArray  # (B, 3) parent, left child, right child
-    binary_p: FloatArray
-    unary: IntArray  # (U, 2) parent, child
-    unary_p: FloatArray
-    word_starts: IntArray  # (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
-    word_symbol: IntArray
-    word_p: FloatArray
+from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
 
 class Rules(NamedTuple):

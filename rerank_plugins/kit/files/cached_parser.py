@@ -21,7 +21,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
 from rerank_plugins.core.identity import describe, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees
-from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn, described
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
 from rerank_plugins.kit.files.store import Store, user_store
@@ -195,6 +195,6 @@ def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) 
         languages = f"{trained_on.language!r}, and {whose} reads {chosen.trained_on.language!r}"
         raise ModelError(f"{model or 'the embedded model'}: trained on {languages}: {ADVICE}")
     if trained_on.has_other_labels(chosen.trained_on):
-        labels = f"{described(trained_on.labels)}, those of {whose} {described(chosen.trained_on.labels)}"
+        labels = f"{trained_on.described_labels}, those of {whose} {chosen.trained_on.described_labels}"
         raise ModelError(f"{model or 'the embedded model'}: its trees have {labels}: {ADVICE}")
     return chosen

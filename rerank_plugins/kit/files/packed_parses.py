@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.core.interfaces import Parse, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.files.blobs import Kind
@@ -70,7 +71,7 @@ def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
             if len(heads) != len(sentence) or len(relations) != len(sentence):
                 return None
             dependencies = DependencyTree(tuple(sentence), tuple(heads), tuple(relations), tuple(tags))
-    except (zlib.error, ValueError, TypeError, LookupError):
+    except (zlib.error, *DAMAGE):
         return None
     return Parse(dependencies, constituents or ())
 

@@ -23,8 +23,8 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
-from rerank_plugins.core.errors import FormatError, RerankError
-from rerank_plugins.core.intact_files import unfinished
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.intact_files import unfinished, write_error
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
@@ -275,27 +275,19 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             drop_unread()  # otherwise the stream could not be detached below and would close stdout
             raise
         except OSError as error:
-            raise _write_error("<stdout>", error) from error
+            raise write_error("<stdout>", error) from error
         finally:
             with contextlib.suppress(ValueError):
                 stream.detach()
         return
-    target = Path(os.path.realpath(path))  # a symbolic link stays a link
-    if target.exists() and not target.is_file() and not target.is_dir():
-        try:
-            with open(target, "w", encoding="utf-8", newline="") as direct:
-                yield direct
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            if error.filename not in (None, str(target)):
-                raise
-            raise _write_error(str(path), error) from error
-        return
-    temporary = target
+    target = temporary = Path(os.path.realpath(path))  # a symbolic link stays a link
     try:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
+        if target.exists() and not target.is_file():
+            with open(target, "w", encoding="utf-8", newline="") as direct:
+                yield direct
+            return
         with unfinished(target) as temporary:
             with open(temporary, "wb") as binary:
                 with _deflating(binary, target.suffix) as text:
@@ -309,13 +301,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
     except OSError as error:
         if error.filename not in (None, str(temporary), str(target)):
             raise  # the error does not concern this file but something that the block did
-        raise _write_error(str(path), error) from error
-
-
-def _write_error(name: str, error: OSError) -> RerankError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return RerankError(f"{name}: the disk is full; nothing was written")
-    return RerankError(f"{name}: cannot be written ({error.strerror or error})")
+        raise write_error(str(path), error) from error
 
 
 @contextmanager

@@ -88,6 +88,11 @@ def to_constituents(tree: DependencyTree, tags: Sequence[str] = ()) -> Tree:
     return Tree(ROOT, (phrases[from_root[0]],))
 
 
+def as_constituents(tree: DependencyTree) -> Tree:
+    """The phrase structure of any tree, after lifting."""
+    return to_constituents(replace(tree, heads=lift(tree.heads)))
+
+
 def to_dependencies(tree: Tree) -> DependencyTree:
     """The dependencies of a tree with any labels, by the heads of its phrases: the inverse of `to_constituents`.
 
@@ -128,10 +133,13 @@ def kind_of_labels(labels: Iterable[str]) -> Labels:
 
     >>> kind_of_labels(["ROOT", "NP"]), kind_of_labels(["NOUN.obj-NOUN", "NOUN"]), kind_of_labels(["NOUN.obj+NN"])
     ('', 'upos', 'xpos')
+    >>> kind_of_labels(["NOUN.obj", "NOUN", "^ROOT"])
+    'upos'
     """
     plain = {category(part) for label in labels if not label.startswith(INTERMEDIATE) for part in label.split(LINK)}
-    tags = {label for label in plain if not is_projection(label)} - {"", ROOT}
-    if len(tags) == len(plain - {"", ROOT}):
+    plain -= {"", ROOT, f"^{ROOT}"}  # a tag below the root may have its parent alone
+    tags = {label for label in plain if not is_projection(label)}
+    if len(tags) == len(plain):
         return ""
     return "upos" if tags <= PARTS_OF_SPEECH else "xpos"
 

@@ -1,9 +1,9 @@
 """Scores of trees against gold trees: PARSEVAL brackets by EVALB's conventions, and dependency attachment.
 
-Words whose gold tag is one of , : `` '' . are ignored, and so are brackets that contain no others; the root,
-preterminals, empty elements and function tags are no part of brackets; ADVP and PRT are the same label; equal brackets
-count as often as they occur. Unlike in EVALB, the words must be the same, and crossing brackets are not counted.
-Attachment scores are over all words, as in the CoNLL 2018 task.
+Words whose gold tag is one of , : `` '' . (or PUNCT, of Universal Dependencies) are ignored, and so are brackets that
+contain no others; the root, preterminals, empty elements and function tags are no part of brackets; ADVP and PRT are
+the same label; equal brackets count as often as they occur. Unlike in EVALB, the words must be the same, and crossing
+brackets are not counted. Attachment scores are over all words, as in the CoNLL 2018 task.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
 
-PUNCTUATION = frozenset({",", ":", "``", "''", "."})
+PUNCTUATION = frozenset({",", ":", "``", "''", ".", "PUNCT"})
 SAME = {"PRT": "ADVP"}
 Bracket = tuple[str, int, int]  # label, first word, word after the last
 

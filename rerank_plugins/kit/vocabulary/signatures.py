@@ -3,13 +3,17 @@
 A signature, such as `UNK-INITC-KNOWNLC`, `UNK-LC-ing` or `UNK-NUM`, is itself a word of the closed vocabulary. Its
 features are those of the Berkeley parser's lexicon (Petrov et al. 2006) at its finest level. All models that are
 compared see the same replacements, so that their probabilities are those of the same events.
+
+The endings of these features are English. In any other language they are the last one to three letters, `UNK-LC-~g-~ng`
+and `UNK-LC-~g-~ng-~ung`, as far as enough unknown words of the training corpus share them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
 import numpy as np
 
@@ -17,13 +21,19 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 
 UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
+LAST = "~"  # the first character of the last letters of a word, as features
+LONGEST, STEM = 3, 2  # letters of the longest such ending, and the least number of characters before one
+SHARED = 10  # unknown words that have an ending at least
 Sentence = Sequence[str]
 
 
-def signature(word: str, first: bool, lower_known: bool) -> str:
+def signature(word: str, first: bool, lower_known: bool, *, english: bool = True) -> str:
     """The signature of a word outside the vocabulary.
 
     `first` is whether it begins its sentence, `lower_known` whether its lower-case form is in the vocabulary.
+
+    >>> signature("Walking", True, False), signature("Wandlung", True, False, english=False)
+    ('UNK-INITC-ing', 'UNK-INITC-~g-~ng-~ung')
     """
     lowered = word.lower()
     capitals = sum(character.isalpha() and not character.islower() for character in word)
@@ -36,7 +46,10 @@ def signature(word: str, first: bool, lower_known: bool) -> str:
     elif any(character.islower() for character in word):
         parts.append("LC")
     parts += ["NUM"] * digit + ["DASH"] * dash
-    if len(word) >= 3 and lowered.endswith("s"):
+    if not english:
+        endings = (lowered[-size:] for size in range(1, min(LONGEST, len(word) - STEM) + 1))
+        parts += [LAST + ending for ending in takewhile(str.isalpha, endings)]
+    elif len(word) >= 3 and lowered.endswith("s"):
         parts += ["s"] * (lowered[-2] not in "siu")
     elif len(word) >= 5 and not dash and not (digit and capitals):
         parts += [ending for ending in ENDINGS if lowered.endswith(ending)][:1]
@@ -59,6 +72,33 @@ def backed_off(full: str) -> Iterator[str]:
         full = full.rpartition("-")[0]
 
 
+def signatures(word: str, first: bool, lower_known: bool) -> Iterator[str]:
+    """The signatures of a word that a vocabulary may have, the most specific one first: last letters, then English.
+
+    The vocabulary of an English model has none with last letters, and that of another one none with English endings.
+    """
+    letters = backed_off(signature(word, first, lower_known, english=False))
+    return chain((form for form in letters if LAST in form), backed_off(signature(word, first, lower_known)))
+
+
+def with_shared_endings(counts: Mapping[str, int]) -> dict[str, str]:
+    """The signature that each of these becomes: last letters that fewer than SHARED words have lose the first of them.
+
+    >>> with_shared_endings({"UNK-~n-~en": 8, "UNK-~n-~on": 2, "UNK-~t": 9, "UNK-ing": 1})
+    {'UNK-~n-~en': 'UNK-~n', 'UNK-~n-~on': 'UNK-~n', 'UNK-~t': 'UNK', 'UNK-ing': 'UNK-ing'}
+    """
+    now = {form: form for form in counts}
+    for size in range(LONGEST, 0, -1):
+        totals = Counter[str]()
+        for form, count in counts.items():
+            totals[now[form]] += count
+        for form, kept in now.items():
+            shorter, _, last = kept.rpartition("-")
+            if last.startswith(LAST) and len(last) == size + len(LAST) and totals[kept] < SHARED:
+                now[form] = shorter
+    return now
+
+
 def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     """The word if it is in the vocabulary, else the most specific of its signatures that is, in the end `UNK`.
 
@@ -71,8 +111,8 @@ def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     if known is not None:
         return known
     word = normal_form(word)
-    full = signature(word, position == 0, word.lower() in vocabulary)
-    return next((form for form in backed_off(full) if form in vocabulary), UNKNOWN)
+    forms = signatures(word, position == 0, word.lower() in vocabulary)
+    return next((form for form in forms if form in vocabulary), UNKNOWN)
 
 
 def closed(sentence: Sentence, vocabulary: Container[str]) -> tuple[str, ...]:
@@ -87,12 +127,13 @@ class UnknownWords:
     In a large corpus (Pauls & Klein 2012, §4), after the first `first` sentences, a word that has not occurred before
     becomes its signature with probability `rate`, drawn with `seed`. In a corpus of fewer than twice `first` sentences,
     the words that occur only once become signatures, and nothing is drawn. In both cases the vocabulary consists of the
-    words of the resulting corpus, and `UNK`.
+    words of the resulting corpus, and `UNK`. Signatures have `english` endings, or the last letters that words share.
     """
 
     first: int = 10_000
     rate: float = 0.1
     seed: int = 1
+    english: bool = True
 
     def replaced(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
         """The training corpus with signatures in place of some words; nothing else changes."""
@@ -103,12 +144,17 @@ class UnknownWords:
             for word, mark in zip(sentence, marks, strict=True)
             if not mark
         }
-        return [
-            tuple(
-                signature(word, position == 0, word.lower() in known) if mark else word
+        full = [
+            [
+                signature(word, position == 0, word.lower() in known, english=self.english) if mark else ""
                 for position, (word, mark) in enumerate(zip(sentence, marks, strict=True))
-            )
+            ]
             for sentence, marks in zip(sentences, unknown, strict=True)
+        ]
+        shared = with_shared_endings(Counter(form for forms in full for form in forms if form))
+        return [
+            tuple(shared[form] if form else word for word, form in zip(sentence, forms, strict=True))
+            for sentence, forms in zip(sentences, full, strict=True)
         ]
 
     def _singletons(self, sentences: Sequence[Sentence]) -> list[list[bool]]:

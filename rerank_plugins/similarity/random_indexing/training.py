@@ -121,15 +121,15 @@ def train(
     documents = np.zeros(len(words), np.int64)
     count_documents(tokens, np.full(len(words), -1, np.int64), documents)
     places, signs = index_vectors(words, settings.dimensions, settings.nonzero, settings.seed)
-    share = (counts / counts.sum()).astype(np.float32)
-    values = signs if settings.context_weight == "none" else signs * (SIF / (SIF + share))[:, None]
+    frequencies = (counts / counts.sum()).astype(np.float32)
+    values = signs if settings.context_weight == "none" else signs * (SIF / (SIF + frequencies))[:, None]
 
     def space(kind: Space) -> NDArray[np.float16]:
         if kind == "lsa":
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
-            sums -= product(share[None], _unit(sums)) * _lengths(sums)  # subtract the mean direction of all tokens
+            sums -= product(frequencies[None], _unit(sums)) * _lengths(sums)  # without the mean direction of all tokens
         return _unit(sums).astype(np.float16)
 
     progress("adding up contexts")

@@ -17,46 +17,25 @@ import numpy as np
 from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
-from rerank_plugins.translation.words import split_words
+from rerank_plugins.translation.words import Sentences, split_words
 
 MOST = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """One side of the sentence pairs.
+class Bitext:
+    """Sentence pairs, each side with a word or more: words by falling frequency, equal ones in alphabetical order.
 
-    `words` by falling frequency, those of equal frequency in alphabetical order; the tokens of sentence s are the
-    numbers `tokens[offsets[s] : offsets[s + 1]]`, at least one.
+    `empty` of the lines had an empty side, and `too_long` a side with too many words.
     """
 
-    words: tuple[str, ...]
-    tokens: IntArray
-    offsets: LongArray
-
-    @property
-    def lengths(self) -> LongArray:
-        """(sentences) the number of tokens of each sentence."""
-        return np.diff(self.offsets)
-
-    def sentence_counts(self) -> LongArray:
-        """(words) the number of sentences that contain each word."""
-        sentences = np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
-        distinct = np.unique(sentences * len(self.words) + self.tokens)
-        return np.bincount(distinct % len(self.words), minlength=len(self.words)).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Bitext:
-    """Sentence pairs; `empty` of the lines had an empty side, and `too_long` a side with too many words."""
-
-    source: Side
-    target: Side
+    source: Sentences
+    target: Sentences
     empty: int
     too_long: int
 
     def __len__(self) -> int:
-        return len(self.source.offsets) - 1
+        return len(self.source)
 
 
 def read_bitext(pairs: Iterable[tuple[str, str]], *, lowercase: bool, longest: int) -> Bitext:
@@ -80,15 +59,14 @@ def read_bitext(pairs: Iterable[tuple[str, str]], *, lowercase: bool, longest: i
     return Bitext(source, target, empty, too_long)
 
 
-def _side(numbering: Numbering, sentences: list[IntArray]) -> Side:
+def _side(numbering: Numbering, sentences: list[IntArray]) -> Sentences:
     """The side with its words numbered again, by falling frequency."""
-    tokens, names = np.concatenate(sentences), list(numbering)
-    counts = np.bincount(tokens, minlength=len(names)).tolist()
+    side = Sentences.numbered(numbering, sentences)
+    names, counts = side.words, np.bincount(side.tokens, minlength=len(side.words)).tolist()
     order = sorted(range(len(names)), key=lambda number: (-counts[number], names[number]))
     new = np.empty(len(names), np.int32)
     new[order] = np.arange(len(names), dtype=np.int32)
-    offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    return Side(tuple(names[number] for number in order), new[tokens], offsets)
+    return Sentences(tuple(names[number] for number in order), new[side.tokens], side.offsets)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,21 +34,21 @@ RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variat
 @filling_kernel
 def expect_independent(
     first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
-    given_is_source: bool, t: Any, t_null: Any, null_share: float, shares: Any, share_starts: Any, adapts: bool,
-    work: Any, counts: Any, null_counts: Any, share_counts: Any, ln_p: Any,
+    given_is_source: bool, t: Any, t_null: Any, null_p: float, place_p: Any, place_starts: Any, adapts: bool,
+    work: Any, counts: Any, null_counts: Any, place_counts: Any, ln_p: Any,
 ) -> None:  # fmt: skip
     """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
 
-    `offsets` and `tokens` are those of the generated side. A `null_share` of 0 stands for 1 / (l + 1), as in model 1.
-    With `adapts`, `share_counts` gets the expected counts of the elements of `shares`. `work` has one element for each
+    `offsets` and `tokens` are those of the generated side. A `null_p` of 0 stands for 1 / (l + 1), as in model 1. With
+    `adapts`, `place_counts` gets the expected counts of the elements of `place_p`. `work` has one element for each
     given word.
     """
     for sentence in range(first, last):
         given = given_offsets[sentence + 1] - given_offsets[sentence]
         generated = offsets[sentence + 1] - offsets[sentence]
         to_given, to_next = (generated, 1) if given_is_source else (1, given)
-        null = null_share if null_share > 0 else 1.0 / (given + 1)
-        share = share_starts[sentence]
+        null = null_p if null_p > 0 else 1.0 / (given + 1)
+        first_p = place_starts[sentence]
         start = link_starts[sentence]
         total = 0.0
         for token in tokens[offsets[sentence] : offsets[sentence + 1]]:
@@ -56,7 +56,7 @@ def expect_independent(
             sum_ = of_null
             link = start
             for i in range(given):
-                work[i] = (1.0 - null) * shares[share + i] * t[links[link]]
+                work[i] = (1.0 - null) * place_p[first_p + i] * t[links[link]]
                 sum_ += work[i]
                 link += to_given
             total += log(sum_)
@@ -67,10 +67,10 @@ def expect_independent(
                 count = int(work[i] * unit + 0.5)
                 counts[links[link]] += count
                 if adapts:
-                    share_counts[share + i] += count
+                    place_counts[first_p + i] += count
                 link += to_given
             start += to_next
-            share += given
+            first_p += given
         ln_p[sentence] = total
 
 
@@ -124,7 +124,7 @@ def divergence(alpha: float, counts: Any, totals: Any, sizes: Any) -> float:
 
 @part
 def forward(
-    given: int, generated: int, t: Any, t_null: Any, null: float, shares: Any, start: int, states: Any, scales: Any
+    given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, start: int, states: Any, scales: Any
 ) -> float:
     """Fill in s and z, and return ln p. `t` (m, l) and `t_null` (m) are the translation probabilities of the pair."""
     states[0, 0] = 1.0
@@ -136,7 +136,7 @@ def forward(
         for before in range(given + 1):
             weight = states[j, before]
             for i in range(given):
-                states[j + 1, i + 1] += weight * shares[at + i]
+                states[j + 1, i + 1] += weight * place_p[at + i]
             at += given
         scale = 0.0
         of_null = null * t_null[j]
@@ -154,13 +154,13 @@ def forward(
 @filling_kernel
 def expect_hmm(
     first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
-    given_is_source: bool, t: Any, t_null: Any, null: float, shares: Any, share_starts: Any, pair_t: Any,
+    given_is_source: bool, t: Any, t_null: Any, null: float, place_p: Any, place_starts: Any, pair_t: Any,
     pair_null: Any, states: Any, scales: Any, future: Any, weighted: Any, moves: Any, counts: Any, null_counts: Any,
-    share_counts: Any, ln_p: Any,
+    place_counts: Any, ln_p: Any,
 ) -> None:  # fmt: skip
     """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
 
-    The arguments are those of `expect_independent`; `shares` are transitions. With at most l given and m generated
+    The arguments are those of `expect_independent`; `place_p` are transitions. With at most l given and m generated
     words, the space for work is `pair_t` (m, l), `pair_null` (m), `states` (m + 1, l + 1), `scales` (m), `future` and
     `weighted` (l + 1), `moves` (l · (l + 1)).
     """
@@ -168,12 +168,12 @@ def expect_hmm(
         given = given_offsets[sentence + 1] - given_offsets[sentence]
         generated = offsets[sentence + 1] - offsets[sentence]
         to_given, to_next = (generated, 1) if given_is_source else (1, given)
-        base, at_token, share = link_starts[sentence], offsets[sentence], share_starts[sentence]
+        base, at_token, first_p = link_starts[sentence], offsets[sentence], place_starts[sentence]
         for j in range(generated):
             pair_null[j] = t_null[tokens[at_token + j]]
             for i in range(given):
                 pair_t[j, i] = t[links[base + i * to_given + j * to_next]]
-        ln_p[sentence] = forward(given, generated, pair_t, pair_null, null, shares, share, states, scales)
+        ln_p[sentence] = forward(given, generated, pair_t, pair_null, null, place_p, first_p, states, scales)
         future[: given + 1] = 1.0
         moves[: given * (given + 1)] = 0.0
         for j in range(generated - 1, -1, -1):
@@ -189,7 +189,7 @@ def expect_hmm(
                 weight = states[j, before]
                 ahead = 0.0
                 for i in range(given):
-                    way = shares[share + at + i] * weighted[i]
+                    way = place_p[first_p + at + i] * weighted[i]
                     ahead += way
                     way *= weight
                     moves[at + i] += way
@@ -201,4 +201,4 @@ def expect_hmm(
             for i in range(given):
                 counts[links[base + i * to_given + j * to_next]] += int(pair_t[j, i] * ONE + 0.5)
         for at in range(given * (given + 1)):
-            share_counts[share + at] += int(moves[at] * ONE + 0.5)
+            place_counts[first_p + at] += int(moves[at] * ONE + 0.5)

@@ -1,7 +1,7 @@
 """A word alignment model: ln p of sentence pairs in both directions, and the links between their words.
 
 The kernels see the given and the generated words of one direction. `t` (m, l) and `t_null` (m) are the probabilities of
-the generated words, `shares` the positions (positions.py), which are diagonal unless `is_hmm`.
+the generated words, `place_p` the positions (positions.py), which are diagonal unless `is_hmm`.
 """
 
 from __future__ import annotations
@@ -30,33 +30,34 @@ Probabilities = NDArray[np.float32]
 
 
 @part
-def fill_positions(is_hmm: bool, tension: float, jumps: Any, given: int, generated: int, shares: Any) -> None:
+def fill_positions(is_hmm: bool, tension: float, jumps: Any, given: int, generated: int, place_p: Any) -> None:
     """Fill in the position probabilities of a pair."""
     if is_hmm:
-        fill_transitions(jumps, given, shares, 0)
+        fill_transitions(jumps, given, place_p, 0)
     else:
-        fill_diagonal(tension, given, generated, shares, 0)
+        fill_diagonal(tension, given, generated, place_p, 0)
 
 
 @part
 def ln_pair(
-    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, shares: Any, states: Any, scales: Any
-) -> float:
+    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, states: Any,
+    scales: Any,
+) -> float:  # fmt: skip
     """Return ln p(generated | given)."""
     if is_hmm:
-        return forward(given, generated, t, t_null, null, shares, 0, states, scales)
+        return forward(given, generated, t, t_null, null, place_p, 0, states, scales)
     total = 0.0
     for j in range(generated):
         sum_ = 0.0
         for i in range(given):
-            sum_ += shares[j * given + i] * t[j, i]
+            sum_ += place_p[j * given + i] * t[j, i]
         total += log(null * t_null[j] + (1.0 - null) * sum_)
     return total
 
 
 @part
 def best_links(
-    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, shares: Any, states: Any, came: Any,
+    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, states: Any, came: Any,
     links: Any, start: int,
 ) -> None:  # fmt: skip
     """Fill in the given word that each generated word is aligned to, or NO_LINK, in the most probable alignment.
@@ -68,7 +69,7 @@ def best_links(
         for j in range(generated):
             best, links[start + j] = null * t_null[j], NO_LINK
             for i in range(given):
-                value = (1.0 - null) * shares[j * given + i] * t[j, i]
+                value = (1.0 - null) * place_p[j * given + i] * t[j, i]
                 if value > best:
                     best, links[start + j] = value, i
         return
@@ -82,7 +83,7 @@ def best_links(
             if i > 0:
                 of_word = (1.0 - null) * t[j, i - 1]
                 for before in range(given + 1):
-                    value = states[j, before] * shares[before * given + i - 1] * of_word
+                    value = states[j, before] * place_p[before * given + i - 1] * of_word
                     if value > states[j + 1, i]:
                         states[j + 1, i] = value
                         came[j, i] = before
@@ -123,7 +124,7 @@ def look_up(
 def align_list(
     is_hmm: bool, null: float, tensions: Any, jumps: Any, backward_jumps: Any, tokens: Any, offsets: Any,
     forward_t: Any, backward_t: Any, forward_null: Any, backward_null: Any, with_ln_p: bool, with_forward: bool,
-    with_backward: bool, pair_t: Any, pair_null: Any, shares: Any, back_shares: Any, states: Any, scales: Any,
+    with_backward: bool, pair_t: Any, pair_null: Any, place_p: Any, back_place_p: Any, states: Any, scales: Any,
     came: Any, ln_p: Any, forward_links: Any, backward_links: Any,
 ) -> None:  # fmt: skip
     """Fill in ln p of both directions, (n, 2), and the best links of each.
@@ -135,35 +136,35 @@ def align_list(
     """
     length = len(forward_t)
     if is_hmm:
-        fill_positions(is_hmm, 0.0, jumps, length, 0, shares)
+        fill_positions(is_hmm, 0.0, jumps, length, 0, place_p)
     for h in range(len(offsets) - 1):
         start, size = offsets[h], offsets[h + 1] - offsets[h]
         if with_ln_p or with_forward:
             if not is_hmm:
-                fill_positions(is_hmm, tensions[0], jumps, length, size, shares)
+                fill_positions(is_hmm, tensions[0], jumps, length, size, place_p)
             for j in range(size):
                 word = tokens[start + j]
                 pair_null[j] = forward_null[word]
                 for i in range(length):
                     pair_t[j, i] = forward_t[i, word]
-            share = null if null > 0 else 1.0 / (length + 1)
+            null_p = null if null > 0 else 1.0 / (length + 1)
             if with_ln_p:
-                ln_p[h, 0] = ln_pair(is_hmm, length, size, pair_t, pair_null, share, shares, states, scales)
+                ln_p[h, 0] = ln_pair(is_hmm, length, size, pair_t, pair_null, null_p, place_p, states, scales)
             if with_forward:
                 best_links(
-                    is_hmm, length, size, pair_t, pair_null, share, shares, states, came, forward_links, start
+                    is_hmm, length, size, pair_t, pair_null, null_p, place_p, states, came, forward_links, start
                 )  # fmt: skip
         if with_ln_p or with_backward:
-            fill_positions(is_hmm, tensions[1], backward_jumps, size, length, back_shares)
+            fill_positions(is_hmm, tensions[1], backward_jumps, size, length, back_place_p)
             for i in range(length):
                 for j in range(size):
                     pair_t[i, j] = backward_t[i, tokens[start + j]]
-            share = null if null > 0 else 1.0 / (size + 1)
+            null_p = null if null > 0 else 1.0 / (size + 1)
             if with_ln_p:
-                ln_p[h, 1] = ln_pair(is_hmm, size, length, pair_t, backward_null, share, back_shares, states, scales)
+                ln_p[h, 1] = ln_pair(is_hmm, size, length, pair_t, backward_null, null_p, back_place_p, states, scales)
             if with_backward:
                 best_links(
-                    is_hmm, size, length, pair_t, backward_null, share, back_shares, states, came, backward_links,
+                    is_hmm, size, length, pair_t, backward_null, null_p, back_place_p, states, came, backward_links,
                     h * length,
                 )  # fmt: skip
 

@@ -35,8 +35,8 @@ def best_tension(counts: FloatArray, distances: FloatArray, rows: LongArray) -> 
     wanted = float(counts @ distances)
 
     def derivative(tension: float) -> float:
-        shares = np.exp(-tension * distances)
-        means = np.add.reduceat(shares * distances, rows) / np.add.reduceat(shares, rows)
+        place_p = np.exp(-tension * distances)
+        means = np.add.reduceat(place_p * distances, rows) / np.add.reduceat(place_p, rows)
         return float(weights @ means) - wanted
 
     low, high = LEAST_TENSION, MOST_TENSION
@@ -73,43 +73,43 @@ def better_jumps(counts: FloatArray, jumps: LongArray, rows: LongArray, before: 
 
 
 @part
-def fill_diagonal(tension: float, given: int, generated: int, shares: Any, start: int) -> None:
-    """Fill in δ(i | j) for given words i within generated words j, from `shares[start]` on."""
+def fill_diagonal(tension: float, given: int, generated: int, place_p: Any, start: int) -> None:
+    """Fill in δ(i | j) for given words i within generated words j, from `place_p[start]` on."""
     for j in range(1, generated + 1):
         total = 0.0
         for i in range(1, given + 1):
-            share = exp(-tension * abs(i / given - j / generated))
-            shares[start + i - 1] = share
-            total += share
+            weight = exp(-tension * abs(i / given - j / generated))
+            place_p[start + i - 1] = weight
+            total += weight
         for at in range(start, start + given):
-            shares[at] /= total
+            place_p[at] /= total
         start += given
 
 
 @part
-def fill_transitions(jumps: Any, given: int, shares: Any, start: int) -> None:
-    """Fill in p(i | i') for i = 1 … given within i' = 0 … given, from `shares[start]` on."""
+def fill_transitions(jumps: Any, given: int, place_p: Any, start: int) -> None:
+    """Fill in p(i | i') for i = 1 … given within i' = 0 … given, from `place_p[start]` on."""
     farthest = len(jumps) // 2
     for before in range(given + 1):
         total = 0.0
         for i in range(1, given + 1):
-            share = jumps[farthest + max(-farthest, min(farthest, i - before))]
-            shares[start + i - 1] = share
-            total += share
+            weight = jumps[farthest + max(-farthest, min(farthest, i - before))]
+            place_p[start + i - 1] = weight
+            total += weight
         for at in range(start, start + given):
-            shares[at] /= total
+            place_p[at] /= total
         start += given
 
 
 @filling_kernel
-def fill_diagonals(tension: float, given: Any, generated: Any, starts: Any, shares: Any) -> None:
+def fill_diagonals(tension: float, given: Any, generated: Any, starts: Any, place_p: Any) -> None:
     """Fill in δ for classes of sentence pairs, each from `starts[class]` on."""
     for number in range(len(given)):
-        fill_diagonal(tension, given[number], generated[number], shares, starts[number])
+        fill_diagonal(tension, given[number], generated[number], place_p, starts[number])
 
 
 @filling_kernel
-def fill_all_transitions(jumps: Any, given: Any, starts: Any, shares: Any) -> None:
+def fill_all_transitions(jumps: Any, given: Any, starts: Any, place_p: Any) -> None:
     """Fill in the transitions for several numbers of given words, each from `starts[number]` on."""
     for number in range(len(given)):
-        fill_transitions(jumps, given[number], shares, starts[number])
+        fill_transitions(jumps, given[number], place_p, starts[number])

@@ -110,13 +110,13 @@ class Direction:
         If these were estimated with α > 0, it is the lower bound of variational Bayes, which takes their posterior into
         account. `alpha` is 0 for maximum likelihood.
         """
-        ln_p, share_counts = self._expect()
+        ln_p, place_counts = self._expect()
         bound = ln_p - self._penalty
         at = self._positions
         if self.kind == "diagonal":
-            self.tension = best_tension(share_counts / ONE, at.places, at.rows)
+            self.tension = best_tension(place_counts / ONE, at.places, at.rows)
         elif self.kind == "hmm":
-            self.jumps = better_jumps(share_counts / ONE, at.places, at.rows, self.jumps)
+            self.jumps = better_jumps(place_counts / ONE, at.places, at.rows, self.jumps)
         self._bayes = alpha
         self._estimate(BAYES if alpha > 0 else RATIO, alpha)
         self._penalty = self._divergence() if alpha > 0 else 0.0
@@ -134,11 +134,11 @@ class Direction:
     def _expect(self) -> tuple[float, LongArray]:
         """Sum the expected counts; return ln p of the text, and the expected counts of the positions."""
         at, pairs = self._positions, self._pairs
-        shares = np.empty(at.size)
+        place_p = np.empty(at.size)
         if self.kind == "hmm":
-            fill_all_transitions(self.jumps, at.given, at.starts, shares)
+            fill_all_transitions(self.jumps, at.given, at.starts, place_p)
         else:
-            fill_diagonals(self.tension, at.given, at.generated, at.starts, shares)
+            fill_diagonals(self.tension, at.given, at.generated, at.starts, place_p)
         ln_p = np.empty(len(self._given.offsets) - 1)
         common = (
             self._given.offsets, self._side.offsets, self._side.tokens, pairs.link_starts, pairs.links,
@@ -149,30 +149,30 @@ class Direction:
         def expect(first: int, last: int) -> tuple[LongArray, LongArray, LongArray]:
             counts, nulls = np.zeros(len(self.t), np.int64), np.zeros(len(self.t_null), np.int64)
             if self.kind == "hmm":
-                share_counts = np.zeros(at.size, np.int64)
+                place_counts = np.zeros(at.size, np.int64)
                 work = (
                     np.empty((longest, most)), np.empty(longest), np.empty((longest + 1, most + 1)), np.empty(longest),
                     np.empty(most + 1), np.empty(most + 1), np.empty(most * (most + 1)),
                 )  # fmt: skip
-                sums = counts, nulls, share_counts
-                expect_hmm(first, last, *common, self._null, shares, at.of_sentences, *work, *sums, ln_p)
+                sums = counts, nulls, place_counts
+                expect_hmm(first, last, *common, self._null, place_p, at.of_sentences, *work, *sums, ln_p)
                 return sums
             adapts = self.kind == "diagonal"
-            share_counts = np.zeros(at.size if adapts else 0, np.int64)
-            sums = counts, nulls, share_counts
+            place_counts = np.zeros(at.size if adapts else 0, np.int64)
+            sums = counts, nulls, place_counts
             null = self._null if adapts else 0.0
             work_row = np.empty(most)
-            expect_independent(first, last, *common, null, shares, at.of_sentences, adapts, work_row, *sums, ln_p)
+            expect_independent(first, last, *common, null, place_p, at.of_sentences, adapts, work_row, *sums, ln_p)
             return sums
 
         partial = in_threads(expect, self._cuts, self._jobs)
-        counts, nulls, share_counts = partial[0]
+        counts, nulls, place_counts = partial[0]
         for more in partial[1:]:
             counts += more[0]
             nulls += more[1]
-            share_counts += more[2]
+            place_counts += more[2]
         self._counts, self._null_counts = counts, nulls
-        return float(ln_p.sum()), share_counts
+        return float(ln_p.sum()), place_counts
 
     def _estimate(self, how: int, alpha: float) -> None:
         totals = self._totals()

@@ -3,8 +3,6 @@
 All steps fall linearly to 0 at the end of the last pass. A part of the pairs is held out, to measure how well the
 network predicts. The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
 
-A step of training: the gradient of a batch by sampled outputs, and the moves of the weights against it.
-
 The sum over all output words is estimated from a part C of them: the predicted words of the batch and some drawn from
 the distribution q. Output e is in C with the probability pi_e = 1 - (1 - q_e)^draws (1 - p_e)^batch, p the distribution
 of predicted words, so that the sum of exp(s_e) / pi_e over C, in which the right word itself counts once, has no bias
@@ -204,7 +202,7 @@ def train(
 ) -> JointModel:
     """The model of tokenised sentence pairs (source, target); pairs with an empty side are left out.
 
-    `alignment` says which source word each target word belongs to. `report` is called after each epoch, and `progress`
+    By `alignment`, each target word belongs to a source word. `report` is called after each epoch, and `progress`
     with the name of each stage. The model depends neither on the number of cores nor on the processor. Raises
     ModelError where fewer than two pairs are left.
     """

@@ -200,8 +200,8 @@ def _groups(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[str, str, Bo
     return groups
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _points(fraction: float) -> str:
+    return f"{100 * fraction:.1f}"
 
 
 @click.command("pairs")

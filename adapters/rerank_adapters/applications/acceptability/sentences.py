@@ -124,8 +124,8 @@ def plot_classification(systems: Sequence[TrainedClassifier], folder: Path) -> l
     return plots
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"
 
 
 @click.command("sentences")

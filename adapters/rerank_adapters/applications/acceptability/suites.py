@@ -58,7 +58,7 @@ class SuiteResult:
     surprisals: tuple[Surprisal, ...]
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """The proportion of predictions met, over all items."""
         return float(self.met.mean())
 
@@ -138,17 +138,17 @@ def suite_table(results: Sequence[SuiteResult]) -> Table:
     """A row for each suite, a column for each system; the last row is the mean over suites."""
     systems = list(dict.fromkeys(result.system for result in results))
     suites = {id(result.suite): result.suite for result in results}
-    shares = {(id(result.suite), result.system): result.share for result in results}
+    fractions = {(id(result.suite), result.system): result.fraction for result in results}
     rows = [
         (
             suite.name,
             str(len(suite.items)),
             str(len(suite.predictions)),
-            *(f"{100 * shares[key, s]:.1f} %" for s in systems),
+            *(f"{100 * fractions[key, s]:.1f} %" for s in systems),
         )
         for key, suite in suites.items()
     ]
-    means = [np.mean([shares[key, system] for key in suites]) for system in systems]
+    means = [np.mean([fractions[key, system] for key in suites]) for system in systems]
     rows.append((f"mean of {len(suites)}", "", "", *(f"{100 * mean:.1f} %" for mean in means)))
     header = ("suite", "items", "predictions", *systems)
     return Table(

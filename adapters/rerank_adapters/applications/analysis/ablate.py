@@ -359,7 +359,7 @@ def command(
     if plots is not None:
         for file in plot_ablation(result, metric, plots):
             closing.wrote("a plot", file)
-    closing.say(
+    closing.report(
         f"compared {counted(len(by_family), 'family', 'families')} of features on {counted(trials.folds, 'fold')}"
     )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,85 +15,54 @@ from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import StatusLine
-from rerank_adapters.weights import Weights, read_weights
+from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Data, Job
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config, DataSet
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A list with the table of its features alone, its references, and the weights with the job that they record."""
+class Segment(NamedTuple):
+    """A list, its references, and the table of its features alone, if there is one."""
 
-    job: Job
-    weights: Weights
     nbest: NBestList
     references: tuple[str, ...]
-    table: FeatureTable
+    table: FeatureTable | None = None
 
-    @classmethod
-    def of_job(cls, registry: Registry, config: Path, work: Path | None, name: str | None, segment: str) -> Segment:
-        """The segment of a job whose files are in the work folder; its feature table need not be there.
 
-        Raises ConfigError for a job without weights, and for a data set or a segment that it does not have.
-        """
-        from rerank_adapters.chain.job import Job
-        from rerank_adapters.chain.run import RERANKED, system_file
+def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segment: str) -> Segment:
+    """The segment of a job whose files are in the work folder; its feature table need not be there.
 
-        job = Job.create(options.JobFlags(config).settings, registry)
-        folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
-        weights = folder / system_file("weights", RERANKED, ".toml")
-        if not weights.is_file():
-            raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
-        for set_name, data_set in _data_sets(job.config, config, name).items():
-            data = job.read(data_set)
-            position = _position(data, segment)
-            if position is not None:
-                table = folder / f"{set_name}.npz"
-                return cls._at(registry, weights, data, position, table if table.is_file() else None)
-        where = f"the data set {name!r}" if name else f"{config}"
-        raise ConfigError(f"{where} has no segment {segment!r}")
+    Raises ConfigError for a data set or a segment that the job does not have.
+    """
+    from rerank_adapters.chain.provenance import check_same_lists
 
-    @classmethod
-    def of_lists(
-        cls, registry: Registry, nbest: Sequence[str], weights: Path, references: Sequence[Path], source: Path | None,
-        segment: str,
-    ) -> Segment:  # fmt: skip
-        """The segment of lists. Raises ConfigError where they do not have it."""
-        from rerank_adapters.chain.job import Data
-        from rerank_adapters.chain.provenance import recorded_job
+    for set_name, data_set in _data_sets(job.config, config, name).items():
+        data = job.read(data_set)
+        ids = [nbest.segment_id for nbest in data.nbests]
+        if segment in ids:
+            place, table = ids.index(segment), None
+            if (path := folder / f"{set_name}.npz").is_file():
+                whole = FeatureTable.load(path)
+                check_same_lists(data.nbests, whole)
+                table = whole.take_segments([place])[0]
+            return Segment(data.nbests[place], data.references[place], table)
+    where = f"the data set {name!r}" if name else f"{config}"
+    raise ConfigError(f"{where} has no segment {segment!r}")
 
-        job = recorded_job(read_weights(weights).provenance, weights, registry)
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-        ids = [read.segment_id for read in nbests]
-        by_segment: list[tuple[str, ...]] = [() for _ in nbests]
-        if references:
-            by_segment = read_references(references).for_segments(ids)
-        data = Data("lists", nbests, by_segment)
-        position = _position(data, segment)
-        if position is None:
-            raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
-        return cls._at(registry, weights, data, position, None)
 
-    @classmethod
-    def _at(cls, registry: Registry, weights: Path, data: Data, position: int, path: Path | None) -> Segment:
-        """The segment at a position of the data, with its features from the table at `path`, or extracted."""
-        from rerank_adapters.chain.extract import stream_tables
-        from rerank_adapters.chain.provenance import check_same_lists, recorded_job
-
-        tuned = read_weights(weights)
-        job = recorded_job(tuned.provenance, weights, registry)
-        nbest = data.nbests[position]
-        if path is not None:
-            whole = FeatureTable.load(path)
-            check_same_lists(data.nbests, whole)
-            table = whole.take_segments([position])[0]
-        else:
-            ((_, table),) = stream_tables(job, [nbest])
-        return cls(job, tuned, nbest, data.references[position], table)
+def segment_of_lists(
+    job: Job, nbest: Sequence[str], references: Sequence[Path], source: Path | None, segment: str
+) -> Segment:
+    """The segment of lists. Raises ConfigError where they do not have it."""
+    nbests = read_nbest(nbest, job.format, source)
+    ids = [read.segment_id for read in nbests]
+    of_segments = read_references(references).for_segments(ids) if references else [()] * len(ids)
+    if segment not in ids:
+        raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
+    return Segment(nbests[ids.index(segment)], of_segments[ids.index(segment)])
 
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
@@ -105,10 +73,6 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
     if name is not None and name not in sets:
         raise ConfigError(f"{path}: no data set named {name!r}{suggestion(name, sets)}")
     return sets if name is None else {name: sets[name]}
-
-
-def _position(data: Data, segment: str) -> int | None:
-    return next((i for i, nbest in enumerate(data.nbests) if nbest.segment_id == segment), None)
 
 
 @click.command("explain")
@@ -163,6 +127,9 @@ def command(
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
     from rerank_adapters.chain.explanation import explain, explanation_record
+    from rerank_adapters.chain.extract import stream_tables
+    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.chain.run import RERANKED, system_file, work_folder
     from rerank_adapters.report.output import report_console
 
     if (config is None) == (weights is None):
@@ -174,23 +141,32 @@ def command(
     if weights is not None and not references and {hypothesis, against} & {"oracle", "worst"}:
         raise ConfigError("the best and the worst hypothesis are known by references: give -r")
     if config is not None:
-        found = Segment.of_job(registry, config, work, name, segment)
+        own = options.JobFlags(config).job
+        folder = work or work_folder(own, config)
+        weights = folder / system_file("weights", RERANKED, ".toml")
+        if not weights.is_file():
+            raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
+    assert weights is not None  # checked above
+    tuned = read_weights(weights)
+    job = recorded_job(tuned.provenance, weights, registry)
+    if config is not None:
+        found = segment_of_job(own, config, folder, name, segment)
+    elif not nbest:
+        raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
-        assert weights is not None  # checked above
-        if not nbest:
-            raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
-        found = Segment.of_lists(registry, nbest, weights, references, source, segment)
-    known = [*found.job.config.parser, *found.job.registry.entries["parser"], "none"]
+        found = segment_of_lists(job, nbest, references, source, segment)
+    table = found.table if found.table is not None else next(stream_tables(job, [found.nbest]))[1]
+    known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:
         if spec.partition(",")[0] not in known:
             raise ConfigError(f"--parser: no parser named {spec!r}{suggestion(spec, known)}")
     chosen = hypothesis, against or ("second" if hypothesis == "first" else "first")
     with StatusLine("scoring words and parsing"):
-        explanation = explain(found.job, found.weights, found.nbest, found.references, found.table, chosen, parsers)
+        explanation = explain(job, tuned, found.nbest, found.references, table, chosen, parsers)
         if against is None and explanation.first.rank == explanation.second.rank and explanation.hypotheses > 1:
             click.echo("rerank: the decoder's 1-best stays the best; B is the second after reranking", err=True)
             chosen = hypothesis, "second"
-            explanation = explain(found.job, found.weights, found.nbest, found.references, found.table, chosen, parsers)
+            explanation = explain(job, tuned, found.nbest, found.references, table, chosen, parsers)
     if layout == "json":
         lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
     else:

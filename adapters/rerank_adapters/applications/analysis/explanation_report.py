@@ -96,10 +96,10 @@ def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:
     return sorted(sums, key=lambda pair: -abs(pair[1]))
 
 
-def _bar(share: float) -> str:
+def _bar(part: float) -> str:
     """A bar to the right for A, to the left for B; 1 is the longest."""
-    cells = "█" * round(abs(share) * BAR)
-    return f"{'':{BAR}}|{cells}" if share > 0 else f"{cells:>{BAR}}|"
+    cells = "█" * round(abs(part) * BAR)
+    return f"{'':{BAR}}|{cells}" if part > 0 else f"{cells:>{BAR}}|"
 
 
 def _words(explanation: Explanation, width: int) -> Iterator[str]:

@@ -1,12 +1,11 @@
 """`rerank complete`: answers sentence completion questions by reranking, and reports the accuracy.
 
-The options of a question form an n-best list. Each column of the feature table is a system by itself; the weighted sum
-of all columns is another one. Its weights are given by the user or tuned for accuracy by cross-validation, so that no
-question is answered with weights tuned on it. Of options with equal values the first is chosen, as everywhere.
+The options to fill the blank of a question form an n-best list. Each column of the feature table is a system by itself;
+the weighted sum of all columns is another one. Its weights are given by the user or tuned for accuracy by
+cross-validation, so that no question is answered with weights tuned on it. Of options with equal values the first is
+chosen, as everywhere.
 
-Reads completion questions: a sentence with a blank and options to fill it, which form an n-best list.
-
-There are two formats, distinguished by the header line:
+Files of questions have one of two formats, distinguished by the header line:
 
     id<TAB>question<TAB>a<TAB>b<TAB>c<TAB>d<TAB>e<TAB>answer     one file; the last column is optional
     id,question,a),b),c),d),e)                                  CSV with quotes, as in the Microsoft Research challenge

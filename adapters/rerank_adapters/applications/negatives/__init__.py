@@ -83,35 +83,32 @@ def write_pairs(pairs: Iterator[Pair], sentences: int, columns: Sequence[str], o
     """Write pairs with these columns of groups, whose lines count the `sentences`; return the number of pairs."""
     written = 0
 
-    def counted() -> Iterator[Pair]:
+    def shown() -> Iterator[Pair]:
         nonlocal written
-        with CountingBar("sentences", sentences) as bar:
-            line = 0
-            for pair in pairs:
-                bar.add(pair.line - line)
-                line = pair.line
-                written += 1
-                yield pair
+        for pair in pairs:
+            bar.add(pair.line - bar.done)
+            written += 1
+            yield pair
 
-    with open_atomic(output) as out:
-        out.writelines(pair_lines(counted(), columns))
+    with open_atomic(output) as out, CountingBar("sentences", sentences) as bar:
+        out.writelines(pair_lines(shown(), columns))
     return written
 
 
-def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
+def parse_kinds(arguments: Sequence[str]) -> dict[str, float]:
     """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
-    shares: dict[str, float] = {}
+    proportions: dict[str, float] = {}
     for argument in arguments:
-        kind, equals, share = argument.partition("=")
+        kind, equals, proportion = argument.partition("=")
         try:
-            shares[kind] = float(share) if equals else 1.0
+            proportions[kind] = float(proportion) if equals else 1.0
         except ValueError:
             raise ConfigError(f"--kind {argument!r}: wanted KIND or KIND=SHARE, such as missing=0.5") from None
-    return shares
+    return proportions
 
 
 def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorInserter:
-    """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_shares`).
+    """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_kinds`).
 
     If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
     """
@@ -120,7 +117,7 @@ def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> 
 
     forms = WordForms.of_text(sentences)
     try:
-        return ErrorInserter(forms, parse_shares(kinds)) if kinds else ErrorInserter(forms)
+        return ErrorInserter(forms, parse_kinds(kinds)) if kinds else ErrorInserter(forms)
     except ValueError as error:
         raise ConfigError(f"--kind: {error}") from None
 

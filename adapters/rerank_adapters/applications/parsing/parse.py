@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,58 +33,30 @@ if TYPE_CHECKING:
 
 BLOCK = 100  # sentences that are parsed between two steps of the bar
 
-Gold = TypeVar("Gold")
-AnyTree = TypeVar("AnyTree", contravariant=True)
 Row = dict[str, str]
 KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
-class Scores(Protocol[AnyTree]):
-    """What Attachment and Parseval have in common."""
-
-    def add(self, gold: AnyTree, parsed: AnyTree | None) -> None:
-        """Count a sentence; `parsed` is None where the parser has no tree."""
-        ...
-
-    def percent(self) -> dict[str, float]:
-        """Scores in percent, by name."""
-        ...
-
-
-def evaluate_parser(parser: Parser, gold: str, longest: int | None = None) -> dict[str, str]:
+def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Row:
     """A row of the table: file, sentences, words, scores in percent, and sentences per second of CPU time.
 
     In brackets, empty elements are not counted as words, and trees without words are skipped. Sentences of more than
     `longest` words are left out. The time excludes that for loading the model and compiling kernels, because the first
     sentence is parsed before. Raises FormatError where no trees are left.
     """
-    with open_text(gold) as lines:
+    known: list[tuple[Words, Any]]
+    scores: Any  # Parseval or Attachment
+    with open_text(path) as lines:
         bracketed, whole = is_bracketed(lines)
         if bracketed:
-            trees = [tree for _, read, _ in read_scored(whole, gold) if (tree := remove_empty(read)) is not None]
-            scored = [(tree.words(), tree) for tree in trees]
-            return _row(parser, gold, _fit(scored, gold, longest), Parseval(), lambda parse: parse.tree)
-        known = [(tree.words, tree) for tree in read_conllu(whole, gold)]
-        return _row(parser, gold, _fit(known, gold, longest), Attachment(), lambda parse: parse.dependencies)
-
-
-def _fit(
-    trees: Sequence[tuple[tuple[str, ...], Gold]], path: str, longest: int | None
-) -> list[tuple[tuple[str, ...], Gold]]:
-    fit = [(words, tree) for words, tree in trees if longest is None or len(words) <= longest]
-    if not fit:
-        message = f"the file holds no trees of up to {longest} words" if trees else "the file holds no trees"
+            trees = [tree for _, read, _ in read_scored(whole, path) if (tree := remove_empty(read)) is not None]
+            known, scores = [(tree.words(), tree) for tree in trees], Parseval()
+        else:
+            known, scores = [(tree.words, tree) for tree in read_conllu(whole, path)], Attachment()
+    gold = [(words, tree) for words, tree in known if longest is None or len(words) <= longest]
+    if not gold:
+        message = f"the file holds no trees of up to {longest} words" if known else "the file holds no trees"
         raise FormatError(message, path=path)
-    return fit
-
-
-def _row(
-    parser: Parser,
-    path: str,
-    gold: Sequence[tuple[tuple[str, ...], Gold]],
-    scores: Scores[Gold],
-    structure: Callable[[Parse], Gold | None],
-) -> dict[str, str]:
     sentences = [words for words, _ in gold]
     parser.parse(sentences[:1])  # loads the model, and compiles kernels
     seconds = 0.0
@@ -94,7 +66,7 @@ def _row(
             parses = parser.parse(sentences[first : first + BLOCK])
             seconds += time.process_time() - started
             for (_, tree), parse in zip(gold[first : first + BLOCK], parses, strict=True):
-                scores.add(tree, structure(parse))
+                scores.add(tree, parse.tree if bracketed else parse.dependencies)
             bar.add(len(parses))
     return {
         "gold": Path(path).name,
@@ -112,7 +84,10 @@ def print_scores(rows: Iterable[Row]) -> None:
         from rerank_adapters.report.tables import Table
         from rerank_adapters.report.terminal import print_table
 
-        for alike in _alike(list(rows)):
+        by_columns: dict[tuple[str, ...], list[Row]] = {}
+        for row in rows:
+            by_columns.setdefault(tuple(row), []).append(row)
+        for alike in by_columns.values():
             first, *scores = list(alike[0])
             header = (first, *(row[first] for row in alike))
             cells = tuple((name, *(row[name] for row in alike)) for name in scores)
@@ -124,14 +99,6 @@ def print_scores(rows: Iterable[Row]) -> None:
             header_row = list(row)
             click.echo("\t".join(header_row))
         click.echo("\t".join(row.values()))
-
-
-def _alike(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """The rows, grouped by the names of their columns."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row), []).append(row)
-    yield from groups.values()
 
 
 def write_parses(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -28,31 +27,6 @@ def chance(gaps: Sequence[int]) -> FloatArray:
     return np.array([float(np.minimum(top / sizes, 1.0).mean()) if len(sizes) else 0.0 for top in TOPS])
 
 
-def accuracy_records(shares: Mapping[str, FloatArray], sentences: int) -> list[dict[str, Any]]:
-    """A record for each system: its proportions, and the 95 % interval of the proportion of right first answers."""
-    records = []
-    for system, values in shares.items():
-        low, high = wilson_interval(values[0] * sentences, sentences)
-        tops = {f"top{top}": float(value) for top, value in zip(TOPS, values, strict=True)}
-        records.append({"system": system, "sentences": sentences, **tops, "low": low, "high": high})
-    return records
-
-
-def accuracy_table(title: str, records: Sequence[Mapping[str, Any]]) -> Table:
-    """The same as a table in per cent."""
-    rows = [
-        (
-            str(record["system"]),
-            *(f"{100 * record[f'top{top}']:.2f}" for top in TOPS),
-            f"{100 * record['low']:.1f} to {100 * record['high']:.1f}",
-        )
-        for record in records
-    ]
-    header = ("%", *(f"top {top}" for top in TOPS), "interval")
-    note = f"Of {records[0]['sentences']:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
-    return Table(title, header, tuple(rows), (note,))
-
-
 def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
     """Yield the sentences. Raises FormatError, with the file and line, for one whose missing word is not known."""
     empty = True
@@ -66,9 +40,18 @@ def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]
         raise FormatError("there is no sentence to measure accuracies on", path=name)
 
 
-def print_accuracies(title: str, shares: Mapping[str, FloatArray], sentences: int, layout: str) -> None:
-    """Print the proportions of each system, as a table or, with the layout `json`, as JSON."""
+def print_accuracies(title: str, accuracies: Mapping[str, FloatArray], sentences: int, layout: str) -> None:
+    """Print the accuracies of each system with the 95 % interval of top 1, in per cent or, for `json`, as JSON."""
     from rerank_adapters.report.output import write_records
 
-    records = accuracy_records(shares, sentences)
-    write_records(records, [accuracy_table(title, records)], "json" if layout == "json" else "table")
+    records, rows = [], []
+    for system, values in accuracies.items():
+        low, high = wilson_interval(values[0] * sentences, sentences)
+        tops = {f"top{top}": float(value) for top, value in zip(TOPS, values, strict=True)}
+        records.append({"system": system, "sentences": sentences, **tops, "low": low, "high": high})
+        cells = (f"{100 * value:.2f}" for value in tops.values())
+        rows.append((system, *cells, f"{100 * low:.1f} to {100 * high:.1f}"))
+    header = ("%", *(f"top {top}" for top in TOPS), "interval")
+    note = f"Of {sentences:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
+    table = Table(title, header, tuple(rows), (note,))
+    write_records(records, [table], "json" if layout == "json" else "table")

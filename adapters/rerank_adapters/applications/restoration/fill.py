@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -153,16 +153,9 @@ def filling_source(model: Path | None, ngram: Path | None, candidates: int | Non
     return source
 
 
-@dataclass(frozen=True)
-class FillGaps:
-    """The task for a batch of sentences whose gaps are known: the `k` best candidates of each."""
-
-    filling: Filling
-    k: int
-
-    def __call__(self, batch: list[Incomplete]) -> list[list[Candidate]]:
-        """The candidates of each sentence."""
-        return self.filling.fill(batch, [sentence.gap or 0 for sentence in batch], self.k)
+def best_words(source: Filling, k: int, batch: list[Incomplete]) -> list[list[Candidate]]:
+    """The `k` best candidates for each sentence of a batch, whose gaps are known."""
+    return source.fill(batch, [sentence.gap or 0 for sentence in batch], k)
 
 
 def as_table(filled: Iterable[tuple[Incomplete, list[Candidate]]]) -> Iterator[str]:
@@ -189,7 +182,7 @@ def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: s
     """Print how often the right word is among the first words."""
     ranks = []
     with CountingBar("sentences filled") as bar:
-        task = FillGaps(filling, min(TOPS[-1], filling.size))
+        task = partial(best_words, filling, min(TOPS[-1], filling.size))
         filled = in_batches(task, answered(sentences, name), jobs)
         for sentence, candidates in bar.over(filled):
             word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
@@ -237,7 +230,7 @@ def command(
             report_accuracies(sentences, source, display_name(text), jobs, layout)
             return
         with open_atomic(output) as out, CountingBar("sentences filled") as bar:
-            filled = bar.over(in_batches(FillGaps(source, most), sentences, jobs))
+            filled = bar.over(in_batches(partial(best_words, source, most), sentences, jobs))
             if layout == "text":
                 out.writelines(f"{sentence.restored(sentence.gap or 0, words[0].word)}\n" for sentence, words in filled)
             else:

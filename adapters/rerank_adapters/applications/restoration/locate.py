@@ -87,7 +87,7 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
     from rerank_plugins.missing_words.model import METHODS
 
     known = list(answered(sentences, name))
-    shares = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
+    accuracies = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
     with CountingBar("sentences located", len(METHODS) * len(known)) as bar:
         for method in METHODS:
             ranks = []
@@ -95,8 +95,8 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
             for sentence, places in located:
                 gaps = [place.gap for place in places]
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
-            shares[method] = top_accuracies(ranks)
-    print_accuracies("Positions of missing words", shares, len(known), layout)
+            accuracies[method] = top_accuracies(ranks)
+    print_accuracies("Positions of missing words", accuracies, len(known), layout)
 
 
 @click.command("locate")

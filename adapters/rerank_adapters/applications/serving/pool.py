@@ -132,7 +132,7 @@ class Pool:
         for worker in workers:
             self._idle.put_nowait(worker)
 
-    async def ask(self, request: Request, seconds: float) -> Answer:
+    async def answer(self, request: Request, seconds: float) -> Answer:
         """The answer to a request. Raises Full, TimeoutError where it takes longer, and Died."""
         until = asyncio.get_running_loop().time() + seconds
         if self._idle.empty() and self.waiting >= self._most:

@@ -108,7 +108,7 @@ class Application:
         body = await self._body(request)
         task = Request(body, media_type == "application/json", query.get("format", ""), query.get("output", "json"))
         try:
-            answer = await self.pool.ask(task, until - time.monotonic())
+            answer = await self.pool.answer(task, until - time.monotonic())
         except Full:
             message = "too many requests wait; try again"
             raise HTTPException(503, message, RETRY) from None

@@ -217,36 +217,26 @@ def _interval(r: float, pairs: int, variance: float) -> Interval:
     return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half))
 
 
-@dataclass(frozen=True)
-class FileCorrelation:
-    """The correlation of the system's scores with the human scores of the pairs of one file."""
+def similarity_records(model: SimilarityModel, paths: Sequence[Path], measures: Measures) -> list[dict[str, Any]]:
+    """A record for each file of scored pairs: the correlations of the system's scores with the human ones.
 
-    name: str
-    correlation: Correlation
-
-
-def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Measures) -> list[FileCorrelation]:
-    """A result for each file. Raises FormatError for a file without scores."""
-    results = []
+    For several files, their mean follows, weighted by their numbers of pairs. Raises FormatError for a file without
+    scores.
+    """
+    records: list[dict[str, Any]] = []
     for path in paths:
         pairs = read_sentence_pairs(path)
         if pairs.scores is None:
             raise FormatError("the pairs have no scores to compare with", path=pairs.name)
-        results.append(FileCorrelation(pairs.name, correlate(score_pairs(model, pairs, given), pairs.scores)))
-    return results
-
-
-def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any]]:
-    """A record for each file, and for several files also their mean, weighted by their numbers of pairs."""
-    records: list[dict[str, Any]] = []
-    for result in results:
-        found = result.correlation
-        low, high = found.pearson_interval
-        record = {"pairs": found.pairs, "pearson": found.pearson, "pearson_low": low, "pearson_high": high}
-        low, high = found.spearman_interval
-        record |= {"spearman": found.spearman, "spearman_low": low, "spearman_high": high}
-        records.append({"pairs_file": result.name, **record})
-    if len(results) > 1:
+        result = correlate(score_pairs(model, pairs, measures), pairs.scores)
+        record: dict[str, Any] = {"pairs_file": pairs.name, "pairs": result.pairs}
+        for kind, value, (low, high) in (
+            ("pearson", result.pearson, result.pearson_interval),
+            ("spearman", result.spearman, result.spearman_interval),
+        ):
+            record |= {kind: value, f"{kind}_low": low, f"{kind}_high": high}
+        records.append(record)
+    if len(records) > 1:
         weights = [record["pairs"] for record in records]
         mean = {key: float(np.average([r[key] for r in records], weights=weights)) for key in ("pearson", "spearman")}
         records.append({"pairs_file": "weighted mean", "pairs": sum(weights), **mean})
@@ -303,5 +293,5 @@ def evaluate(
 
     system, measures = similarity_of(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
-        records = similarity_records(evaluate_similarity(system, files, measures))
+        records = similarity_records(system, files, measures)
     write_records(records, [similarity_table(records)], style)

@@ -28,6 +28,7 @@ from rerank_plugins.similarity.measures.table import PAPER, POOLS
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures
 
+Progress = Callable[[str], None]  # called with each stage
 SHOWN = 10  # measures of a regression that has them all
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
@@ -93,10 +94,7 @@ class Training:
 
 
 def gather(
-    sources: Mapping[str, Sequence[Path]],
-    measures: Measures,
-    text: TextPipeline,
-    progress: Callable[[str], None] = lambda stage: None,
+    sources: Mapping[str, Sequence[Path]], measures: Measures, text: TextPipeline, progress: Progress
 ) -> Training:
     """The values of the measures for the pairs of all sources. Raises FormatError for a file without scores."""
     values, scores, source = [], [], []
@@ -112,10 +110,7 @@ def gather(
 
 
 def fit(
-    training: Training,
-    sources: Sequence[str],
-    settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    training: Training, sources: Sequence[str], settings: SimilaritySettings, progress: Progress = lambda stage: None
 ) -> SimilarityModel:
     """Fit the regressions and, unless the mode is `one`, the forest that mixes them.
 
@@ -146,10 +141,7 @@ def fit(
 
 
 def left_out(
-    training: Training,
-    sources: Sequence[str],
-    settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    training: Training, sources: Sequence[str], settings: SimilaritySettings, progress: Progress = lambda stage: None
 ) -> dict[str, float]:
     """For each source, the Pearson correlation of its scores with those of a system trained on the other sources.
 
@@ -176,7 +168,7 @@ def train_similarity(
     sources: Mapping[str, Sequence[Path]],
     measures: Measures,
     settings: SimilaritySettings,
-    progress: Callable[[str], None] = lambda stage: None,
+    progress: Progress = lambda stage: None,
 ) -> SimilarityModel:
     """Train a system, which holds the vectors if it uses them. Raises as `gather`, `fit` and `Training.of` do."""
     training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)

@@ -172,7 +172,7 @@ class Combination:
         """The words that win, with the times of the first system that has them and the confidences that count."""
         (winners,) = self.winners([settings])
         places = np.cumsum(~self.voting.empty, axis=1) - 1  # of the word of a system in its output
-        values = self.voting.confidences.get(settings.confidence, self.voting.shares)
+        values = self.voting.confidences.get(settings.confidence, self.voting.proportions)
         for slot, system in enumerate(winners.tolist()):
             if not self.voting.empty[system, slot]:
                 word = self.times[system][places[system, slot]]

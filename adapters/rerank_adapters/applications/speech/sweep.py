@@ -180,4 +180,4 @@ def command(
         click.echo(line, err=True)
     if output is not None:
         closing.wrote(counted(len(sweep.learnt.weights.dense), "weight"), output)
-    closing.say(f"tried {counted(sweep.scores.size, 'point')}")
+    closing.report(f"tried {counted(sweep.scores.size, 'point')}")

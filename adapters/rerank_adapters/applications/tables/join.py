@@ -11,8 +11,8 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.tables.show import families, label_of, load, with_columns
-from rerank_adapters.chain.extract import DESCRIPTIONS
+from rerank_adapters.applications.tables.show import label_of, load, with_columns
+from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import table_output
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
@@ -27,7 +27,7 @@ def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTa
 
     Labels of extracted features are changed in the same way, so that the columns can still be extracted anew.
     """
-    extracted = {name for names in families(table).values() for name in names}
+    extracted = {name for names in recorded_columns(table).values() for name in names}
     known = dict(zip(first.names, first.values.T, strict=True))
     shared = {
         name
@@ -35,7 +35,7 @@ def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTa
         if name not in extracted and name in known and np.array_equal(known[name], values)
     }
     names = {name: name if name in shared else f"{prefix}{PREFIX}{name}" for name in table.names}
-    return with_columns(table, names, {label: f"{prefix}{PREFIX}{label}" for label in families(table)})
+    return with_columns(table, names, {label: f"{prefix}{PREFIX}{label}" for label in recorded_columns(table)})
 
 
 def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
@@ -167,7 +167,7 @@ def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[Featu
     any of its columns goes: the columns that are left then count as made elsewhere. Raises ConfigError, with the `name`
     of the table, for a feature that it does not have.
     """
-    by_label = families(table)
+    by_label = recorded_columns(table)
     dropped: set[str] = set()
     for feature in features:
         columns = set(by_label.get(feature, ()))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.chain.extract import DESCRIPTIONS
+from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
 from rerank_adapters.commands.options import columns_option, style_option
 from rerank_adapters.report.tables import Table
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
@@ -30,17 +30,6 @@ def load(path: Path, registry: Registry, folder: Path) -> FeatureTable:
         return table
     record = recorded_tables(recorded_job(table.provenance, path, registry), folder, *EXTRACTING)
     return replace(table, provenance={**table.provenance, RECORDED: record})
-
-
-def families(table: FeatureTable) -> dict[str, list[str]]:
-    """By label, the columns of the table that were extracted for it; other columns belong to no family."""
-    described: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
-    return {label: columns_of(label, described[label]["components"]) for label in described}
-
-
-def columns_of(label: str, components: list[str]) -> list[str]:
-    """The names of the columns of a label."""
-    return [f"{label}.{component}" if component else label for component in components]
 
 
 def label_of(entry: Mapping[str, Any]) -> str:
@@ -85,7 +74,7 @@ def feature_records(table: FeatureTable, patterns: Sequence[str] = ()) -> list[d
 
     Sparse features have the number of hypotheses with a value and its range.
     """
-    family_of = {name: label for label, names in families(table).items() for name in names}
+    family_of = {name: label for label, names in recorded_columns(table).items() for name in names}
     records = []
     for column in _chosen(table.names, patterns):
         name, values = table.names[column], table.values[:, column]

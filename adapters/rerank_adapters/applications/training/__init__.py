@@ -1,6 +1,6 @@
-"""Trains the models of registered trainers: `rerank train NAME` is made of the trainer NAME.
+"""Makes the command `rerank train NAME` of the registered trainer NAME.
 
-Makes `rerank train NAME` of a registered trainer: its options are the fields of the trainer, and common ones.
+Its options are the fields of the trainer, and common ones.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ class OpenedData(TrainingData):
         self._status = StatusLine()
         if self._reads_trees:
             self.seed, self.jobs = self._trees.job.config.seed, self._trees.job.config.jobs
+            self.language = common.language or self._trees.parsed_language(self._files)
         else:
             self.seed, self.jobs = 1 if common.seed is None else common.seed, common.jobs or cores()
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
-from rerank_adapters.text import TextPipeline, unknown_share
+from rerank_adapters.text import TextPipeline, unknown_rate
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn, described
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, is_conllu, kind_of_labels
@@ -79,7 +79,7 @@ class TreeSource(Generic[AnyTree]):
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
-    the code of the trees' language, if the user says it.
+    the code of the trees' language, if it is given.
     """
 
     kind: TreeKind[AnyTree]
@@ -116,11 +116,15 @@ class TreeSource(Generic[AnyTree]):
                 yield from block
                 self.seen(len(block))
 
+    def parsed_language(self, paths: Sequence[Path]) -> str:
+        """The language of the parser, if it reads text; "" if all trees are those of treebanks."""
+        return self._built.trained_on.language if self._parses(paths) else ""
+
     def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
         """The record of the files' trees, which have been read, for a model file in `folder`.
 
         The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
-        words: then the language is not known, which the log says.
+        words: then the language is not known, and a warning is logged.
         """
         parses = self._parses(paths)
         table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
@@ -129,15 +133,15 @@ class TreeSource(Generic[AnyTree]):
         )
 
     def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
-        parser, share = self._built, ""
+        parser, remark = self._built, ""
         is_its_own = self._parses(paths)
         if parser.vocabulary is not None:
-            unknown = unknown_share(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
+            unknown = unknown_rate(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
             is_its_own = unknown <= FOREIGN
-            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+            remark = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
         language = parser.trained_on.language if is_its_own else ""
         if warn and not language:
-            logger.warning("the language of the trees is not known%s: give --language CODE", share)
+            logger.warning("the language of the trees is not known%s: give --language CODE", remark)
         return language or UNDETERMINED
 
     def _parses(self, paths: Sequence[Path]) -> bool:
@@ -152,10 +156,11 @@ class TreeSource(Generic[AnyTree]):
         nodes = (node for tree in trees if isinstance(tree, Tree) for node in tree.nodes())
         self._labels.setdefault(kind_of_labels(node.label for node in nodes), path)
         if len(self._labels) > 1:
-            (kind, first), (other, second), *_ = self._labels.items()
-            raise ConfigError(
-                f"{first} has trees with {described(kind)}, {second} with {described(other)}: a model cannot mix them"
+            first, second, *_ = (
+                f"{path} has trees with {TrainedOn(labels=labels).described_labels}"
+                for labels, path in self._labels.items()
             )
+            raise ConfigError(f"{first}, {second}: a model cannot mix them")
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)

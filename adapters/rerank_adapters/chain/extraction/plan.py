@@ -22,14 +22,14 @@ from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.identity import describe
 
 
-def column_names(label: str, extractor: FeatureExtractor) -> list[str]:
+def column_names(label: str, components: Sequence[str]) -> list[str]:
     """`label.component` for each component; the label alone for a component without a name."""
-    return [f"{label}.{component}" if component else label for component in extractor.components]
+    return [f"{label}.{component}" if component else label for component in components]
 
 
 def feature_names(extractors: Mapping[str, FeatureExtractor]) -> tuple[str, ...]:
     """The names of the columns that extractors add, in order."""
-    return tuple(name for label, extractor in extractors.items() for name in column_names(label, extractor))
+    return tuple(name for label, extractor in extractors.items() for name in column_names(label, extractor.components))
 
 
 @dataclass(frozen=True)

@@ -239,13 +239,13 @@ def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
     (1.0, 0.0)
     """
     bags, other_bags = ([Counter(text.lower().split()) for text in side[:SAMPLE]] for side in (texts, others))
-    same = np.mean([_share(a, b) for a, b in zip(bags, other_bags, strict=True)])
+    same = np.mean([_overlap(a, b) for a, b in zip(bags, other_bags, strict=True)])
     if len(bags) < 2:
         return float(same)
-    return float(same - np.mean([_share(a, b) for a, b in zip(bags, [*other_bags[1:], other_bags[0]], strict=True)]))
+    return float(same - np.mean([_overlap(a, b) for a, b in zip(bags, [*other_bags[1:], other_bags[0]], strict=True)]))
 
 
-def _share(one: Counter[str], other: Counter[str]) -> float:
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
     return (one & other).total() / max(one.total(), other.total(), 1)
 
 

@@ -33,19 +33,19 @@ def language_of(texts: Sequence[str]) -> str | None:
     ('en', None)
     """
     words = Counter(word for text in texts[:TEXTS] for word in text.lower().split())
-    shares = {
+    rates = {
         language: sum(words[word] for word in frequent.split()) / max(1, words.total())
         for language, frequent in FUNCTION_WORDS.items()
     }
-    best = max(shares, key=lambda language: shares[language])
-    return best if shares[best] >= LEAST else None
+    best = max(rates, key=lambda language: rates[language])
+    return best if rates[best] >= LEAST else None
 
 
 @dataclass(frozen=True)
 class Look:
     """How hypotheses look, and the steps that follow from it.
 
-    `kinds`     what `looks_like` says of the hypotheses
+    `kinds`     what `looks_like` finds in the hypotheses
     `undo`      the steps that make whole words of the hypotheses
     `models`    the steps before models of written text: in English, they read tokens of the Penn Treebank
     `metric`    the steps of hypotheses and references before a metric

@@ -1,39 +1,20 @@
-"""Tuning: prepares data and start weights, runs tuners and compares them.
-
-Runs a tuner and records the run.
-"""
+"""Tuning: prepares data and start weights, runs a tuner and records the run, and compares tuners."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, chosen_rows, cross_validate, held_out_score
 from rerank_adapters.chain.tuning.data import prepare, start_vector, take_features, take_segments
-from rerank_plugins import (
-    ConfigError,
-    FloatArray,
-    PluginError,
-    Tuner,
-    TuningData,
-    TuningResult,
-    TuningStep,
-    __version__,
-)
-
-Report = Callable[[TuningStep], None]
+from rerank_plugins import ConfigError, FloatArray, PluginError, Tuner, TuningData, TuningResult, __version__
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 
 
 def tune(
-    data: TuningData,
-    tuner: Tuner,
-    start: FloatArray,
-    seed: int = 0,
-    *,
-    report: Report = lambda step: None,
+    data: TuningData, tuner: Tuner, start: FloatArray, seed: int = 0, *, report: TuningReport = lambda step: None
 ) -> TuningResult:
     """Run the tuner from the weights `start` (raw, one per name of `data.table.all_names`); a seed fixes the result.
 

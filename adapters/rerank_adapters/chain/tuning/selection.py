@@ -22,8 +22,9 @@ from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_fol
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
-from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
@@ -231,11 +232,7 @@ class Selecting(Tuner):
         return Selection(steps, kept, order, untried, self.folds, self.margin)
 
     def tune(
-        self,
-        data: TuningData,
-        start: FloatArray,
-        rng: np.random.Generator,
-        report: Callable[[TuningStep], None] = lambda step: None,
+        self, data: TuningData, start: FloatArray, rng: np.random.Generator, report: TuningReport = lambda step: None
     ) -> TuningResult:
         """Select families, and tune their weights; all others get weight 0."""
         key = data.table.segment_ids

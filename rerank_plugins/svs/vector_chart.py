@@ -1,0 +1,301 @@
+"""Charts of vectors over the symbols that pruning has left (Wu & Schuler 2011, eqs 4 and 8).
+
+    e_γ = ⊕ P_M · (L_α e_α) · (L_β e_β)    over the rules and split points of a symbol's span
+
+⊕ is that of a semiring (vector_semirings.py), whose functions are handed to the recursion when it is compiled. L e
+depends on the child alone, and is computed once for each item, in K² steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins import IntArray
+from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.weighted_rules import ROOT
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.svs.fitting_symbols import Kept, SymbolSets, every_category
+from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
+from rerank_plugins.svs.vector_rules import VectorRules
+from rerank_plugins.svs.vector_semirings import (
+    CHAIN,
+    EMISSION,
+    FAST,
+    NOTHING,
+    Hoisted,
+    Work,
+    best,
+    composed,
+    make_work,
+    summed,
+    total,
+)
+
+ITEMS, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors above which the heap is emptied
+
+
+@partial(part, forceinline=True)
+def each_pair(
+    rules: Any, sets: Any, kept: Kept, heap: Any, where: Any, cell: int, left: int, right: int, factor: float,
+    meet: Any, add: Any, to: Any,
+) -> None:  # fmt: skip
+    """Call `meet` with the pairs of items of two cells that have a rule whose parent's category is kept in `cell`.
+
+    `factor` scales products of two vectors to the power of the cell; `add` and `to` are handed on.
+    """
+    symbol_of, bits, runs, blocks = heap.symbol, heap.bits, heap.runs, sets.blocks
+    block_pairs, pair_right, exact = rules.block_pairs, rules.pair_right, len(kept.allowed) == 0
+    right_begin, right_end = heap.begin[right], heap.end[right]
+    for y in range(right_begin, right_end):
+        where[symbol_of[y]] = y
+    for one in range(kept.starts[left], heap.runs_end[left]):
+        for two in range(kept.starts[right], heap.runs_end[right]):
+            couple = rules.couples[runs[one, 2], runs[two, 2]]
+            if couple < 0:
+                continue
+            fits, triple = exact, rules.couple_starts[couple]
+            while not fits and triple < rules.couple_starts[couple + 1]:
+                fits = kept.kept[cell, rules.couple_parents[triple]]
+                triple += 1
+            if not fits:
+                continue
+            offset = sets.block_starts[couple]
+            for x in range(runs[one, 0], runs[one, 1]):
+                block = blocks[offset + bits[x]]
+                if block < 0:
+                    continue
+                for pair in range(block_pairs[block], block_pairs[block + 1]):
+                    y = where[pair_right[pair]]
+                    if right_begin <= y < right_end:  # not an item of another cell
+                        meet(pair, x, y, factor, add, to)
+
+
+@partial(part, fastmath=FAST, forceinline=True)
+def derive(pair: int, x: int, y: int, factor: float, add: Any, to: Hoisted) -> None:
+    """Add the rules over a pair of children to those of their parents."""
+    multiplied = False
+    for rule in range(to.rule_starts[pair], to.rule_starts[pair + 1]):
+        parent = to.parent[rule]
+        if to.may[parent]:
+            if not multiplied:
+                multiplied = True
+                for c in range(len(to.both)):
+                    to.both[c] = factor * to.vector[x, c] * to.vector[y, c]
+            add(to, parent, rule, x, y, factor, to.p, to.weight, rule)
+
+
+@part
+def open_cell(rules: Any, kept: Kept, work: Work, cell: int) -> None:
+    """Let the symbols that may be in a tree be derived."""
+    members, member_starts = rules.members, rules.member_starts
+    for place in range(kept.starts[cell], kept.starts[cell + 1]):
+        first = member_starts[kept.groups[place]]
+        for bit in range(member_starts[kept.groups[place] + 1] - first):
+            if (kept.allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
+                work.may[members[first + bit]] = 1
+
+
+@part
+def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, rest: int) -> int:
+    """Make items of the symbols that derive the span of a cell; return their end. Set `may` of all to `rest`."""
+    members, member_starts, chained = rules.members, rules.member_starts, rules.chained
+    chain_starts, chains, above, runs = rules.chain_starts, rules.chains, rules.above, heap.runs
+    may, worth = work.may, work.worth
+    for place in range(kept.starts[cell], kept.starts[cell + 1]):
+        for member in range(member_starts[kept.groups[place]], member_starts[kept.groups[place] + 1]):
+            symbol = members[member]
+            if worth[symbol] >= 0.0 and not chained[symbol]:
+                for chain in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                    if may[above[chains[chain]]]:
+                        worth[above[chains[chain]]] = max(worth[above[chains[chain]]], CHAIN)
+    item, run = heap.begin[cell], kept.starts[cell]
+    for place in range(kept.starts[cell], kept.starts[cell + 1]):
+        group, begin = kept.groups[place], item
+        for member in range(member_starts[group], member_starts[group + 1]):
+            symbol = members[member]
+            if worth[symbol] > NOTHING:
+                work.here[symbol], heap.symbol[item] = item, symbol
+                heap.cell[item], heap.bits[item] = cell, member - member_starts[group]
+                item += 1
+            may[symbol] = rest
+        if item > begin:
+            runs[run, 0], runs[run, 1], runs[run, 2] = begin, item, group
+            run += 1
+    heap.runs_end[cell] = run
+    return int(item)
+
+
+@partial(part, fastmath=FAST)
+def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, add: Any, compose: Any, to: Hoisted) -> None:
+    """Write L e of a cell's items, P(yield | concept of the constituent above): first of those without unary rules."""
+    e, vector, chain_starts, chains = work.e, heap.vector, rules.chain_starts, rules.chains
+    for level in range(2):
+        for item in range(begin, end):
+            symbol = heap.symbol[item]
+            if rules.chained[symbol] != (level == 1):
+                continue
+            if work.rule[symbol] == EMISSION:
+                for c in range(len(e)):
+                    e[c] = rules.word_p[work.right[symbol], c]
+            else:
+                compose(rules, heap, work, symbol)
+            heap.rule[item], heap.left[item], heap.right[item] = (
+                work.rule[symbol], work.left[symbol], work.right[symbol]
+            )  # fmt: skip
+            transfer = rules.transfer[rules.relation[symbol]]
+            for parent in range(len(e)):
+                value = 0.0
+                for child in range(len(e)):
+                    value += transfer[parent, child] * e[child]
+                vector[item, parent] = value
+            # This item as the only child.
+            for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                chain = chains[place]
+                if work.here[rules.above[chain]] >= 0:
+                    for c in range(len(e)):
+                        work.both[c] = vector[item, c]
+                    add(to, rules.above[chain], -2 - chain, item, -1, 1.0, rules.chain_p, rules.chain_weight, chain)
+
+
+@part
+def fill_cells(
+    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work, add: Any, compose: Any
+) -> tuple[int, bool]:
+    """Fill the new cells of a sentence, from narrow ones to wide ones, by the semiring of `add` and `compose`.
+
+    Returns the number of items in the heap (`size` before), and whether all fitted. If the heap had no room, the cells
+    that are filled remain, and the call must be repeated with a larger heap. `cells` has the sentence's cells in the
+    heap, in the order of `cell_number`. The items of a cell are sorted by category; some may have the vector 0.
+    """
+    may, worth, where, here, powers = work.may, work.worth, work.where, work.here, heap.power
+    n, exact = len(words), len(kept.allowed) == 0
+    rest = 1 if exact else 0
+    to = Hoisted(
+        rules.rule_starts, rules.parent, may, rules.p, rules.weight, heap.vector, worth, work.rule, work.left,
+        work.right, work.scale, work.sums, work.both,
+    )  # fmt: skip
+    for symbol in range(len(here)):
+        where[symbol] = here[symbol] = -1
+        worth[symbol], may[symbol] = NOTHING, rest
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cells[cell_number(i, i + width, n)]
+            if heap.begin[cell] != NEW:
+                continue
+            if size + len(here) > len(heap.symbol):
+                return size, False
+            begin = heap.begin[cell] = heap.end[cell] = size
+            power = lowest_power(powers, cells, i, i + width, n)
+            heap.width[cell], powers[cell] = width, HIGHEST
+            if power == HIGHEST:
+                continue
+            if not exact:
+                open_cell(rules, kept, work, cell)
+            # The preterminals of a word, or binary rules over all split points.
+            if width == 1:
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    symbol = rules.word_symbol[entry]
+                    if may[symbol]:
+                        worth[symbol] = 1.0  # any number above 0: a preterminal has no other candidate
+                        work.rule[symbol], work.left[symbol], work.right[symbol] = EMISSION, -1, entry
+            for k in range(i + 1, i + width):
+                left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
+                if powers[left] < HIGHEST and powers[right] < HIGHEST:
+                    factor = power_factor(powers, power, left, right)
+                    each_pair(rules, sets, kept, heap, where, cell, left, right, factor, derive, add, to)
+            # The items, with vectors; then every symbol of the cell is as it was before.
+            size = heap.end[cell] = make_items(rules, kept, heap, work, cell, rest)
+            write_vectors(rules, heap, begin, size, work, add, compose, to)
+            shift = normalise(heap.vector, begin, size)
+            if shift < HIGHEST:
+                powers[cell] = power + shift
+            for item in range(begin, size):
+                here[heap.symbol[item]], worth[heap.symbol[item]] = -1, NOTHING
+    return size, True
+
+
+@partial(filling_kernel, fastmath=FAST)
+def fill_best(
+    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work
+) -> tuple[int, bool]:
+    """`fill_cells` with best vectors (eq. 8)."""
+    return fill_cells(rules, sets, words, cells, kept, heap, size, work, best, composed)
+
+
+@partial(filling_kernel, fastmath=FAST)
+def fill_sums(
+    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work
+) -> tuple[int, bool]:
+    """`fill_cells` with sums over rules, whose items have no children."""
+    return fill_cells(rules, sets, words, cells, kept, heap, size, work, total, summed)
+
+
+class VectorChart:
+    """The charts of successive sentences, filled by `fill_best` or `fill_sums`.
+
+    `cells` has the numbers in `heap` of the last sentence's cells, and `top` the item of ROOT over all its words, -1 if
+    there is none. Sentences share cells over the same words where nothing is pruned; `asked` counts the cells of all
+    sentences, `shared` those that earlier ones had.
+    """
+
+    def __init__(self, rules: VectorRules, sets: SymbolSets, fill: Callable[..., tuple[int, bool]]) -> None:
+        self.rules, self.sets, self._fill = rules, sets, fill
+        self.concepts, self._groups = rules.transfer.shape[1], len(rules.member_starts) - 1
+        self.work = make_work(len(rules.relation), self.concepts)
+        self.heap = make_heap(0, ITEMS, self.concepts, self._groups)
+        self._every = every_category(0, self._groups)
+        self.words, self.cells = np.zeros((2, 0), np.int32)
+        self.asked = self.shared = 0
+        self.top, self._pruned = -1, False
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty the heap."""
+        self.size = 0
+        self.known: dict[bytes, int] = {}
+        self.heap.begin[:] = NEW
+
+    def fill(self, words: IntArray, kept: Kept | None = None) -> bool:
+        """Fill the chart of a sentence from what is `kept`, None for everything; return whether there is a tree."""
+        n = len(words)
+        if kept is not None or self._pruned or self.size * self.concepts * 8 > MEMORY:
+            self.forget()
+        self._pruned = kept is not None
+        if kept is not None:
+            used = n * (n + 1) // 2
+            self.cells = np.arange(used, dtype=np.int32)
+        else:
+            before = len(self.known)
+            keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
+            self.cells = np.array([self.known.setdefault(key, len(self.known)) for key in keys], np.int32)
+            used = len(self.known)
+            self.asked, self.shared = self.asked + len(keys), self.shared + len(keys) - (used - before)
+        self.words = words
+        if used > len(self.heap.begin):
+            self.heap = enlarged(self.heap, 2 * used, 0, self._groups)
+        if kept is None and used >= len(self._every.starts):
+            self._every = every_category(2 * used, self._groups)
+        parts = self.rules, self.sets, words, self.cells, self._every if kept is None else kept
+        complete = not n
+        while not complete:
+            self.size, complete = self._fill(*parts, self.heap, self.size, self.work)
+            if not complete:
+                self.heap = enlarged(self.heap, 0, 2 * (self.size + len(self.rules.relation)), self._groups)
+        self.top = self._top() if n else -1
+        return self.top >= 0
+
+    def _top(self) -> int:
+        begin, end = self.heap.begin[self.cells[-1]], self.heap.end[self.cells[-1]]
+        roots = begin + np.flatnonzero(self.heap.symbol[begin:end] == ROOT)
+        return int(roots[0]) if len(roots) and self.heap.vector[roots[0], 0] > 0 else -1
+
+    def log_probability(self) -> float:
+        """Ln p(tree, words) of the best tree, or the sum ln p(words); -inf if there is no tree."""
+        if self.top < 0:
+            return -math.inf
+        return math.log(self.heap.vector[self.top, 0]) - float(self.heap.power[self.heap.cell[self.top]]) * math.log(2)

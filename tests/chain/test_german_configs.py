@@ -1,0 +1,37 @@
+"""The configs of German are complete: their inputs are made by the commands in their heads, or by models before them."""
+
+import re
+
+import pytest
+
+from rerank_adapters.chain.models import check_trained
+from rerank_adapters.config import read_config
+from rerank_plugins import ConfigError
+from tests.conftest import ROOT
+
+CONFIGS = ("german.toml", "german-10000.toml")
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_file_is_made_before_it_is_read(name, monkeypatch):
+    path = ROOT / "configs" / name
+    monkeypatch.setenv("DATA", "data")
+    text = path.read_text(encoding="utf-8")
+    config = read_config(path)
+    folders = set(re.findall(r"^#     python example_nbest/larger_corpus.py \S+ (\S+)", text, re.M)) | {"work/en-de"}
+    made = {f"../{folder}/{file}" for folder in folders for file in ("train.de", "train.en")}
+    made |= {f"../{file}" for file in re.findall(r"-o (\S+)$", text, re.M)}
+    for model in config.model:
+        assert set(model.inputs) <= made, model.output
+        made.add(str(model.output))
+    read = {value for table in config.feature for key, value in table.items() if key in ("model", "alignment")}
+    assert read <= made
+    with pytest.raises(ConfigError, match="this model is missing"):
+        check_trained(config.model_copy(update={"base": ROOT / "no" / "such"}), path)
+
+
+def test_both_configs_differ_in_folders_alone():
+    one, other = ((ROOT / "configs" / name).read_text(encoding="utf-8").partition("\nseed")[2] for name in CONFIGS)
+    assert one.replace("every = 16", "every = 1").replace("en-de/", "") == other.replace("en-de-10000/", "").replace(
+        "en-de/", ""
+    )
