@@ -123,16 +123,17 @@ def sift(stores: Any, rows: Any, place: int, size: int) -> None:
     So the first row of the heap is that of the least probable store.
     """
     moved = rows[place]
+    value = stores[moved].total
     child = 2 * place + 1
     while child < size:
         row = rows[child]
+        total = stores[row].total
         if child + 1 < size:
             other = rows[child + 1]
-            p, q = stores[row].total, stores[other].total
-            if q < p or (q == p and other > row):
-                child, row = child + 1, other
-        p, q = stores[row].total, stores[moved].total
-        if q < p or (q == p and moved > row):
+            p = stores[other].total
+            if p < total or (p == total and other > row):
+                child, row, total = child + 1, other, p
+        if value < total or (value == total and moved > row):
             break
         rows[place] = row
         place, child = child, 2 * child + 1
@@ -140,10 +141,11 @@ def sift(stores: Any, rows: Any, place: int, size: int) -> None:
 
 
 @part
-def best_rows(stores: Any, count: int, most: int, rows: Any) -> int:
+def best_rows(stores: Any, count: int, most: int, rows: Any, in_order: bool) -> int:
     """Write to `rows` those of the `most` most probable of the first `count` stores (0: of all); return their number.
 
-    The most probable store comes first, of equals the earlier row: a heapsort (Williams 1964).
+    The most probable store comes first, of equals the earlier row: a heapsort (Williams 1964). If the stores need not
+    be `in_order`, only the first one is in its place: it is the least probable.
     """
     size = most if 0 < most < count else count
     for row in range(size):
@@ -154,7 +156,7 @@ def best_rows(stores: Any, count: int, most: int, rows: Any) -> int:
         if stores[row].total > stores[rows[0]].total:
             rows[0] = row
             sift(stores, rows, 0, size)
-    for last in range(size - 1, 0, -1):
+    for last in range(size - 1 if in_order else 0, 0, -1):
         rows[0], rows[last] = rows[last], rows[0]
         sift(stores, rows, 0, last)
     return size

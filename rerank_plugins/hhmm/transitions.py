@@ -123,7 +123,7 @@ def transit(
     last, size = len(expected) - 1, expected.shape[1]
     use = 2 * base  # the store and the kind of reduction in which each rule was last counted
     # The most probable stores come first, so that the bound rises early.
-    for i in range(best_rows(promoted, n, 0, order)):
+    for i in range(best_rows(promoted, n, 0, order, True)):
         j = order[i]
         use += 2
         before, key = promoted[j], promoted_keys[j]
@@ -136,8 +136,8 @@ def transit(
         inner = entropy_of(before) if entropies else 0.0
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
-            best_rows(stores, count, width, search.spare)
-            far = FAR * stores[search.spare[width - 1]].total
+            best_rows(stores, count, width, search.spare, False)
+            far = FAR * stores[search.spare[0]].total
             bound = far if far > bound else bound
             full = 2 * count
         level = d if d < last else last
@@ -214,7 +214,7 @@ def transit(
     mass = 0.0
     for row in range(count):
         mass += stores[row].total
-    return mass, best_rows(stores, count, width, order)
+    return mass, best_rows(stores, count, width, order, True)
 
 
 @filling_kernel
@@ -282,7 +282,7 @@ def emit(
         count = merge(search.emitted, base, count, parts, m, j, entropies)
         if count < 0:
             return FULL
-    return best_rows(search.emitted.rows, count, width, order)
+    return best_rows(search.emitted.rows, count, width, order, True)
 
 
 @filling_kernel

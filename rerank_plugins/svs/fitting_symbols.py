@@ -84,8 +84,8 @@ def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArra
     """The categories that are `kept` (cells, G) of n words, bundled; None if ROOT is not kept over all words."""
     if not n or not kept[-1, rules.group[ROOT]]:
         return None
-    starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int32)
-    groups = np.nonzero(kept)[1].astype(np.int32)
+    cell, group = np.nonzero(kept)
+    starts, groups = np.searchsorted(cell, np.arange(len(kept) + 1)).astype(np.int32), group.astype(np.int32)
     allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
     left = bundled(Kept(kept, starts, groups, allowed, np.zeros(1, np.int64)))
     allow(rules, sets, n, left)

@@ -105,20 +105,21 @@ def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, rest: i
     """Make items of the symbols that derive the span of a cell; return their end. Set `may` of all to `rest`."""
     members, member_starts, chained = rules.members, rules.member_starts, rules.chained
     chain_starts, chains, above, runs = rules.chain_starts, rules.chains, rules.above, heap.runs
-    may, worth = work.may, work.worth
+    may, derived = work.may, work.derived
     for place in range(kept.starts[cell], kept.starts[cell + 1]):
         for member in range(member_starts[kept.groups[place]], member_starts[kept.groups[place] + 1]):
             symbol = members[member]
-            if worth[symbol] >= 0.0 and not chained[symbol]:
+            if derived[symbol].worth >= 0.0 and not chained[symbol]:
                 for chain in range(chain_starts[symbol], chain_starts[symbol + 1]):
-                    if may[above[chains[chain]]]:
-                        worth[above[chains[chain]]] = max(worth[above[chains[chain]]], CHAIN)
+                    parent = above[chains[chain]]
+                    if may[parent]:
+                        derived[parent].worth = max(derived[parent].worth, CHAIN)
     item, run = heap.begin[cell], kept.starts[cell]
     for place in range(kept.starts[cell], kept.starts[cell + 1]):
         group, begin = kept.groups[place], item
         for member in range(member_starts[group], member_starts[group + 1]):
             symbol = members[member]
-            if worth[symbol] > NOTHING:
+            if derived[symbol].worth > NOTHING:
                 work.here[symbol], heap.symbol[item] = item, symbol
                 heap.cell[item], heap.bits[item] = cell, member - member_starts[group]
                 item += 1
@@ -139,14 +140,13 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, add: 
             symbol = heap.symbol[item]
             if rules.chained[symbol] != (level == 1):
                 continue
-            if work.rule[symbol] == EMISSION:
+            now = work.derived[symbol]
+            if now.rule == EMISSION:
                 for c in range(len(e)):
-                    e[c] = rules.word_p[work.right[symbol], c]
+                    e[c] = rules.word_p[now.right, c]
             else:
                 compose(rules, heap, work, symbol)
-            heap.rule[item], heap.left[item], heap.right[item] = (
-                work.rule[symbol], work.left[symbol], work.right[symbol]
-            )  # fmt: skip
+            heap.rule[item], heap.left[item], heap.right[item] = now.rule, now.left, now.right
             transfer = rules.transfer[rules.relation[symbol]]
             for parent in range(len(e)):
                 value = 0.0
@@ -172,16 +172,15 @@ def fill_cells(
     that are filled remain, and the call must be repeated with a larger heap. `cells` has the sentence's cells in the
     heap, in the order of `cell_number`. The items of a cell are sorted by category; some may have the vector 0.
     """
-    may, worth, where, here, powers = work.may, work.worth, work.where, work.here, heap.power
+    may, derived, where, here, powers = work.may, work.derived, work.where, work.here, heap.power
     n, exact = len(words), len(kept.allowed) == 0
     rest = 1 if exact else 0
     to = Hoisted(
-        rules.rule_starts, rules.parent, may, rules.p, rules.weight, heap.vector, worth, work.rule, work.left,
-        work.right, work.scale, work.sums, work.both,
+        rules.rule_starts, rules.parent, may, rules.p, rules.weight, heap.vector, derived, work.sums, work.both
     )  # fmt: skip
     for symbol in range(len(here)):
         where[symbol] = here[symbol] = -1
-        worth[symbol], may[symbol] = NOTHING, rest
+        derived[symbol].worth, may[symbol] = NOTHING, rest
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             cell = cells[cell_number(i, i + width, n)]
@@ -201,8 +200,9 @@ def fill_cells(
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     symbol = rules.word_symbol[entry]
                     if may[symbol]:
-                        worth[symbol] = 1.0  # any number above 0: a preterminal has no other candidate
-                        work.rule[symbol], work.left[symbol], work.right[symbol] = EMISSION, -1, entry
+                        now = derived[symbol]
+                        now.worth = 1.0  # any number above 0: a preterminal has no other candidate
+                        now.rule, now.left, now.right = EMISSION, -1, entry
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if powers[left] < HIGHEST and powers[right] < HIGHEST:
@@ -215,7 +215,7 @@ def fill_cells(
             if shift < HIGHEST:
                 powers[cell] = power + shift
             for item in range(begin, size):
-                here[heap.symbol[item]], worth[heap.symbol[item]] = -1, NOTHING
+                here[heap.symbol[item]], derived[heap.symbol[item]].worth = -1, NOTHING
     return size, True
 
 

@@ -21,18 +21,21 @@ from rerank_plugins.kit.kernels import part
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 EMISSION = -1  # the rule of an item that is a word's preterminal
 NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
+# The best rule of a symbol so far, the items of its children, the scale of their product, and aᵀe: of a sum, any number
+# above 0. The worth is NOTHING between two cells.
+DERIVED = np.dtype(
+    [
+        ("worth", np.float64), ("scale", np.float64), ("rule", np.int32), ("left", np.int32), ("right", np.int32),
+        ("unused", np.int32),
+    ]
+)  # fmt: skip
 
 
 class Work(NamedTuple):
     """What a kernel notes of S symbols in the present cell, and room for vectors of K concepts."""
 
     may: NDArray[np.uint8]  # (S) 1 if the symbol may be in a tree, else 0
-    worth: FloatArray  # (S) aᵀe of the best rule so far, of a sum any number above 0; NOTHING between two cells
-    # rule, left, right: (S) the best rule so far, and the items of its children; `scale` (S) of the children's product
-    rule: IntArray
-    left: IntArray
-    right: IntArray
-    scale: FloatArray
+    derived: Any  # (S) DERIVED
     # where, here: (S) the item of each symbol in the right cell of a split point, and in the present cell
     where: IntArray
     here: IntArray
@@ -44,10 +47,9 @@ class Work(NamedTuple):
 
 def make_work(symbols: int, concepts: int) -> Work:
     """Room for so many symbols and concepts, bundled."""
-    (rule, left, right, where, here), (worth, scale) = np.empty((5, symbols), np.int32), np.empty((2, symbols))
-    both, e = np.empty((2, concepts))
-    may = np.zeros(symbols, np.uint8)
-    return bundled(Work(may, worth, rule, left, right, scale, where, here, np.zeros((symbols, concepts)), both, e))
+    may, derived, sums = np.zeros(symbols, np.uint8), np.zeros(symbols, DERIVED), np.zeros((symbols, concepts))
+    (where, here), (both, e) = np.empty((2, symbols), np.int32), np.empty((2, concepts))
+    return bundled(Work(may, derived, where, here, sums, both, e))
 
 
 class Hoisted(NamedTuple):
@@ -59,11 +61,7 @@ class Hoisted(NamedTuple):
     p: FloatArray
     weight: FloatArray
     vector: FloatArray
-    worth: FloatArray
-    rule: IntArray
-    left: IntArray
-    right: IntArray
-    scale: FloatArray
+    derived: Any
     sums: FloatArray
     both: FloatArray
 
@@ -74,22 +72,23 @@ def best(to: Hoisted, parent: int, rule: int, x: int, y: int, scale: float, _: A
     value = 0.0
     for c in range(len(to.both)):
         value += weight[row, c] * to.both[c]
-    if value > to.worth[parent]:
-        to.worth[parent], to.scale[parent] = value, scale
-        to.rule[parent], to.left[parent], to.right[parent] = rule, x, y
+    now = to.derived[parent]
+    if value > now.worth:
+        now.worth, now.scale, now.rule, now.left, now.right = value, scale, rule, x, y
 
 
 @partial(part, fastmath=FAST, forceinline=True)
 def composed(rules: Any, heap: Any, work: Work, symbol: int) -> None:
     """Compute e of a symbol from its best rule and children (eq. 4)."""
-    e, vector, rule, x, y = work.e, heap.vector, work.rule[symbol], work.left[symbol], work.right[symbol]
-    if work.worth[symbol] <= 0.0:
-        work.left[symbol] = work.right[symbol] = -1
+    e, vector, now = work.e, heap.vector, work.derived[symbol]
+    rule, x, y = now.rule, now.left, now.right
+    if now.worth <= 0.0:
+        now.left = now.right = -1
     for c in range(len(e)):
-        if work.worth[symbol] <= 0.0:
+        if now.worth <= 0.0:
             e[c] = 0.0
         elif rule >= 0:
-            e[c] = rules.p[rule, c] * (work.scale[symbol] * vector[x, c] * vector[y, c])
+            e[c] = rules.p[rule, c] * (now.scale * vector[x, c] * vector[y, c])
         else:
             e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
 
@@ -97,7 +96,7 @@ def composed(rules: Any, heap: Any, work: Work, symbol: int) -> None:
 @partial(part, fastmath=FAST, forceinline=True)
 def total(to: Hoisted, parent: int, rule: int, _x: int, _y: int, _scale: float, p: Any, _weight: Any, row: int) -> None:
     """Add e = p[row] · both to the parent's sum."""
-    to.worth[parent], to.rule[parent] = 1.0, rule
+    to.derived[parent].worth, to.derived[parent].rule = 1.0, rule
     for c in range(len(to.both)):
         to.sums[parent, c] += p[row, c] * to.both[c]
 
