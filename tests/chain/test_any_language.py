@@ -25,6 +25,8 @@ SMALL = {  # options of trainers that make the test fast
     "word-alignment": {},
 }
 
+QUICK = "randomisation = 100\nbootstrap = 100\ncontribution_folds = 0\nweight_samples = 0\nexplained = 0"
+
 
 def sentence(rng):
     """A sentence with its tree, verbs last, and its translation; `lahundon` is a contraction of two words."""
@@ -81,7 +83,8 @@ def place(tmp_path):
         (work / f"{part}.en").write_text("".join(f"{english}\n" for _, english in both))
     for part, name in (("tune", "plain.tune.3"), ("test", "n-grams.test")):
         (work / f"lists/{name}.nbest").write_text(lists((work / f"{part}.de").read_text().splitlines(), rng))
-    text = (CONFIGS / "german.toml").read_text(encoding="utf-8").replace("100_000", "100")
+    text = (CONFIGS / "german.toml").read_text(encoding="utf-8")
+    text = text.replace("randomisation = 100_000", QUICK).replace("seed = 1", "seed = 1\njobs = 1")
     (tmp_path / "configs/made.toml").write_text(with_options(text).replace('"de"', '"eo"'), encoding="utf-8")
     done("surface-trees", tmp_path / "bank.conllu", "-o", tmp_path / "work/german/trees.conllu")
     return tmp_path
