@@ -12,6 +12,7 @@ from rerank_adapters.applications.acceptability.classifiers import read_classifi
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.complete import read_answers, read_questions
+from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
@@ -48,8 +49,10 @@ from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
+from rerank_plugins.kit.trees.surface_tokens import surface_sentences
 from rerank_plugins.kit.vocabulary import unigrams
 from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
@@ -311,6 +314,9 @@ def texts() -> Iterable[Target]:
         "head rules", HEADS.read_bytes(), of_lines(lambda lines, path: read_head_rules(lines, path).rules.items())
     )
     yield text("CoNLL-U", TREES, of_lines(read_conllu))
+    yield text("CoNLL-U as constituents", TREES, of_lines(lambda lines, path: Conversion().read(lines, path)))
+    yield text("CoNLL-U with features", TREES, of_lines(read_annotated))
+    yield text("CoNLL-U with surface tokens", TREES, of_lines(surface_sentences))
     yield text("brackets", BRACKETS, of_lines(read_trees))
     yield text("treebank", BRACKETS, read_treebank)
     yield text("k-best trees", K_BEST, of_lines(read_scored))

@@ -70,10 +70,10 @@ def test_rules_that_are_remembered_are_not_searched_again(model):
     """The second time a sentence is read, the rules that may follow its stores are there."""
     model.score([SENTENCE * 2])
     again = min(seconds(lambda: model.score([SENTENCE * 2])) for _ in range(3))
-    successors = model.hhmm.tables.successors
+    memory = model.hhmm.tables.memory
 
     def forgotten():
-        successors.state[:] = successors.state[0] + len(successors.lists), 0, 0
+        memory.state[:] = memory.state[0] + len(memory.bounds), 0, 0
         model.score([SENTENCE * 2])
 
     first = min(seconds(forgotten) for _ in range(3))

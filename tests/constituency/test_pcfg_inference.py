@@ -40,7 +40,7 @@ def test_inside_is_the_sum_over_all_trees(seed, sentence, states):
 def test_unary_cycles_are_summed_to_infinity(seed, sentence):
     """With longer and longer chains the sum over trees rises to the inside probability, and no further."""
     grammar = random_grammar(seed, symbols=3, cyclic=True)
-    sums = [sum(p for p, _ in derivations(grammar, sentence, chain)) for chain in (1, 3, 6)]
+    sums = [sum(p for p, _ in derivations(grammar, sentence, chain)) for chain in (1, 2, 4)]
     whole = math.exp(inside(grammar, sentence))
     assert sums[0] <= sums[1] * (1 + 1e-12) <= sums[2] * (1 + 1e-12)
     assert sums[2] <= whole * (1 + 1e-9)
