@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from rerank_plugins.core.errors import FormatError
 
-_Row = tuple[int, list[str]]  # the number of a line, and its columns
+Row = tuple[int, list[str]]  # the number of a line, and its columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +66,42 @@ def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[Depend
     Raises FormatError (with file and line) for a wrong number of columns, word numbers other than 1, 2, 3 …, a head
     that is not a number or not in the sentence, several roots or none, and cycles.
     """
-    rows: list[_Row] = []
-    for number, line in enumerate(lines, 1):
+    for sentence in read_conllu_lines(lines, path):
+        yield sentence.tree
+
+
+class ConlluSentence(NamedTuple):
+    """A tree with the lines that it was read from."""
+
+    tree: DependencyTree
+    rows: list[Row]  # the line of each word
+    others: list[str]  # the other lines: comments, multi-word tokens and empty nodes
+
+
+def read_conllu_lines(lines: Iterable[str], path: str = "<conllu>") -> Iterator[ConlluSentence]:
+    """The sentences of a CoNLL-U file with all their columns (8 or more). Raises FormatError as `read_conllu` does."""
+    rows: list[Row] = []
+    others: list[str] = []
+    for number, line in enumerate(chain(lines, [""]), 1):
         line = line.rstrip("\r\n")
         if not line or line.isspace():
             if rows:
-                yield _tree(rows, path)
-            rows = []
-        elif not line.startswith("#"):
+                yield ConlluSentence(_tree(rows, path), rows, others)
+            rows, others = [], []
+        elif line.startswith("#"):
+            others.append(line)
+        else:
             columns = line.split("\t")
             if len(columns) < 8:
                 message = f"expected 10 tab-separated CoNLL-U columns (at least 8), found {len(columns)}"
                 raise FormatError(message, path=path, line=number)
             if columns[0] == str(len(rows) + 1):
                 rows.append((number, columns))
-            elif not _range_or_empty(columns[0]):
+            elif _range_or_empty(columns[0]):
+                others.append(line)
+            else:
                 message = f"expected word number {len(rows) + 1} (column 1), found {columns[0]!r}"
                 raise FormatError(message, path=path, line=number)
-    if rows:
-        yield _tree(rows, path)
 
 
 def _range_or_empty(number: str) -> bool:
@@ -92,7 +110,7 @@ def _range_or_empty(number: str) -> bool:
     return len(parts) == 2 and all(part.isdecimal() for part in parts)
 
 
-def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
+def _tree(rows: Sequence[Row], path: str) -> DependencyTree:
     columns = list(zip(*[columns[:8] for _, columns in rows], strict=True))
     digits = "".join(columns[6])
     if "" in columns[6] or not (digits.isascii() and digits.isdecimal()):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu_lines
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
@@ -33,6 +33,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 
 Tags = Literal["upos", "xpos"]
 Labels = Literal["", "upos", "xpos"]  # of the trees of a model: not made from dependencies, or with these tags
+UPOS, XPOS = 3, 4  # columns
 PLAIN_TAG = re.compile(r"[^\s()]|-\w+-")  # a single character, or -LRB-
 STRUCTURAL = re.compile(r"[-=^@+|/:.()\s]")  # characters that have a meaning in the labels of models
 
@@ -119,15 +120,6 @@ def as_label(tag: str) -> str:
     return tag if PLAIN_TAG.fullmatch(tag) else STRUCTURAL.sub("_", tag)
 
 
-def _watched(lines: Iterable[str], rows: list[tuple[int, str, str]]) -> Iterator[str]:
-    """Yield the lines, and append the number, UPOS and XPOS of those of words to `rows`."""
-    for number, line in enumerate(lines, 1):
-        columns = line.split("\t", 5)
-        if columns[0].isdecimal() and len(columns) > 5:
-            rows.append((number, columns[3], columns[4]))
-        yield line
-
-
 def kind_of_labels(labels: Iterable[str]) -> Labels:
     """Whether the labels of a model, annotated or of joined unary chains, are those of trees made from dependencies.
 
@@ -136,7 +128,8 @@ def kind_of_labels(labels: Iterable[str]) -> Labels:
     >>> kind_of_labels(["NOUN.obj", "NOUN", "^ROOT"])
     'upos'
     """
-    plain = {category(part) for label in labels if not label.startswith(INTERMEDIATE) for part in label.split(LINK)}
+    finished = {label for label in labels if not label.startswith(INTERMEDIATE)}
+    plain = {category(part) for label in finished for part in label.split(LINK)}
     plain -= {"", ROOT, f"^{ROOT}"}  # a tag below the root may have its parent alone
     tags = {label for label in plain if not is_projection(label)}
     if len(tags) == len(plain):
@@ -170,13 +163,12 @@ class Conversion:
 
     def read(self, lines: Iterable[str], path: str = "<conllu>") -> Iterator[Tree]:
         """Yield the trees of a file. Raises FormatError, also for a word without a UPOS tag, or a wanted XPOS tag."""
-        rows: list[tuple[int, str, str]] = []
-        for tree in read_conllu(_watched(lines, rows), path):
-            for line, upos, xpos in rows:
-                if upos not in PARTS_OF_SPEECH:
-                    wanted = f"expected a universal part of speech (column 4), such as NOUN, found {upos!r}"
+        for tree, rows, _ in read_conllu_lines(lines, path):
+            for line, columns in rows:
+                if columns[UPOS] not in PARTS_OF_SPEECH:
+                    wanted = f"expected a universal part of speech (column 4), such as NOUN, found {columns[UPOS]!r}"
                     raise FormatError(wanted, path=path, line=line)
-                if self.tags == "xpos" and xpos in ("", "_"):
+                if self.tags == "xpos" and columns[XPOS] in ("", "_"):
                     raise FormatError(
                         "expected a tag of the treebank (XPOS, column 5), found none", path=path, line=line
                     )
@@ -184,8 +176,7 @@ class Conversion:
             arcs = sum(map(int.__ne__, heads, tree.heads))
             self.words, self.lifted_arcs = self.words + len(heads), self.lifted_arcs + arcs
             self.lifted_trees += arcs > 0
-            tags = [as_label(xpos) for _, _, xpos in rows] if self.tags == "xpos" else ()
-            rows.clear()
+            tags = [as_label(columns[XPOS]) for _, columns in rows] if self.tags == "xpos" else ()
             yield to_constituents(replace(tree, heads=heads), tags)
 
     def __str__(self) -> str:

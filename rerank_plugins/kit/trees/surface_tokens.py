@@ -9,22 +9,10 @@ all its words. The result is a tree: along the heads, the least depth of a token
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.core.dependency_tree import ConlluSentence, read_conllu_lines
 
 ID, FORM, HEAD, ENHANCED = 0, 1, 6, 8  # columns
-Row = list[str]
-
-
-@dataclass
-class _Sentence:
-    """The lines of a sentence; `tokens` maps the first word of a multiword token to its last word and its form."""
-
-    comments: list[str] = field(default_factory=list)
-    words: list[Row] = field(default_factory=list)
-    tokens: dict[int, tuple[int, str]] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
 
 
 def surface_sentences(lines: Iterable[str], path: str) -> Iterator[list[str]]:
@@ -32,55 +20,40 @@ def surface_sentences(lines: Iterable[str], path: str) -> Iterator[list[str]]:
 
     Raises FormatError as `read_conllu` does.
     """
-    sentence = _Sentence()
-    first = 1
-    for number, line in enumerate(lines, 1):
-        text = line.rstrip("\r\n")
-        if text.strip():
-            _add(sentence, text)
-            continue
-        if sentence.words:
-            yield _joined(sentence, path, first)
-        sentence, first = _Sentence(), number + 1
-    if sentence.words:
-        yield _joined(sentence, path, first)
+    for sentence in read_conllu_lines(lines, path):
+        yield _joined(sentence)
 
 
-def _add(sentence: _Sentence, line: str) -> None:
-    if line.startswith("#"):
-        sentence.comments.append(line)
-        return
-    sentence.lines.append(line)
-    columns = line.split("\t")
-    start, _, end = columns[ID].partition("-")
-    if end and start.isdecimal() and end.isdecimal() and len(columns) > FORM:
-        sentence.tokens[int(start)] = int(end), columns[FORM]
-    elif "." not in columns[ID]:
-        sentence.words.append(columns)
-
-
-def _joined(sentence: _Sentence, path: str, first: int) -> list[str]:
-    """The lines of the sentence, whose tree is checked; `first` is the number of its first line in the file."""
-    padding = [""] * (first - 1)
-    comments = ["#"] * len(sentence.comments)
-    (tree,) = read_conllu([*padding, *comments, *sentence.lines], path)
-    depths = depths_of(tree.heads)
-    new, rows, word = [0] * len(tree.heads), [], 0
-    while word < len(tree.heads):
-        last, form = sentence.tokens.get(word + 1, (word + 1, ""))
-        words = range(word, min(last, len(tree.heads)))
+def _joined(sentence: ConlluSentence) -> list[str]:
+    """The lines of the sentence over surface tokens."""
+    heads, tokens = sentence.tree.heads, dict(_tokens(sentence.others))
+    depths = depths_of(heads)
+    new, tops, word = [0] * len(heads), [], 0
+    while word < len(heads):
+        last, form = tokens.get(word + 1, (word + 1, ""))
+        words = range(word, min(last, len(heads)))
         top = min(words, key=lambda each: depths[each])
-        rows.append((tree.heads[top], [*sentence.words[top]], form))
+        tops.append((top, form))
         for each in words:
-            new[each] = len(rows)
+            new[each] = len(tops)
         word = words.stop
-    result = list(sentence.comments)
-    for number, (head, columns, form) in enumerate(rows, 1):
+    result = [line for line in sentence.others if line.startswith("#")]
+    for number, (top, form) in enumerate(tops, 1):
+        columns, head = [*sentence.rows[top][1]], heads[top]
         columns[ID], columns[HEAD] = str(number), str(new[head] if head >= 0 else 0)
         columns[FORM] = form or columns[FORM]
         columns[ENHANCED:] = ["_"] * len(columns[ENHANCED:])
         result.append("\t".join(columns))
     return result
+
+
+def _tokens(lines: Iterable[str]) -> Iterator[tuple[int, tuple[int, str]]]:
+    """The multiword tokens among the lines: the number of the first word, that of the last one, and the form."""
+    for line in lines:
+        columns = line.split("\t")
+        start, _, end = columns[ID].partition("-")
+        if start.isdecimal() and end.isdecimal():
+            yield int(start), (int(end), columns[FORM])
 
 
 def depths_of(heads: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_plugins import ConfigError
-from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.core.dependency_tree import read_conllu_lines
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
 COLUMNS = ("phenomenon", "rule")
@@ -22,19 +22,9 @@ LEMMA, FEATURES = 2, 5  # columns
 
 def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
     """The sentences of a CoNLL-U file with their lemmas and features. Raises FormatError as `read_conllu` does."""
-    rows: list[list[str]] = []
-
-    def watched() -> Iterator[str]:
-        for line in lines:
-            columns = line.rstrip("\r\n").split("\t")
-            if columns[0].isdecimal():
-                rows.append(columns)
-            yield line
-
-    for tree in read_conllu(watched(), path):
-        own, rows[:] = rows[: len(tree.words)], rows[len(tree.words) :]
-        features = [dict(pair.split("=", 1) for pair in row[FEATURES].split("|") if "=" in pair) for row in own]
-        yield Sentence(tree, [row[LEMMA] for row in own], features)
+    for tree, rows, _ in read_conllu_lines(lines, path):
+        features = [dict(pair.split("=", 1) for pair in row[FEATURES].split("|") if "=" in pair) for _, row in rows]
+        yield Sentence(tree, [row[LEMMA] for _, row in rows], features)
 
 
 @click.command("treebank")
