@@ -34,7 +34,7 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
 from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import part, place_of
 
 
 class Counted(NamedTuple):
@@ -85,15 +85,9 @@ def row_of(keys: Any, size: int, d: int, a: int, b: int, q: int) -> int:
     """Return the row of a context in the ascending keys, else of the one with a left open; -1 if neither was seen."""
     active = a
     while True:
-        key, low, high = context_key(size, d, active, b, q), 0, len(keys)
-        while low < high:
-            middle = (low + high) >> 1
-            if keys[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        if low < len(keys) and keys[low] == key:
-            return low
+        row = place_of(keys, 0, len(keys), context_key(size, d, active, b, q))
+        if row >= 0:
+            return row
         if active == size:
             return -1
         active = size
