@@ -10,10 +10,10 @@ nbest      1-bests of a decoder, paired with references (Och et al. 2004; Cherry
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import numpy as np
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from rerank_plugins import NBestList
     from rerank_plugins.core.dependency_tree import DependencyTree
     from rerank_plugins.english.inserted_errors import ErrorInserter
+    from rerank_plugins.english.minimal_pairs.clauses import MinimalPair
     from rerank_plugins.english.minimal_pairs.pair_maker import PairMaker
 
+Tree = TypeVar("Tree")  # what a maker of pairs makes them of
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 PHENOMENON_COLUMNS = ("phenomenon", "rule")
 ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after them get no sample
@@ -154,14 +156,15 @@ def pair_maker(kinds: Sequence[str], each: int | None) -> PairMaker:
 
 
 def phenomenon_pairs(
-    sentences: Iterable[tuple[Sequence[str], DependencyTree | None]], maker: PairMaker, rng: np.random.Generator
-) -> Iterator[Pair]:
-    """Make a minimal pair of each sentence with a tree of which a rule of `maker` can make one, lazily.
+    trees: Iterable[Tree | None], pair_of: Callable[[Tree, np.random.Generator], MinimalPair | None],
+    rng: np.random.Generator,
+) -> Iterator[Pair]:  # fmt: skip
+    """Make a minimal pair of each tree of which `pair_of` can make one, lazily; None stands for a sentence left out.
 
     Their groups are the phenomenon and the rule.
     """
-    for line, (_, tree) in enumerate(sentences, 1):
-        pair = maker.pair(tree, rng) if tree is not None else None
+    for line, tree in enumerate(trees, 1):
+        pair = pair_of(tree, rng) if tree is not None else None
         if pair is not None:
             groups = dict(zip(PHENOMENON_COLUMNS, (pair.phenomenon, pair.rule), strict=True))
             yield Pair(" ".join(pair.good), " ".join(pair.bad), groups, line)
@@ -275,7 +278,7 @@ def phenomena(
 
     def pairs() -> Iterator[Pair]:
         rng = np.random.default_rng(job.config.seed)
-        yield from phenomenon_pairs(with_trees(sentences, job, parser), maker, rng)
+        yield from phenomenon_pairs((tree for _, tree in with_trees(sentences, job, parser)), maker.pair, rng)
         if not maker.counts:  # before the file has its name
             needs = "the rules need UPOS tags and dependencies" if sentences else f"none has 2 to {longest} words"
             raise ConfigError(f"{text}: no rule applies to any sentence; {needs}")

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair
 
 AGREEING = ("Number", "Person", "Gender")
 WITH_SUBJECT, WITHIN_PHRASE = ("nsubj",), ("det", "amod", "nummod")
@@ -49,15 +49,6 @@ class Sentence:
             below |= more
         span = range(min(below), max(below) + 1)
         return span if len(span) == len(below) else None
-
-
-class Broken(NamedTuple):
-    """A sentence and the same with an error: the phenomenon and the rule that it breaks."""
-
-    good: tuple[str, ...]
-    bad: tuple[str, ...]
-    phenomenon: str
-    rule: str
 
 
 @dataclass
@@ -121,7 +112,7 @@ def _partners(sentence: Sentence, word: int) -> Iterator[int]:
         yield from (i for i, h in enumerate(heads) if h == clause and sentence.relation(i) in WITH_SUBJECT)
 
 
-def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[Broken]:
+def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
     """A verb that does not agree with its subject, or a modifier that does not with its noun."""
     for word in range(1, len(sentence.lemmas)):
         shared = {
@@ -135,14 +126,14 @@ def agreement(sentence: Sentence, grammar: Grammar) -> Iterator[Broken]:
             yield _replaced(sentence, word, form, "agreement", f"{kind} {name.lower()}")
 
 
-def case(sentence: Sentence, grammar: Grammar) -> Iterator[Broken]:
+def case(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
     """A word in another case."""
     for word in range(1, len(sentence.lemmas)):
         for form, _ in grammar.others(sentence, word, ["Case"]):
             yield _replaced(sentence, word, form, "case", f"case of {sentence.tree.tags[word].lower()}")
 
 
-def order(sentence: Sentence, grammar: Grammar) -> Iterator[Broken]:
+def order(sentence: Sentence, grammar: Grammar) -> Iterator[MinimalPair]:
     """A dependent on the wrong side of its head."""
     words = sentence.tree.words
     for word, head in enumerate(sentence.tree.heads):
@@ -157,16 +148,16 @@ def order(sentence: Sentence, grammar: Grammar) -> Iterator[Broken]:
         inner = (*moved, *rest) if right else (*rest, *moved)
         start, stop = min(span.start, between.start), max(span.stop, between.stop)
         bad = (*words[:start], *inner, *words[stop:])
-        yield Broken(words, bad, "order", f"{sentence.relation(word)} of {sentence.tree.tags[head].lower()}")
+        yield MinimalPair("order", f"{sentence.relation(word)} of {sentence.tree.tags[head].lower()}", words, bad)
 
 
-def _replaced(sentence: Sentence, word: int, form: str, phenomenon: str, rule: str) -> Broken:
+def _replaced(sentence: Sentence, word: int, form: str, phenomenon: str, rule: str) -> MinimalPair:
     words = sentence.tree.words
     cased = form[:1].upper() + form[1:] if words[word][:1].isupper() else form
-    return Broken(words, (*words[:word], cased, *words[word + 1 :]), phenomenon, rule)
+    return MinimalPair(phenomenon, rule, words, (*words[:word], cased, *words[word + 1 :]))
 
 
-KINDS: dict[str, Callable[[Sentence, Grammar], Iterator[Broken]]] = {
+KINDS: dict[str, Callable[[Sentence, Grammar], Iterator[MinimalPair]]] = {
     "agreement": agreement,
     "case": case,
     "order": order,
@@ -182,7 +173,7 @@ class TreeBreaker:
     each: int | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
-    def pair(self, sentence: Sentence, rng: np.random.Generator) -> Broken | None:
+    def pair(self, sentence: Sentence, rng: np.random.Generator) -> MinimalPair | None:
         """A pair made of a sentence; None where no rule applies, or all that do have made enough."""
         pairs = [pair for kind in self.kinds for pair in KINDS[kind](sentence, self.grammar)]
         rules = sorted(

@@ -8,15 +8,15 @@ from pathlib import Path
 import click
 import numpy as np
 
+from rerank_adapters.applications.negatives import PHENOMENON_COLUMNS, phenomenon_pairs, write_pairs
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.formats.pairs import Pair, pair_lines
+from rerank_adapters.formats.pairs import Pair
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import read_conllu_lines
-from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.files.text import open_text
 
-COLUMNS = ("phenomenon", "rule")
 LEMMA, FEATURES = 2, 5  # columns
 
 
@@ -57,19 +57,15 @@ def command(
         with open_text(path) as lines:
             sentences += list(read_sentences(lines, path))
     breaker = TreeBreaker(Grammar.of(sentences), kinds or tuple(KINDS), each)
-    rng = np.random.default_rng(seed)
-    pairs = [
-        Pair(
-            " ".join(pair.good), " ".join(pair.bad), dict(zip(COLUMNS, (pair.phenomenon, pair.rule), strict=True)), line
-        )
-        for line, sentence in enumerate(sentences, 1)
-        if 1 < len(sentence.lemmas) <= longest and (pair := breaker.pair(sentence, rng))
-    ]
-    if not pairs:
-        raise ConfigError(
-            f"{', '.join(paths)}: no rule applies to any sentence: agreement and case need lemmas and features "
-            f"(columns 3 and 6), order many trees"
-        )
-    with open_atomic(output) as out:
-        out.writelines(pair_lines(pairs, COLUMNS))
-    closing.wrote(f"{counted(len(pairs), 'pair')} by {counted(len(breaker.counts), 'rule')}", output)
+    fit = (sentence if 1 < len(sentence.lemmas) <= longest else None for sentence in sentences)
+
+    def pairs() -> Iterator[Pair]:
+        yield from phenomenon_pairs(fit, breaker.pair, np.random.default_rng(seed))
+        if not breaker.counts:  # before the file has its name
+            raise ConfigError(
+                f"{', '.join(paths)}: no rule applies to any sentence: agreement and case need lemmas and features "
+                f"(columns 3 and 6), order many trees"
+            )
+
+    written = write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
+    closing.wrote(f"{counted(written, 'pair')} by {counted(len(breaker.counts), 'rule')}", output)
