@@ -51,12 +51,15 @@ def built(kind, use, **options):
 
 
 def test_a_package_is_found_by_its_entry_point(installed):
-    assert language_folders() == {"en": embedded("grammar.pcfg").parent, "eo": installed}
+    folders = [embedded("grammar.pcfg", language).parent for language in ("de", "en")]
+    assert language_folders() == {"de": folders[0], "en": folders[1], "eo": installed}
     assert models_of("eo") == {"pcfg": installed / "grammar.pcfg", "treelet-lm": installed / "treelet-lm.zst"}
     assert set(FILES) - set(models_of("en")) == {"ngram-lm", "unigram"}  # whose files are of other kinds
-    with pytest.raises(ModelError, match="language 'fi': there are models of en, eo, and a package such as rerank-mo"):
+    with pytest.raises(
+        ModelError, match="language 'fi': there are models of de, en, eo, and a package such as rerank-"
+    ):
         models_of("fi")
-    assert missing(None) == "there are models of en, eo; docs/languages.md says how models are trained"
+    assert missing(None) == "there are models of de, en, eo; docs/languages.md says how models are trained"
 
 
 def test_models_of_the_language_are_used_where_none_is_named(installed, tmp_path):
@@ -106,7 +109,7 @@ def test_the_check_names_the_models_of_the_language(installed):
 
     assert lines("eo") == [("ok", "eo, with models of pcfg, treelet-lm"), ("ok", "treelet-lm, bleu, mira")]
     (level, text) = lines("fi")[0]
-    assert (level, text.split(";")[0][:44]) == ("error", "language 'fi': there are models of en, eo, a")
+    assert (level, text.split(", and")[0]) == ("error", "language 'fi': there are models of de, en, eo")
 
 
 def test_a_language_of_two_packages_and_a_package_that_is_not_there(package, monkeypatch, tmp_path):
