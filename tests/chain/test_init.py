@@ -194,8 +194,8 @@ def drafted(paths, output):
     """The draft of a config from paths, as text, its sets and the files that it does not use."""
     recognised = recognise(paths, REGISTRY)
     sets = sets_of(recognised.lists, (), (), nobody)
-    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.found)]
-    unused += assign_scores(recognised.scores, sets, recognised.found)
+    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.of_folders)]
+    unused += assign_scores(recognised.scores, sets, recognised.of_folders)
     columns, unmatched = columns_of(sets)
     firsts = sets[0].lists[0].firsts
     look = look_of(firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids), "en")

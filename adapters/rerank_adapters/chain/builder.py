@@ -83,9 +83,9 @@ class Builder:
         if values.get("parser") is None and isinstance(values.get("model"), Path):
             k = values.get("k", options["k"].default) if "k" in options else None
             values["parser"] = self._recorded_parser(values["model"], k, where)
-        made = self._make(entry, values, where)
-        made.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
-        return made
+        plugin = self._make(entry, values, where)
+        plugin.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
+        return plugin
 
     def _of_language(
         self, plugin: str, options: Mapping[str, Option], given: Mapping[str, Any], where: str
