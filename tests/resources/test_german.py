@@ -2,11 +2,12 @@
 
 import pytest
 
+from rerank_adapters.chain.first_config.draft import OF_LANGUAGE
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import Hypothesis, NBestList
 from rerank_plugins.kit.files.embedded import embedded
-from rerank_plugins.kit.files.languages import FILES, models_of
+from rerank_plugins.kit.files.languages import FILES, has_defaults, models_of
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.testing import check_language_model
 from tests.test_documentation import REGISTRY
@@ -19,6 +20,7 @@ FAMILIES = (*MODELS, "unigram", "oov-count", "slr", "svs-similarity")
 
 def test_the_files_are_all_there_and_small():
     assert set(models_of("de")) == set(FILES)
+    assert all(has_defaults(name, models_of("de")) for name in OF_LANGUAGE)  # what `rerank init` drafts
     folder = embedded("parser.npz", "de").parent
     assert sum(path.stat().st_size for path in folder.iterdir() if path.name in FILES.values()) <= 12_000_000
     for name in set(FILES.values()) - {"parser.npz"}:
