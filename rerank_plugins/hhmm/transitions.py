@@ -44,7 +44,7 @@ from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
 from rerank_plugins.hhmm.interpolation import row_of
 from rerank_plugins.hhmm.recombination import best_rows, entropy_of, find, merge
 from rerank_plugins.hhmm.search_tables import EMPTY, Emission, Search
-from rerank_plugins.hhmm.successors import openers
+from rerank_plugins.hhmm.successors import fillers, openers
 from rerank_plugins.kit.kernels import filling_kernel
 
 LOW = 0xFFFF
@@ -116,7 +116,6 @@ def transit(
     promoted, promoted_keys, stores = search.promoted.rows, search.promoted.keys, search.awaiting.rows
     order, last_use, entries = search.order, search.last_use, search.memory.entries
     parents, rights, chances = rules.parent, rules.right, rules.p
-    starts, filled, filling = rules.starts, rules.filled, rules.filling
     expected, ahead, opened = rules.expected, word.ahead, word.opened
     edges, has_counts, events = counted.edges, len(counted.contexts) > 0, counted.starts
     count, bound, full = 0, 0.0, 4 * width
@@ -192,19 +191,19 @@ def transit(
                         m += 1
                 continue
             # The rules q' -> p c of each node q' that b_d can become by unary rules, with U*[b_d, q'].
-            for f in range(filled[b], filled[b + 1]):
-                pair = p * size + rules.nodes[f]
-                for r in range(starts[pair], starts[pair + 1]):
-                    c = np.int64(rights[r])
-                    k = row_of(edges, size, d, a, c, 0) if has_counts else -1
-                    value = share * (filling[f] * chances[r]) * (ahead[d, c] if k < 0 else opened[k])
-                    if value > bound and (row < 0 or last_use[r] != use + CROSS):
-                        bound = threshold * value if threshold * value > bound else bound
-                        part = parts[m]
-                        part.key = rest | c
-                        part.value = value
-                        part.event, part.kind = r, CROSS
-                        m += 1
+            first, after = fillers(search.memory, rules, b, p)
+            for e in range(first, after):
+                entry = entries[e]
+                c = entry.element & LOW
+                k = row_of(edges, size, d, a, c, 0) if has_counts else -1
+                value = share * entry.weight * (ahead[d, c] if k < 0 else opened[k])
+                if value > bound and (row < 0 or last_use[entry.rule] != use + CROSS):
+                    bound = threshold * value if threshold * value > bound else bound
+                    part = parts[m]
+                    part.key = rest | c
+                    part.value = value
+                    part.event, part.kind = entry.rule, CROSS
+                    m += 1
         for e in range(m):
             part = parts[e]
             part.likely, part.entropy = part.value * ratio, inner
