@@ -99,9 +99,9 @@ def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected:
                 if above >= 0:
                     count = 0.0
                     for c in range(len(sums)):
-                        share = outer[above, c] * rules.chain_p[chain, c]
-                        outer[item, c] += share
-                        count += share * vector[item, c]
+                        mass = outer[above, c] * rules.chain_p[chain, c]
+                        outer[item, c] += mass
+                        count += mass * vector[item, c]
                     note(expected, plain.chain[chain], chain, count)
             for child in range(len(sums)):
                 sums[child] = 0.0
@@ -177,15 +177,15 @@ def expect_rules(
                         if item >= 0:
                             count = 0.0
                             for c in range(len(sums)):
-                                share = outer[item, c] * rules.p[rule, c]
-                                sums[c] += share
-                                count += share * both[c]
+                                mass = outer[item, c] * rules.p[rule, c]
+                                sums[c] += mass
+                                count += mass * both[c]
                             note(expected, plain.rule[rule], rule, count)
                     # Outside vectors are handed down to both children.
                     for c in range(len(sums)):
-                        share = factor * sums[c]
-                        outer[x, c] += share * vector[y, c]
-                        outer[y, c] += share * vector[x, c]
+                        mass = factor * sums[c]
+                        outer[x, c] += mass * vector[y, c]
+                        outer[y, c] += mass * vector[x, c]
                 for rule in expected.noted[: number[0]]:
                     x, y = places[left, group[rules.left[rule]]], places[right, group[rules.right[rule]]]
                     vertex, count = 2 * places[cell, group[rules.parent[rule]]], noted(expected, plain.rule[rule])
