@@ -22,7 +22,7 @@ import numpy as np
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, add_edge, hypergraph, make_edges
-from rerank_plugins.kit.charts.k_best import k_best
+from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -239,7 +239,7 @@ def max_rule_categories(plain: PlainRules, chart: VectorChart, kept: Kept) -> Bo
     edges = make_edges(2 * categories, plain.kinds * int(kept.ways[0]) + 2 * categories)
     parts = chart.words, kept, chart.heap, chart.work, places, expected, edges
     count = expect_rules(rules, chart.sets, plain, *parts)
-    best = k_best(hypergraph(kept.starts, edges, count, int(places[-1, rules.group[ROOT]])), 1)
+    best = KBest()(hypergraph(kept.starts, edges, count, int(places[-1, rules.group[ROOT]])), 1)
     chosen = np.zeros(kept.kept.shape, np.bool_)
     cells = np.repeat(np.arange(len(chosen)), np.diff(kept.starts))
     chosen[cells[best.vertex >> 1], kept.groups[best.vertex >> 1]] = True
