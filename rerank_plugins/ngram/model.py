@@ -75,7 +75,8 @@ class NgramModel:
 
     @classmethod
     def _mapped(cls, path: Path) -> NgramModel:
-        settings, arrays = read_model(path, KIND, FORMER_COMPACT)
+        kinds = (KIND,) if is_model_file(path) else (KIND, FORMER_COMPACT)
+        settings, arrays = read_model(path, *kinds)
         if "values 0" in arrays:
             from rerank_plugins.ngram.compact_file import from_compact
 
