@@ -21,30 +21,30 @@ from rerank_plugins.kit.kernels import filling_kernel
 
 @filling_kernel
 def tree_probabilities(
-    blocks: Any, bases: Any, cells: Any, words: Any, scales: Any, tails: Any, derivations: Any, offsets: Any,
-    values: Any,
+    blocks: Any, items: Any, words: Any, scales: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any,
+    offsets: Any, values: Any,
 ) -> None:  # fmt: skip
     """Set values[offsets[d] + a] to p(words under derivation d | symbol a of its base), times the words' scales.
 
-    The values are 0 at first.
+    Derivation d is of vertices[d], by the edge last[d], over the derivations lefts[d] and rights[d]. The values are 0
+    at first.
     """
-    vertices, edges, lefts, rights = derivations
-    for d in range(len(vertices)):
-        item, edge, here = vertices[d] // 2, edges[d], offsets[d]
-        base = bases[item]
+    bases, tail_left, tail_right, unary = items.base, edges.left, edges.right, blocks.unary
+    for d in range(len(offsets)):
+        item, edge, here = vertices[d] >> 1, last[d], offsets[d]
+        base, one, two = bases[item], tail_left[edge], tail_right[edge]
         # An emission: p(word | a) · scale.
-        if tails[0][edge] < 0:
-            position = cells[item]
+        if one < 0:
+            position = items.cell[item]
             for e in range(blocks.words[words[position]], blocks.words[words[position] + 1]):
                 symbol = blocks.word_symbol[e]
                 if blocks.base[symbol] == base:
                     values[here + blocks.local[symbol]] = blocks.word_p[e] * scales[position]
             continue
-        left_base, left = bases[tails[0][edge] // 2], offsets[lefts[d]]
+        left_base, left = bases[one >> 1], offsets[lefts[d]]
         # A binary rule: Σ_{b, c} p(a → b c) value(b) value(c), in the block of the three bases.
-        if tails[1][edge] >= 0:
-            right_base, right = bases[tails[1][edge] // 2], offsets[rights[d]]
-            pair = blocks.pair[left_base, right_base]
+        if two >= 0:
+            right, pair = offsets[rights[d]], blocks.pair[left_base, bases[two >> 1]]
             block = blocks.starts[pair]
             while blocks.parent[block] != base:
                 block += 1
@@ -52,12 +52,11 @@ def tree_probabilities(
                 g = blocks.groups[pair] + blocks.group[e]
                 values[here + blocks.a[e]] += blocks.p[e] * values[left + blocks.b[g]] * values[right + blocks.c[g]]
         # The empty chain of unary rules.
-        elif tails[0][edge] % 2 == 0:
+        elif one & 1 == 0:
             for a in range(blocks.states[base]):
                 values[here + a] = values[left + a]
         # A unary rule: Σ_b p(a → b) value(b).
         else:
-            unary = blocks.unary
             block = unary.starts[left_base]
             while unary.parent[block] != base:
                 block += 1
@@ -69,19 +68,18 @@ def log_probabilities(
     blocks: Blocks, items: Items, graph: Hypergraph, derivations: Derivations, words: IntArray, scales: FloatArray
 ) -> FloatArray:
     """Return (k) ln p(tree, words) of the best derivations' trees; `items` and split `blocks` have the same bases."""
-    tails = graph.left, graph.right
     states = blocks.states[items.base[derivations.vertex >> 1]]
     ends = np.cumsum(states)
     offsets, values = ends - states, np.zeros(ends[-1] if len(ends) else 0)
-    tree_probabilities(blocks, items.base, items.cell, words, scales, tails, derivations[:4], offsets, values)
+    tree_probabilities(blocks, items, words, scales, graph.edges, *derivations[:4], offsets, values)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())
 
 
 @filling_kernel
 def share(
-    bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, span: Any, label: Any, bounds: Any,
-    pool: Any, slots: Any,
+    items: Any, intermediate: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any, span: Any, label: Any,
+    bounds: Any, pool: Any, slots: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill in label, bounds and children (`pool`) of `SharedTrees`; return the numbers of subtrees and children.
 
@@ -89,27 +87,25 @@ def share(
     children. Subtree x has the base label[x] and the children pool[bounds[x, 0] : bounds[x, 1]], or -1 - w for word w.
     `slots` is a hash table of subtrees, whose size is a power of two; all are -1 at first.
     """
-    vertices, edges, firsts, seconds = derivations
     mask, nodes, end = len(slots) - 1, 0, 0
-    for d in range(len(vertices)):
-        item, edge = vertices[d] // 2, edges[d]
-        left, right, base = tails[0][edge], tails[1][edge], bases[item]
-        if left >= 0 and right < 0 and left % 2 == 0:  # the empty chain of unary rules
-            span[d, 0], span[d, 1] = span[firsts[d], 0], span[firsts[d], 1]
+    for d in range(len(span)):
+        item, edge, below = vertices[d] >> 1, last[d], lefts[d]
+        left, right, base = edges.left[edge], edges.right[edge], items.base[item]
+        if left >= 0 and right < 0 and left & 1 == 0:  # the empty chain of unary rules
+            span[d, 0], span[d, 1] = span[below, 0], span[below, 1]
             continue
         begin = end
         if left < 0:
-            pool[end] = -1 - cells[item]
+            pool[end] = -1 - items.cell[item]
             end += 1
-        else:
-            for part in range(2 if right >= 0 else 1):
-                below = firsts[d] if part == 0 else seconds[d]
-                for place in range(span[below, 0], span[below, 1]):
-                    pool[end] = pool[place]
-                    end += 1
-            if intermediate[base]:
-                span[d, 0], span[d, 1] = begin, end
-                continue
+        while below >= 0:
+            for place in range(span[below, 0], span[below, 1]):
+                pool[end] = pool[place]
+                end += 1
+            below, right = rights[d] if right >= 0 else -1, -1
+        if left >= 0 and intermediate[base]:
+            span[d, 0], span[d, 1] = begin, end
+            continue
         # The subtree of this base and these children, which is known or new.
         code = np.uint64(base)
         for place in range(begin, end):
@@ -145,8 +141,7 @@ def trees(
     span, bounds = np.empty((2, size, 2), np.int32)
     label, pool = np.empty(size, np.int32), np.empty(size * (len(sentence) + 1), np.int32)
     slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-    tails = graph.left, graph.right
-    nodes, end = share(items.base, items.cell, intermediate, tails, derivations[:4], span, label, bounds, pool, slots)
+    nodes, end = share(items, intermediate, graph.edges, *derivations[:4], span, label, bounds, pool, slots)
     roots = pool[span[derivations.best, 0]]
     return SharedTrees(labels, tuple(sentence), label[:nodes], bounds[:nodes], pool[:end], roots)
 
@@ -173,6 +168,7 @@ def shapes(items: Items, graph: Hypergraph, derivations: Derivations) -> list[in
 
 def _steps(graph: Hypergraph, derivations: Derivations) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Yield the derivations, parts first: number, item, tails of the edge, derivations of the tails."""
-    edges = derivations.edge
-    columns = (derivations.vertex // 2, graph.left[edges], graph.right[edges], derivations.left, derivations.right)
-    return zip(range(len(edges)), *(column.tolist() for column in columns), strict=True)
+    edge = derivations.edge
+    tails = graph.edges.left[edge], graph.edges.right[edge]
+    columns = (derivations.vertex // 2, *tails, derivations.left, derivations.right)
+    return zip(range(len(edge)), *(column.tolist() for column in columns), strict=True)

@@ -111,8 +111,8 @@ class LatentGrammar:
     def smoothed(self, rules: float, emissions: float) -> LatentGrammar:
         """Interpolate a label's states with their mean, by these weights (Petrov et al. 2006, §2.3: 0.01 and 0.1)."""
         p = self.p.copy()
-        shares = np.where(self.children[:, 0] >= 0, rules, emissions)
-        kernels.draw_together(p, self.places[:-1], self.rows, self.columns, shares)
+        weights = np.where(self.children[:, 0] >= 0, rules, emissions)
+        kernels.draw_together(p, self.places[:-1], self.rows, self.columns, weights)
         return replace(self, p=p)
 
     def split(self, rng: np.random.Generator, noise: float = 0.01) -> LatentGrammar:
@@ -130,20 +130,20 @@ class LatentGrammar:
         halves = replace(self, states=states, p=values)
         return halves.normalised(values * (1 + rng.uniform(-noise, noise, len(values))))
 
-    def merged(self, together: BoolArray, shares: FloatArray) -> LatentGrammar:
+    def merged(self, together: BoolArray, proportions: FloatArray) -> LatentGrammar:
         """Merge the states a and a + 1 if `together[a]`; a is even within its label.
 
-        `together` and `shares` are over all states. The rewritings of a merged state are those of the two, weighted by
-        `shares`, their proportions of the pair's expected count.
+        Both arrays are over all states. The rewritings of a merged state are those of the two, weighted by their
+        `proportions` of the pair's expected count.
         """
         kept = np.ones(len(together), np.bool_)
         kept[np.flatnonzero(together) + 1] = False
-        share = np.where(kept & ~together, 1.0, shares)
+        proportion = np.where(kept & ~together, 1.0, proportions)
         groups = [np.flatnonzero(kept[first:end]) for first, end in pairwise(self.firsts.tolist())]
         tensors = []
         for rule, tensor in enumerate(self.tensors()):
             label = self.parent[rule]
-            tensor = tensor * share[self.firsts[label] : self.firsts[label + 1], None, None]
+            tensor = tensor * proportion[self.firsts[label] : self.firsts[label + 1], None, None]
             for axis, member in enumerate((label, *self.children[rule])):
                 if member >= 0:
                     tensor = np.add.reduceat(tensor, groups[member], axis=axis)

@@ -166,12 +166,20 @@ def fill_outside(
 
 @njit(cache=True, nogil=True)
 def merge_losses(
-    label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, shares: Any, losses: Any
+    label: Any,
+    states: Any,
+    weights: Any,
+    at: Any,
+    inside: Any,
+    outside: Any,
+    firsts: Any,
+    proportions: Any,
+    losses: Any,
 ) -> None:
     """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
 
-    `shares` (states of all labels) is the proportion of each state in the expected count of its pair; `firsts` says
-    where the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al.
+    `proportions` (states of all labels) are those of each state in the expected count of its pair; `firsts` says where
+    the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al.
     2006, §2.2): with O divided by the weight of the node, p(tree) changes from Σ_a O(a) I(a) = 1 by (O_i + O_j)(s_i I_i
     + s_j I_j) - O_i I_i - O_j I_j.
     """
@@ -182,7 +190,7 @@ def merge_losses(
         for a in range(0, states[label[node]] - 1, 2):
             i, j = inside[here + a], inside[here + a + 1]
             o, u = outside[here + a], outside[here + a + 1]
-            mixed = shares[base + a] * i + shares[base + a + 1] * j
+            mixed = proportions[base + a] * i + proportions[base + a + 1] * j
             change = ((o + u) * mixed - o * i - u * j) / weights[node]
             losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
 
@@ -221,17 +229,17 @@ def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: A
 
 
 @njit(cache=True, nogil=True)
-def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> None:
-    """Smooth in place: p(a) = (1 - share) p(a) + share · mean over the parent's states (Petrov et al. 2006, §2.3)."""
+def draw_together(p: Any, places: Any, rows: Any, columns: Any, weights: Any) -> None:
+    """Smooth in place: p(a) = (1 - w) p(a) + w · mean over the parent's states (Petrov et al. 2006, §2.3)."""
     for rule in range(len(places)):
         k, width, at = rows[rule], columns[rule], places[rule]
         for c in range(width):
             mean = 0.0
             for a in range(k):
                 mean += p[at + a * width + c]
-            mean *= shares[rule] / k
+            mean *= weights[rule] / k
             for a in range(k):
-                p[at + a * width + c] = (1.0 - shares[rule]) * p[at + a * width + c] + mean
+                p[at + a * width + c] = (1.0 - weights[rule]) * p[at + a * width + c] + mean
 
 
 @njit(cache=True)

@@ -124,15 +124,15 @@ def smoothed(
     for x in sorted(range(len(words)), key=lambda x: (not is_signature(words[x]), words[x])):
         seen = np.zeros(size)
         seen[symbol[rows[x]]] = count[rows[x]]
-        total, share = float(seen.sum()), seen.copy()
+        total, mass = float(seen.sum()), seen.copy()
         if x == last:
-            total, share = total + 1, share + unseen
+            total, mass = total + 1, mass + unseen
         elif total < settings.common:
             others, p = blended[above[x]]
-            share[others] += settings.strength * p
-        share[(share < settings.least * share.sum()) & (seen == 0)] = 0
-        kept = np.flatnonzero(share).astype(np.int32)
-        p = share[kept] / share[kept].sum()
+            mass[others] += settings.strength * p
+        mass[(mass < settings.least * mass.sum()) & (seen == 0)] = 0
+        kept = np.flatnonzero(mass).astype(np.int32)
+        p = mass[kept] / mass[kept].sum()
         if is_signature(words[x]):
             blended[x] = kept, p
         entries.append((np.full(len(kept), x, np.int32), kept, total * p))

@@ -32,7 +32,7 @@ from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
 from rerank_plugins.kit.charts.hypergraph import Hypergraph
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
-from rerank_plugins.kit.charts.k_best import Derivations, k_best
+from rerank_plugins.kit.charts.k_best import Derivations, KBest
 from rerank_plugins.kit.charts.outside import expected_nodes
 from rerank_plugins.kit.charts.pruned_chart import Items, PrunedChart, items_at, items_of
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
@@ -182,7 +182,7 @@ class ChartParser:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar, self.blocks, self.coarse, coarse_rules = compiled(grammar)
-        self.chart = Chart(coarse_rules)
+        self.chart, self._k_best = Chart(coarse_rules), KBest()
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar.rules, split=False))
 
@@ -264,7 +264,7 @@ class ChartParser:
 
         There may be fewer: derivations that differ only in symbols, or in what binarisation added, are one tree.
         """
-        items = chart.items._replace(base=bases)
+        items = chart.items if bases is chart.items.base else chart.items._replace(base=bases)
         wanted = k
         while True:
             chosen, logp = self._possible(chart, items, graph, wanted)
@@ -284,7 +284,7 @@ class ChartParser:
         """
         asked = k
         while True:
-            derivations = k_best(graph, asked)
+            derivations = self._k_best(graph, asked)
             logp = log_probabilities(self.blocks, items, graph, derivations, chart.words, chart.scales)
             possible = np.flatnonzero(logp > -np.inf)[:k]
             if len(possible) == k or len(derivations.best) < asked or asked >= MORE * k:

@@ -148,7 +148,7 @@ class Trees:
         laid_out[listed.place] = counts * listed.value
         return log_p, laid_out
 
-    def merge_losses(self, grammar: LatentGrammar, shares: FloatArray) -> FloatArray:
+    def merge_losses(self, grammar: LatentGrammar, proportions: FloatArray) -> FloatArray:
         """Return (all states) the loss in ln p of merging each even state with the next; 0 for odd states.
 
         The losses are no sums over the occurrences of a subtree, so every node is looked at.
@@ -157,7 +157,7 @@ class Trees:
         for part in parts(self._forest):
             nodes = subtrees(self._forest, self.rule, *part, shared=False)
             at, inside, _, outside, _ = _passes(nodes, grammar, listed)
-            known = grammar.firsts, shares, losses
+            known = grammar.firsts, proportions, losses
             label = grammar.parent[nodes.rule]
             kernels.merge_losses(label, grammar.states, nodes.weights, at, inside, outside, *known)
         return losses
@@ -200,13 +200,13 @@ def widened(grammar: LatentGrammar, counts: FloatArray, forest: Forest) -> Laten
     # The proportion of each state in its label; -1, no child, has the last element.
     labels = np.repeat(np.arange(len(grammar.states)), grammar.states)
     label_totals = np.bincount(labels, totals, len(grammar.states))[labels]
-    shares = np.append(
+    proportions = np.append(
         np.where(label_totals > 0, totals / np.maximum(label_totals, 1e-300), 1 / grammar.states[labels]), 1.0
     )
     values = np.repeat(frequency, sizes)
     whole = replace(whole, p=values)
     left, right = whole.child_states()
-    values = values * shares[left] * shares[right]
+    values = values * proportions[left] * proportions[right]
     place = _places_of(grammar, whole)
     before = np.repeat(whole.places[place] - grammar.places[:-1], np.diff(grammar.places))
     known = np.arange(len(grammar.p)) + before
@@ -253,9 +253,9 @@ class Schedule:
     after_merge: int = 20
     smoothing: int = 10
     merge: float = 0.5  # proportion of the splits that are undone
-    # rule_share, emission_share: interpolation weights of the mean over states in the smoothing phase
-    rule_share: float = 0.01
-    emission_share: float = 0.1
+    # rule_smoothing, emission_smoothing: interpolation weights of the mean over states in the smoothing phase
+    rule_smoothing: float = 0.01
+    emission_smoothing: float = 0.1
     noise: float = 0.01  # relative size of the random difference between the halves of a split state
     # a probability is set to zero where it stands for an expected count below this (0: nowhere)
     negligible: float = 1e-3
@@ -292,7 +292,7 @@ def split_merge(
         for iteration in range(schedule.smoothing):
             log_p, counts = trees.expected(grammar)
             report(EmStep(number, "smooth", iteration, log_p))
-            grammar = grammar.normalised(counts).smoothed(schedule.rule_share, schedule.emission_share)
+            grammar = grammar.normalised(counts).smoothed(schedule.rule_smoothing, schedule.emission_smoothing)
             grammar = grammar.without_negligible(counts, schedule.negligible)
     return grammar, trees.expected(grammar)[1]
 
@@ -309,20 +309,20 @@ def _improved(
     return grammar
 
 
-def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGrammar:
+def merge_back(trees: Trees, grammar: LatentGrammar, proportion: float) -> LatentGrammar:
     """Undo this part of the splits: those that lower the likelihood least. All states but ROOT's come in pairs."""
     _, counts = trees.expected(grammar)
     total = grammar.totals(counts)
     first = np.concatenate([grammar.firsts[label] + np.arange(0, k - 1, 2) for label, k in enumerate(grammar.states)])
     first = first.astype(np.int64)
     pair = np.maximum(total[first] + total[first + 1], 1e-300)
-    shares = np.ones(len(total))
-    shares[first], shares[first + 1] = total[first] / pair, total[first + 1] / pair
+    proportions = np.ones(len(total))
+    proportions[first], proportions[first + 1] = total[first] / pair, total[first + 1] / pair
     # The loss of each merge, judged by itself; the smallest losses are accepted.
-    losses = trees.merge_losses(grammar, shares)[first]
+    losses = trees.merge_losses(grammar, proportions)[first]
     together = np.zeros(len(total), np.bool_)
-    together[first[np.argsort(losses, kind="stable")[: int(share * len(first))]]] = True
-    return grammar.merged(together, shares)
+    together[first[np.argsort(losses, kind="stable")[: int(proportion * len(first))]]] = True
+    return grammar.merged(together, proportions)
 
 
 def finished(

@@ -222,9 +222,9 @@ def completion(model: HhmmModel, beam: Beam) -> tuple[float | None, int]:
     if not len(beam):
         return None, 0
     nodes, finished = beam.stores[:, -1], beam.stores[:, 0] < 0
-    likely = np.where(finished, beam.likely * model.tables.ending[nodes], 0.0)
-    row = int(likely.argmax())
-    return (math.log(likely[row]) + beam.scale, row) if likely[row] > 0 else (None, 0)
+    viterbi = np.where(finished, beam.viterbi * model.tables.ending[nodes], 0.0)
+    row = int(viterbi.argmax())
+    return (math.log(viterbi[row]) + beam.scale, row) if viterbi[row] > 0 else (None, 0)
 
 
 def unread(word: str) -> Tree:

@@ -18,7 +18,7 @@ In the code, contexts with the active symbol a are called narrow, those without 
 
 In the arrays of `Counted`, which are looked up by context, a reduction in a context h has the probability
 
-    P(event | h) = share(h, kind) · P0(event | d, b, q) + extra(h, event)
+    P(event | h) = backoff(h, kind) · P0(event | d, b, q) + extra(h, event)
 
 and the preterminals x down the left edge of an awaited symbol have theirs in a row of `openings`. A context that was
 never seen has no row: P0 is used. A model without events has no rows at all.
@@ -41,7 +41,7 @@ class Counted(NamedTuple):
     """Rows of contexts with counts, including the wider contexts in which the active symbol is left open.
 
     `contexts` (M) keys of reduction contexts, ascending (`context_key`)
-    `share`    (M, 2) the weight of P0, by kind of reduction
+    `backoff`    (M, 2) the weight of P0, by kind of reduction
     `starts`   (2 M + 1) the events of context m and kind k are the entries starts[2 m + k] to starts[2 m + k + 1] of
                `rule` and `extra`
     `rule`     the rules of the events, numbered in the order of Rules
@@ -53,7 +53,7 @@ class Counted(NamedTuple):
     """
 
     contexts: Any
-    share: FloatArray
+    backoff: FloatArray
     starts: IntArray
     rule: IntArray
     extra: FloatArray
@@ -171,10 +171,10 @@ def _reductions(
     seen, rest = _relative(wide, strength)
     own, narrow_rest = _relative(narrow, strength)
     cell, source, narrow_seen = _inherited(narrow, wide, below, seen, own, narrow_rest, rules)
-    # P(kind | h) P(rule | h, kind) = share · P0(rule, kind) + extra; P0(rule | kind) = P0(rule, kind) / P0(kind).
+    # P(kind | h) P(rule | h, kind) = backoff · P0(rule, kind) + extra; P0(rule | kind) = P0(rule, kind) / P0(kind).
     with np.errstate(divide="ignore", invalid="ignore"):
         remaining = np.nan_to_num(rest / expected, posinf=0.0)
-    share = np.concatenate([kinds * remaining, narrow_kinds * narrow_rest * remaining[below]])
+    backoff = np.concatenate([kinds * remaining, narrow_kinds * narrow_rest * remaining[below]])
     cell = np.concatenate([wide.cell, 2 * len(wide.keys) + cell])
     rule = np.concatenate([wide.rule, wide.rule[source]])
     extra = np.concatenate([seen, narrow_seen]) * np.concatenate([kinds, narrow_kinds]).ravel()[cell]
@@ -184,7 +184,7 @@ def _reductions(
     cell, rule, extra = cell[kept], rule[kept], extra[kept]
     depth = np.concatenate([depth, depth[below]])[cell // 2] + cell % 2  # a new element (WITHIN) is one deeper
     extra /= left_progeny.fitting[depth, grammar.binary[rule, 2]]
-    return _in_order(np.concatenate([wide.keys, narrow.keys]), share, cell, np.argsort(order)[rule], extra)
+    return _in_order(np.concatenate([wide.keys, narrow.keys]), backoff, cell, np.argsort(order)[rule], extra)
 
 
 def _inherited(
@@ -206,14 +206,14 @@ def _inherited(
 
 
 def _in_order(
-    keys: Keys, share: FloatArray, cell: Keys, rule: Keys, extra: FloatArray
+    keys: Keys, backoff: FloatArray, cell: Keys, rule: Keys, extra: FloatArray
 ) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
     """Sort contexts by key, and their events by context and kind."""
     position = np.argsort(keys)
     cell = 2 * np.argsort(position)[cell // 2] + cell % 2
     starts = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=2 * len(keys)))))
     sorting = np.argsort(cell, kind="stable")
-    return keys[position], share[position], starts.astype(np.int32), rule[sorting].astype(np.int32), extra[sorting]
+    return keys[position], backoff[position], starts.astype(np.int32), rule[sorting].astype(np.int32), extra[sorting]
 
 
 def _mixed(counts: FloatArray, types: Any, below: FloatArray, strength: float) -> FloatArray:

@@ -156,13 +156,13 @@ class Complexity:
     `surprisal` (n + 1) bits, of each word and of `</s>` last
     `entropy`   (n + 1) bits, before the first word and after each
     `depth`     (n + 1) expected number of elements of the store, before the first word and after each
-    `lost`      (n) 1 for each unparsed word, which the model could not read, else 0
+    `unparsed`  (n) 1 for each unparsed word, which the model could not read, else 0
     """
 
     surprisal: FloatArray
     entropy: FloatArray
     depth: FloatArray
-    lost: FloatArray
+    unparsed: FloatArray
 
     @property
     def reduction(self) -> FloatArray:

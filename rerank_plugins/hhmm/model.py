@@ -117,7 +117,7 @@ class HhmmModel(PickledFields):
         search.clock[0] += len(search.order)
         size, n = 1, 1
         if len(state):
-            size, n = promote(search, state.stores, state.values, state.likely, state.entropy, *pruning)
+            size, n = promote(search, state.stores, state.values, state.viterbi, state.entropy, *pruning)
             p, kept = transit(search, word, n, self.depth, self.beam, *pruning) if n >= 0 else (-1.0, 0)
         else:
             p, kept = tables.begin(word), 1
@@ -129,9 +129,9 @@ class HhmmModel(PickledFields):
         scale = state.scale + write_beam(search, count, self.entropies)
         stores, back = search.after.stores[:count].copy(), search.after.back[:count].copy()
         after = search.after
-        values, likely, entropy = (array[:count].copy() for array in (after.values, after.likely, after.entropy))
+        values, viterbi, entropy = (array[:count].copy() for array in (after.values, after.viterbi, after.entropy))
         before = state if self.derivations else None
-        beam = Beam(position + 1, stores, values, likely, scale, entropy, back, before, state.unparsed)
+        beam = Beam(position + 1, stores, values, viterbi, scale, entropy, back, before, state.unparsed)
         return min(math.log(p), 0.0), beam
 
     def _restarted(self, state: Beam, beam: Beam, scale: float) -> Beam:
@@ -152,7 +152,7 @@ class Beam:
 
     `stores`   (n, D + 1) int32: elements a << 16 | b from the bottom up, -1 if none, then the completed node
     `values`   (n) probability of each store given the words; they sum to one
-    `likely`   (n) Viterbi probability, that of its best derivation, divided by exp(`scale`) P(words)
+    `viterbi`   (n) Viterbi probability, that of its best derivation, divided by exp(`scale`) P(words)
     `entropy`  (n) entropy in nats of the derivations of each store; zeros unless requested
     `back`     (n, 5) int32 back-pointer of the best derivation: row of the store before, rule, kind of reduction,
                preterminal, kind of expansion
@@ -163,7 +163,7 @@ class Beam:
     length: int
     stores: IntArray
     values: FloatArray
-    likely: FloatArray
+    viterbi: FloatArray
     scale: float
     entropy: FloatArray
     back: IntArray

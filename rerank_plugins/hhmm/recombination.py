@@ -23,13 +23,13 @@ HALF = np.uint64(32)
 
 STORE = np.dtype(
     [
-        ("total", np.float64), ("likely", np.float64), ("spread", np.float64),
+        ("total", np.float64), ("viterbi", np.float64), ("spread", np.float64),
         ("before", np.int32), ("event", np.int32), ("kind", np.int32), ("unused", np.int32),
     ]
 )  # fmt: skip
 CONTRIBUTION = np.dtype(
     [
-        ("key", np.int64), ("value", np.float64), ("likely", np.float64), ("entropy", np.float64),
+        ("key", np.int64), ("value", np.float64), ("viterbi", np.float64), ("entropy", np.float64),
         ("event", np.int32), ("kind", np.int32),
     ]
 )  # fmt: skip
@@ -45,7 +45,7 @@ class Table(NamedTuple):
             (`merge`)
 
         total   probability of all its derivations
-        likely  Viterbi probability: that of its best derivation
+        viterbi  Viterbi probability: that of its best derivation
         spread  Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
         before, event, kind   the back-pointer of its best derivation
     """
@@ -84,7 +84,7 @@ def merge(table: Table, base: int, count: int, parts: Any, size: int, before: in
     """Add the first `size` contributions, which come from the store `before`; return the number of stores.
 
     It is -1 if the table may lack room for them. A contribution has a key, the probability `value` of all its
-    derivations, that of the best one, `likely`, their entropy in nats, and the rest of the back-pointer.
+    derivations, that of the best one, `viterbi`, their entropy in nats, and the rest of the back-pointer.
     """
     slots, keys, rows = table.slots, table.keys, table.rows
     if count + size > len(keys):
@@ -96,13 +96,13 @@ def merge(table: Table, base: int, count: int, parts: Any, size: int, before: in
         if row == count:
             count += 1
             store.total = 0.0
-            store.likely = -1.0
+            store.viterbi = -1.0
             store.spread = 0.0
         store.total += part.value
         if entropies:
             store.spread += part.value * (part.entropy - math.log(part.value))
-        if part.likely > store.likely:
-            store.likely = part.likely
+        if part.viterbi > store.viterbi:
+            store.viterbi = part.viterbi
             store.before = before
             store.event = part.event
             store.kind = part.kind

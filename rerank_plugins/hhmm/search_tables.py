@@ -67,7 +67,7 @@ class Emission(NamedTuple):
     `p`      (k) P(word | tag)
     `here`   (S) probability that a place is filled by a preterminal that emits the word
     `best`   (S) the most probable such preterminal
-    `share`  (S) the probability of `best`
+    `best_p` (S) the probability of `best`
     `mixed`  (S) the entropy in nats of the preterminal, given the place and the word
     `ahead`  (D + 1, S) w_d: probability that the yield of a place, awaited in element d, fits in the store and begins
              with the word
@@ -79,7 +79,7 @@ class Emission(NamedTuple):
     p: FloatArray
     here: FloatArray
     best: IntArray
-    share: FloatArray
+    best_p: FloatArray
     mixed: FloatArray
     ahead: FloatArray
     opened: FloatArray
@@ -90,7 +90,7 @@ class Stores(NamedTuple):
 
     stores: IntArray
     values: FloatArray
-    likely: FloatArray
+    viterbi: FloatArray
     entropy: FloatArray
     back: IntArray
 
@@ -157,13 +157,13 @@ class Tables:
         stacks, promoted, awaiting, emitted = (new_table(rows, kind) for kind in (np.int64, STORE, STORE, STORE))
         stacks.keys[0], stacks.rows[0] = EMPTY, 0
         order, spare = np.empty((2, rows), np.int64)
-        sums, likely, entropy = np.empty((3, rows))
+        sums, viterbi, entropy = np.empty((3, rows))
         stores, back = np.empty((rows, self.depth + 1), np.int32), np.empty((rows, 5), np.int32)
         return bundled(
             Search(
                 self.rules, self.memory, stacks, promoted, awaiting, emitted, np.empty(self.most, CONTRIBUTION),
                 np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
-                Stores(stores, sums, likely, entropy, back),
+                Stores(stores, sums, viterbi, entropy, back),
             )
         )  # fmt: skip
 
@@ -215,11 +215,11 @@ class Tables:
             ahead[d] = below[min(d, len(below) - 1)] if d < self.depth else 0.0
             if d > 0:
                 ahead[d] += here
-        share = parts[best, np.arange(size)]
+        best_p = parts[best, np.arange(size)]
         counted = self.rules.counted
         opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges // size % size]
         mixed, number = np.maximum(mixed, 0.0), next(self.numbering)
-        return bundled(Emission(number, tags, p, here, tags[best], share, mixed, ahead, opened))
+        return bundled(Emission(number, tags, p, here, tags[best], best_p, mixed, ahead, opened))
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:

@@ -1,8 +1,10 @@
-"""Caches the lists of rules that may open an element with a word, for all stores, hypotheses and n-best lists.
+"""Caches the lists of rules that may follow in a step, for all stores, hypotheses and n-best lists.
 
-Which rules q' -> p c of a left child p are looked at in a step, and in which order, depends on the word and on the
-depth d: they come by falling P(q' -> p c) times the probability that c, awaited in a new element at depth d, begins
-with the word. Only some thousands of such lists occur in a text, however many stores need them.
+There are two kinds of lists, of which only some thousands occur in a text, however many stores need them:
+
+    fillers    the rules q' -> p c of a left child p, for each node q' that an awaited b can become
+    openers    the rules q' -> p c of a left child p, by falling P(q' -> p c) times the probability that c, awaited in a
+               new element at depth d, begins with the word
 
 The lists are kept one after the other in arrays of fixed size, and found by a key in a hash table. When either is full,
 everything is forgotten: memory is bounded, and values do not depend on what is remembered.
@@ -57,6 +59,47 @@ def nothing_remembered(longest: int) -> Remembered:
 
 
 @part
+def number_of(memory: Remembered, key: int, longest: int) -> tuple[int, bool]:
+    """Return the number of the list with this key, and whether it is known; else there is room for `longest` rules."""
+    state = memory.state
+    if state[COUNT] == len(memory.bounds) or state[USED] + longest > len(memory.entries):
+        state[BASE] += len(memory.bounds)
+        state[COUNT] = state[USED] = 0
+    number = find(memory.slots, memory.keys, state[BASE], state[COUNT], key)
+    return number, number < state[COUNT]
+
+
+@part
+def end_list(memory: Remembered, number: int, size: int) -> None:
+    """End a new list, whose rules are in the first places that were not used."""
+    memory.bounds[number, 0] = memory.state[USED]
+    memory.state[COUNT] += 1
+    memory.state[USED] += size
+    memory.bounds[number, 1] = memory.state[USED]
+
+
+@part
+def fillers(memory: Remembered, rules: Any, b: int, p: int) -> tuple[int, int]:
+    """Return where the list of rules of p whose parent can fill an awaited b begins and ends in `entries`.
+
+    The weight of a rule q' -> p c is its probability times U*[b, q'].
+    """
+    starts, entries, size = rules.starts, memory.entries, rules.expected.shape[1]
+    number, known = number_of(memory, -1 - (b * size + p), starts[(p + 1) * size] - starts[p * size])
+    if not known:
+        place = memory.state[USED]
+        for f in range(rules.filled[b], rules.filled[b + 1]):
+            pair = p * size + rules.nodes[f]
+            for r in range(starts[pair], starts[pair + 1]):
+                entry = entries[place]
+                entry.rule, entry.element = r, rules.parent[r] << 16 | rules.right[r]
+                entry.weight = rules.filling[f] * rules.p[r]
+                place += 1
+        end_list(memory, number, place - memory.state[USED])
+    return memory.bounds[number, 0], memory.bounds[number, 1]
+
+
+@part
 def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[int, int]:
     """Return where the list of rules of p that open an element at depth d with the word begins and ends in `entries`.
 
@@ -64,15 +107,11 @@ def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[
     the store and begins with the word. Rules of weight zero are left out. The others are sorted by binary exponent (a
     counting sort), so a rule's weight is less than twice that of any rule before it.
     """
-    size, state, bounds = rules.expected.shape[1], memory.state, memory.bounds
+    size = rules.expected.shape[1]
     first, after = rules.starts[p * size], rules.starts[(p + 1) * size]
-    if state[COUNT] == len(bounds) or state[USED] + after - first > len(memory.entries):
-        state[BASE] += len(bounds)
-        state[COUNT] = state[USED] = 0
-    key = (word.number * len(word.ahead) + d) * size + p
-    number = find(memory.slots, memory.keys, state[BASE], state[COUNT], key)
-    if number < state[COUNT]:
-        return bounds[number, 0], bounds[number, 1]
+    number, known = number_of(memory, (word.number * len(word.ahead) + d) * size + p, after - first)
+    if known:
+        return memory.bounds[number, 0], memory.bounds[number, 1]
     rights, chances, entries = rules.right, rules.p, memory.entries
     # Weights and exponents, and the number of weights of each exponent; the last bucket is that of weights of zero.
     weights, counts = memory.weights, memory.places
@@ -90,10 +129,8 @@ def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[
         counts[exponent + 1] += 1
     for exponent in range(EXPONENTS):
         counts[exponent + 1] += counts[exponent]
-    start = state[USED]
-    state[COUNT] += 1
-    state[USED] += counts[EXPONENTS - 1]
-    bounds[number, 0], bounds[number, 1] = start, state[USED]
+    start = memory.state[USED]
+    end_list(memory, number, counts[EXPONENTS - 1])
     for r in range(first, after):
         exponent = counts[EXPONENTS + 1 + r - first]
         if exponent < EXPONENTS - 1:
@@ -102,4 +139,4 @@ def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[
             entry.rule = r
             entry.element = rules.parent[r] << 16 | rights[r]
             entry.weight = weights[r - first]
-    return bounds[number, 0], bounds[number, 1]
+    return memory.bounds[number, 0], memory.bounds[number, 1]

@@ -17,7 +17,7 @@ so the factors of Schwartz et al. (2011), equations 20-24, telescope into three 
    preterminal down its left edge.                         U*[c, x] P(w | x) / w_d(c), or E*_d[c, x] P(w | x) / w_d(c)
 
 If events were counted in trees (interpolation.py), steps 2 and 3 interpolate with these counts, in the context ⟨a_d,
-b_d⟩, q and ⟨a, c⟩ respectively: P(event) = share · P0(event) + extra, with P0 the probability by the formulas above.
+b_d⟩, q and ⟨a, c⟩ respectively: P(event) = backoff · P0(event) + extra, with P0 the probability by the formulas above.
 
 Equal stores are recombined (recombination.py). Every step may prune: stores below `threshold` times the best one, and
 in steps 2 and 3 all but the `width` best ones. The value of a store is relative to the probability of the words so far.
@@ -27,7 +27,7 @@ are looked at and 1,000 contributions added up. What does not depend on the stor
 looked at, and in which order, is remembered (successors.py). With 200 stores it is three times the work and not four,
 since the further stores are so improbable that more of their rules are below the bound.
 
-Beside the sum over its derivations, each store keeps the Viterbi probability (`likely`), its back-pointer
+Beside the sum over its derivations, each store keeps the Viterbi probability (`viterbi`), its back-pointer
 (`back`), and, on request, the entropy of its derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c for a store whose
 probability c is the sum of the contributions c_i.
 """
@@ -44,7 +44,7 @@ from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
 from rerank_plugins.hhmm.interpolation import row_of
 from rerank_plugins.hhmm.recombination import best_rows, entropy_of, find, merge
 from rerank_plugins.hhmm.search_tables import EMPTY, Emission, Search
-from rerank_plugins.hhmm.successors import openers
+from rerank_plugins.hhmm.successors import fillers, openers
 from rerank_plugins.kit.kernels import filling_kernel
 
 LOW = 0xFFFF
@@ -55,7 +55,7 @@ FULL = -1  # a table lacks room
 
 @filling_kernel
 def promote(
-    search: Search, stores: Any, values: Any, likely: Any, entropy: Any, threshold: float, entropies: bool
+    search: Search, stores: Any, values: Any, viterbi: Any, entropy: Any, threshold: float, entropies: bool
 ) -> tuple[int, int]:
     """Step 1: stores whose last symbol is a left child that waits for its right sister.
 
@@ -82,7 +82,7 @@ def promote(
         q = stores[i, width]
         # The value of the store contains E*_d[b_d, q]; v is the probability without this factor.
         level = d if d < last else last
-        v, v_likely = values[i] / expected[level, b, q], likely[i] / expected[level, b, q]
+        v, v_viterbi = values[i] / expected[level, b, q], viterbi[i] / expected[level, b, q]
         # Every left child p that q can become by unary rules, with probability U*[p, q].
         m = 0
         for k in range(promotions[q], promotions[q + 1]):
@@ -92,7 +92,7 @@ def promote(
                 best = bound if bound > best else best
                 part = parts[m]
                 part.key = stack << 16 | p
-                part.value, part.likely, part.entropy = v * reaching, v_likely * reaching, entropy[i]
+                part.value, part.viterbi, part.entropy = v * reaching, v_viterbi * reaching, entropy[i]
                 m += 1
         count = merge(search.promoted, base, count, parts, m, i, entropies)
         if count < 0:
@@ -116,7 +116,6 @@ def transit(
     promoted, promoted_keys, stores = search.promoted.rows, search.promoted.keys, search.awaiting.rows
     order, last_use, entries = search.order, search.last_use, search.memory.entries
     parents, rights, chances = rules.parent, rules.right, rules.p
-    starts, filled, filling = rules.starts, rules.filled, rules.filling
     expected, ahead, opened = rules.expected, word.ahead, word.opened
     edges, has_counts, events = counted.edges, len(counted.contexts) > 0, counted.starts
     count, bound, full = 0, 0.0, 4 * width
@@ -132,7 +131,7 @@ def transit(
         if stack:
             d, below, top = depths[stack], stack_keys[stack] >> 32, stack_keys[stack] & ELEMENT
         a, b = top >> 16, top & LOW
-        v, ratio = before.total, before.likely / before.total
+        v, ratio = before.total, before.viterbi / before.total
         inner = entropy_of(before) if entropies else 0.0
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
@@ -142,7 +141,7 @@ def transit(
             full = 2 * count
         level = d if d < last else last
         edge = expected[level, b]
-        # P(event) = share P0(event) + extra: P0 is multiplied by v times the weight of its kind, the counted extra by
+        # P(event) = backoff P0(event) + extra: P0 is multiplied by v times the weight of its kind, the counted extra by
         # v E*_d[b_d, p]. Contexts without counts have the weight 1 and no extra.
         row = row_of(counted.contexts, size, d, a, b, p) if has_counts else -1
         seen, m = v * edge[p], 0
@@ -152,16 +151,16 @@ def transit(
             inside, deeper = kind == WITHIN, d + kind  # the element that awaits c
             if deeper == 0 or deeper > depth:
                 continue
-            share, rest = v, stack << 32 if inside else below << 32 | a << 16  # `rest` of the key
+            mass, rest = v, stack << 32 if inside else below << 32 | a << 16  # `rest` of the key
             # Rules that were counted in this context: grammar and counts together.
             if row >= 0:
-                share = v * counted.share[row, kind]
+                mass = v * counted.backoff[row, kind]
                 for e in range(events[2 * row + kind], events[2 * row + kind + 1]):
                     r = counted.rule[e]
                     last_use[r] = use + kind
                     c: Any = np.int64(rights[r])
                     k = counted.opens[deeper, r] if inside else row_of(edges, size, d, a, c, 0)
-                    value = share * chances[r]
+                    value = mass * chances[r]
                     if inside:
                         value *= edge[parents[r]]
                     value = (value + seen * counted.extra[e]) * (ahead[deeper, c] if k < 0 else opened[k])
@@ -176,13 +175,13 @@ def transit(
             if inside:
                 # `limit` bounds the values of the rules that follow: their weight is below twice the present one, their
                 # E* below the largest of the row.
-                limit = 2.0 * share * rules.most[level, b]
+                limit = 2.0 * mass * rules.most[level, b]
                 first, after = openers(search.memory, rules, word, deeper, p)
                 for e in range(first, after):
                     entry = entries[e]
                     if limit * entry.weight <= bound:
                         break
-                    value = share * entry.weight * edge[entry.element >> 16]
+                    value = mass * entry.weight * edge[entry.element >> 16]
                     if value > bound and (row < 0 or last_use[entry.rule] != use + WITHIN):
                         bound = threshold * value if threshold * value > bound else bound
                         part = parts[m]
@@ -192,29 +191,29 @@ def transit(
                         m += 1
                 continue
             # The rules q' -> p c of each node q' that b_d can become by unary rules, with U*[b_d, q'].
-            for f in range(filled[b], filled[b + 1]):
-                pair = p * size + rules.nodes[f]
-                for r in range(starts[pair], starts[pair + 1]):
-                    c = np.int64(rights[r])
-                    k = row_of(edges, size, d, a, c, 0) if has_counts else -1
-                    value = share * (filling[f] * chances[r]) * (ahead[d, c] if k < 0 else opened[k])
-                    if value > bound and (row < 0 or last_use[r] != use + CROSS):
-                        bound = threshold * value if threshold * value > bound else bound
-                        part = parts[m]
-                        part.key = rest | c
-                        part.value = value
-                        part.event, part.kind = r, CROSS
-                        m += 1
+            first, after = fillers(search.memory, rules, b, p)
+            for e in range(first, after):
+                entry = entries[e]
+                c = entry.element & LOW
+                k = row_of(edges, size, d, a, c, 0) if has_counts else -1
+                value = mass * entry.weight * (ahead[d, c] if k < 0 else opened[k])
+                if value > bound and (row < 0 or last_use[entry.rule] != use + CROSS):
+                    bound = threshold * value if threshold * value > bound else bound
+                    part = parts[m]
+                    part.key = rest | c
+                    part.value = value
+                    part.event, part.kind = entry.rule, CROSS
+                    m += 1
         for e in range(m):
             part = parts[e]
-            part.likely, part.entropy = part.value * ratio, inner
+            part.viterbi, part.entropy = part.value * ratio, inner
         count = merge(search.awaiting, base, count, parts, m, j, entropies)
         if count < 0:
             return -1.0, FULL
-    mass = 0.0
+    total = 0.0
     for row in range(count):
-        mass += stores[row].total
-    return mass, best_rows(stores, count, width, order, True)
+        total += stores[row].total
+    return total, best_rows(stores, count, width, order, True)
 
 
 @filling_kernel
@@ -252,7 +251,7 @@ def emit(
         row = row_of(edges, symbols, d, a, c, 0) if len(edges) else -1
         v = before.total / (word.ahead[d, c] if row < 0 else word.opened[row])
         own = 1.0 if row < 0 else openings[row, symbols]
-        ratio = before.likely / before.total
+        ratio = before.viterbi / before.total
         inner = entropy_of(before) if entropies else 0.0
         m = 0
         # The awaited symbol c itself reads the word, by unary rules and a preterminal: the node a_d is complete.
@@ -262,7 +261,7 @@ def emit(
                 best = value if value > best else best
                 part = parts[0]
                 part.key = below << 16 | a
-                part.value, part.likely = value, v * own * word.share[c] * ratio
+                part.value, part.viterbi = value, v * own * word.best_p[c] * ratio
                 part.entropy = inner + word.mixed[c]
                 part.event, part.kind = word.best[c], CROSS
                 m = 1
@@ -276,7 +275,7 @@ def emit(
                     best = value if value > best else best
                     part = parts[m]
                     part.key = stack << 16 | x
-                    part.value, part.likely, part.entropy = value, value * ratio, inner
+                    part.value, part.viterbi, part.entropy = value, value * ratio, inner
                     part.event, part.kind = x, WITHIN
                     m += 1
         count = merge(search.emitted, base, count, parts, m, j, entropies)
@@ -287,21 +286,21 @@ def emit(
 
 @filling_kernel
 def write_beam(search: Search, size: int, entropies: bool) -> float:
-    """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `likely`.
+    """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `viterbi`.
 
-    The stores come in order of falling probability. `values` sum to one; `likely` has a maximum of one, and its scale
+    The stores come in order of falling probability. `values` sum to one; `viterbi` has a maximum of one, and its scale
     is the ln of the divisor; `back` (n, 5) holds the row of the store before, rule, kind of reduction, preterminal and
     kind of expansion.
     """
     stack_keys, depths, order = search.stacks.keys, search.stacks.rows, search.order
     promoted, awaiting, after = search.promoted.rows, search.awaiting.rows, search.after
-    stores, values, likely = after.stores, after.values, after.likely
+    stores, values, viterbi = after.stores, after.values, after.viterbi
     depth = stores.shape[1] - 1
     total, highest = 0.0, 0.0
     for i in range(size):
         store, key = search.emitted.rows[order[i]], search.emitted.keys[order[i]]
-        values[i], likely[i] = store.total, store.likely
-        total, highest = total + store.total, store.likely if store.likely > highest else highest
+        values[i], viterbi[i] = store.total, store.viterbi
+        total, highest = total + store.total, store.viterbi if store.viterbi > highest else highest
         after.entropy[i] = entropy_of(store) if entropies else 0.0
         # The elements of the store, from the top one down, and the symbol completed above them.
         for d in range(depth):
@@ -316,8 +315,8 @@ def write_beam(search: Search, size: int, entropies: bool) -> float:
         after.back[i, 0] = promoted[state.before].before if state.before >= 0 else EMPTY
         after.back[i, 1], after.back[i, 2] = state.event, state.kind
         after.back[i, 3], after.back[i, 4] = store.event, store.kind
-    # Normalise: values are conditioned on the words, likely values on the best one.
+    # Normalise: values are conditioned on the words, Viterbi probabilities on the best store.
     for i in range(size):
         values[i] /= total
-        likely[i] /= highest
+        viterbi[i] /= highest
     return math.log(highest) if size else 0.0

@@ -46,28 +46,30 @@ class Bundle:
 
     def __init__(self, fields: Any) -> None:
         self._fields = fields
-        words, kinds = list[int](), list[tuple[str, Any]]()
-        for name, value in fields._asdict().items():
+        words, layout = list[int](), list[Any]()
+        for name, value in zip(fields._fields, fields, strict=True):
             if isinstance(value, np.ndarray):
                 assert value.flags.c_contiguous, name
-                words += [value.__array_interface__["data"][0], *value.shape]
-                kinds.append((name, _array_type(value.dtype, value.ndim)))
+                words.append(value.__array_interface__["data"][0])
+                words.extend(value.shape)
+                layout.append((value.dtype, value.ndim))
                 if value.dtype.names:
                     value = value.view(np.recarray)  # the fields of its records are attributes, as in kernels
             elif isinstance(value, (tuple, Bundle)):
                 value = value if isinstance(value, Bundle) else Bundle(value)
                 words.append(value.address)
-                kinds.append((name, value._numba_type_))
+                layout.append(value._numba_type_)
             elif isinstance(value, float):
                 words.append(int(np.float64(value).view(np.int64)))
-                kinds.append((name, types.float64))
+                layout.append(types.float64)
             else:
                 words.append(int(value))
-                kinds.append((name, types.int64))
+                layout.append(types.int64)
             self.__dict__[name] = value
         self._table = np.array(words, np.int64)
-        self.address = int(self._table.__array_interface__["data"][0])
-        self._numba_type_ = _bundle_type(type(fields).__name__, tuple(kinds))
+        self.address = self._table.__array_interface__["data"][0]
+        kind: Any = type(fields)
+        self._numba_type_ = _bundle_type(kind, tuple(layout))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._fields)
@@ -89,12 +91,11 @@ class BundleType(types.Type):
         super().__init__(f"{title}.{zlib.crc32(repr(fields).encode()):08x}")  # it is a part of functions' names
 
 
-_bundle_type = cache(BundleType)
-
-
 @cache
-def _array_type(dtype: np.dtype[Any], axes: int) -> Any:
-    return types.Array(from_dtype(dtype), axes, "C")
+def _bundle_type(kind: Any, layout: tuple[Any, ...]) -> BundleType:
+    """The type of bundles of a named tuple, whose arrays have these types of elements and numbers of axes."""
+    arrays = [types.Array(from_dtype(each[0]), each[1], "C") if isinstance(each, tuple) else each for each in layout]
+    return BundleType(kind.__name__, tuple(zip(kind._fields, arrays, strict=True)))
 
 
 extending.register_model(BundleType)(extending.models.OpaqueModel)  # an address

@@ -41,7 +41,7 @@ def expect(
     for tree in range(len(offsets) - 1):
         longest = max(longest, offsets[tree + 1] - offsets[tree])
     e, sent, outside = np.empty((longest, k)), np.empty((longest, k)), np.empty((longest, k))
-    scale, down, share = np.empty(longest), np.empty(k), np.empty(k)
+    scale, down, mass = np.empty(longest), np.empty(k), np.empty(k)
     total = 0.0
     for tree in range(len(offsets) - 1):
         first, weight = offsets[tree], weights[tree]
@@ -85,11 +85,11 @@ def expect(
         for here in range(n - 1, -1, -1):
             node = first + here
             for i in range(k):
-                share[i] = outside[here, i] * e[here, i]
-                counts[rule[node], i] += weight * share[i]
+                mass[i] = outside[here, i] * e[here, i]
+                counts[rule[node], i] += weight * mass[i]
             if len(posterior):
                 for i in range(k):
-                    posterior[node, i] = share[i]
+                    posterior[node, i] = mass[i]
             for side in range(2):
                 child = left[node] if side == 0 else right[node]
                 if child < 0:

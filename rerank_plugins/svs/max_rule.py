@@ -22,13 +22,13 @@ import numpy as np
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, add_edge, hypergraph, make_edges
-from rerank_plugins.kit.charts.k_best import k_best
+from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept
 from rerank_plugins.svs.vector_cells import HIGHEST, power_factor
-from rerank_plugins.svs.vector_chart import VectorChart, each_pair
+from rerank_plugins.svs.vector_chart import VectorChart, meet
 from rerank_plugins.svs.vector_rules import VectorRules
 from rerank_plugins.svs.vector_semirings import FAST
 
@@ -66,23 +66,6 @@ class Expected(NamedTuple):
     number: LongArray  # (1) how many are noted
 
 
-class Hoisted(NamedTuple):
-    """Arrays out of their bundles, as in vector_chart.py."""
-
-    rule_starts: IntArray
-    parent: IntArray
-    plain: IntArray
-    p: FloatArray
-    vector: FloatArray
-    here: IntArray
-    both: FloatArray
-    outer: FloatArray
-    sums: FloatArray
-    counts: FloatArray
-    noted: IntArray
-    number: LongArray
-
-
 @partial(part, forceinline=True)
 def note(to: Any, plain: int, rule: int, count: float) -> None:
     """Add to the expected count of a plain rule, of which `rule` is an example."""
@@ -101,32 +84,6 @@ def noted(expected: Expected, plain: int) -> float:
     return float(count)
 
 
-@partial(part, fastmath=FAST, forceinline=True)
-def expect(pair: int, x: int, y: int, factor: float, note: Any, to: Hoisted) -> None:
-    """Note the expected counts of the rules over a pair of children, and hand outside vectors down to both."""
-    sums, both, outer, vector = to.sums, to.both, to.outer, to.vector
-    reached = False
-    for rule in range(to.rule_starts[pair], to.rule_starts[pair + 1]):
-        item = to.here[to.parent[rule]]
-        if item >= 0:
-            if not reached:
-                reached = True
-                for c in range(len(sums)):
-                    sums[c] = 0.0
-                    both[c] = factor * vector[x, c] * vector[y, c]
-            count = 0.0
-            for c in range(len(sums)):
-                share = outer[item, c] * to.p[rule, c]
-                sums[c] += share
-                count += share * both[c]
-            note(to, to.plain[rule], rule, count)
-    if reached:
-        for c in range(len(sums)):
-            share = factor * sums[c]
-            outer[x, c] += share * vector[y, c]
-            outer[y, c] += share * vector[x, c]
-
-
 @partial(part, fastmath=FAST)
 def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected: Expected) -> None:
     """Compute the outside vectors o = Lᵀ Σ … of a cell's items: of those with unary rules, then of those below them."""
@@ -142,9 +99,9 @@ def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected:
                 if above >= 0:
                     count = 0.0
                     for c in range(len(sums)):
-                        share = outer[above, c] * rules.chain_p[chain, c]
-                        outer[item, c] += share
-                        count += share * vector[item, c]
+                        mass = outer[above, c] * rules.chain_p[chain, c]
+                        outer[item, c] += mass
+                        count += mass * vector[item, c]
                     note(expected, plain.chain[chain], chain, count)
             for child in range(len(sums)):
                 sums[child] = 0.0
@@ -167,10 +124,7 @@ def expect_rules(
     words is the inverse of its vector.
     """
     n, edge, here, powers, group, number = len(words), 0, work.here, heap.power, rules.group, expected.number
-    to = Hoisted(
-        rules.rule_starts, rules.parent, plain.rule, rules.p, heap.vector, here, work.both, expected.outer,
-        expected.sums, expected.counts, expected.noted, number,
-    )  # fmt: skip
+    sums, both, outer, vector = expected.sums, work.both, expected.outer, heap.vector
     for symbol in range(len(here)):
         work.where[symbol] = here[symbol] = -1
     for width in range(n, 0, -1):
@@ -213,7 +167,25 @@ def expect_rules(
                     continue
                 number[0] = 0
                 factor = power_factor(powers, powers[cell], left, right)
-                each_pair(rules, sets, kept, heap, work.where, cell, left, right, factor, expect, note, to)
+                for met in range(meet(rules, sets, kept, heap, work, cell, left, right)):
+                    pair, x, y = work.pair[met], work.left[met], work.right[met]
+                    for c in range(len(sums)):
+                        sums[c] = 0.0
+                        both[c] = factor * vector[x, c] * vector[y, c]
+                    for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
+                        item = here[rules.parent[rule]]
+                        if item >= 0:
+                            count = 0.0
+                            for c in range(len(sums)):
+                                mass = outer[item, c] * rules.p[rule, c]
+                                sums[c] += mass
+                                count += mass * both[c]
+                            note(expected, plain.rule[rule], rule, count)
+                    # Outside vectors are handed down to both children.
+                    for c in range(len(sums)):
+                        mass = factor * sums[c]
+                        outer[x, c] += mass * vector[y, c]
+                        outer[y, c] += mass * vector[x, c]
                 for rule in expected.noted[: number[0]]:
                     x, y = places[left, group[rules.left[rule]]], places[right, group[rules.right[rule]]]
                     vertex, count = 2 * places[cell, group[rules.parent[rule]]], noted(expected, plain.rule[rule])
@@ -239,7 +211,7 @@ def max_rule_categories(plain: PlainRules, chart: VectorChart, kept: Kept) -> Bo
     edges = make_edges(2 * categories, plain.kinds * int(kept.ways[0]) + 2 * categories)
     parts = chart.words, kept, chart.heap, chart.work, places, expected, edges
     count = expect_rules(rules, chart.sets, plain, *parts)
-    best = k_best(hypergraph(kept.starts, edges, count, int(places[-1, rules.group[ROOT]])), 1)
+    best = KBest()(hypergraph(kept.starts, edges, count, int(places[-1, rules.group[ROOT]])), 1)
     chosen = np.zeros(kept.kept.shape, np.bool_)
     cells = np.repeat(np.arange(len(chosen)), np.diff(kept.starts))
     chosen[cells[best.vertex >> 1], kept.groups[best.vertex >> 1]] = True

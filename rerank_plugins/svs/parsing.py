@@ -28,7 +28,7 @@ from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.svs.fitting_symbols import kept_categories, symbol_sets
 from rerank_plugins.svs.max_rule import max_rule_categories, plain_rules
 from rerank_plugins.svs.model import SvsModel
-from rerank_plugins.svs.vector_chart import VectorChart, fill_best, fill_sums
+from rerank_plugins.svs.vector_chart import VectorChart
 from rerank_plugins.svs.vector_rules import compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree, vectors_of
 
@@ -67,8 +67,8 @@ class SvsParser:
         self.rules = compile_rules(model, self.group)
         self.coarse_chart = Chart(compile_coarse(self.coarse.rules))
         self._sets = symbol_sets(self.rules)
-        self.chart = VectorChart(self.rules, self._sets, fill_best)
-        self.sums = VectorChart(self.rules, self._sets, fill_sums)
+        self.chart = VectorChart(self.rules, self._sets)
+        self.sums = VectorChart(self.rules, self._sets, summing=True)
         names = [model.categories[number] for number in model.category]
         phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
         between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]

@@ -2,14 +2,13 @@
 
     e_γ = ⊕ P_M · (L_α e_α) · (L_β e_β)    over the rules and split points of a symbol's span
 
-⊕ is that of a semiring (vector_semirings.py), whose functions are handed to the recursion when it is compiled. L e
-depends on the child alone, and is computed once for each item, in K² steps.
+⊕ is that of a semiring (vector_semirings.py): the recursion is compiled for each of the two. L e depends on the child
+alone, and is computed once for each item, in K² steps.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,35 +21,21 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept, SymbolSets, every_category
 from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
-from rerank_plugins.svs.vector_semirings import (
-    CHAIN,
-    EMISSION,
-    FAST,
-    NOTHING,
-    Hoisted,
-    Work,
-    best,
-    composed,
-    make_work,
-    summed,
-    total,
-)
+from rerank_plugins.svs.vector_semirings import CHAIN, EMISSION, FAST, NOTHING, Work, add_up, keep_best, make_work
 
 ITEMS, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors above which the heap is emptied
 
 
-@partial(part, forceinline=True)
-def each_pair(
-    rules: Any, sets: Any, kept: Kept, heap: Any, where: Any, cell: int, left: int, right: int, factor: float,
-    meet: Any, add: Any, to: Any,
-) -> None:  # fmt: skip
-    """Call `meet` with the pairs of items of two cells that have a rule whose parent's category is kept in `cell`.
+@part
+def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, left: int, right: int) -> int:
+    """Write to `work` the pairs of items of two cells that have a rule whose parent's category is kept in `cell`.
 
-    `factor` scales products of two vectors to the power of the cell; `add` and `to` are handed on.
+    Returns how many there are.
     """
-    symbol_of, bits, runs, blocks = heap.symbol, heap.bits, heap.runs, sets.blocks
+    symbol_of, bits, runs, blocks, where = heap.symbol, heap.bits, heap.runs, sets.blocks, work.where
     block_pairs, pair_right, exact = rules.block_pairs, rules.pair_right, len(kept.allowed) == 0
     right_begin, right_end = heap.begin[right], heap.end[right]
+    met_pair, met_left, met_right, met = work.pair, work.left, work.right, 0
     for y in range(right_begin, right_end):
         where[symbol_of[y]] = y
     for one in range(kept.starts[left], heap.runs_end[left]):
@@ -71,22 +56,10 @@ def each_pair(
                     continue
                 for pair in range(block_pairs[block], block_pairs[block + 1]):
                     y = where[pair_right[pair]]
-                    if right_begin <= y < right_end:  # not an item of another cell
-                        meet(pair, x, y, factor, add, to)
-
-
-@partial(part, fastmath=FAST, forceinline=True)
-def derive(pair: int, x: int, y: int, factor: float, add: Any, to: Hoisted) -> None:
-    """Add the rules over a pair of children to those of their parents."""
-    multiplied = False
-    for rule in range(to.rule_starts[pair], to.rule_starts[pair + 1]):
-        parent = to.parent[rule]
-        if to.may[parent]:
-            if not multiplied:
-                multiplied = True
-                for c in range(len(to.both)):
-                    to.both[c] = factor * to.vector[x, c] * to.vector[y, c]
-            add(to, parent, rule, x, y, factor, to.p, to.weight, rule)
+                    # Without a branch, which no processor could foresee; y may be an item of another cell.
+                    met_pair[met], met_left[met], met_right[met] = pair, x, y
+                    met += (y >= right_begin) & (y < right_end)
+    return met
 
 
 @part
@@ -132,21 +105,30 @@ def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, rest: i
 
 
 @partial(part, fastmath=FAST)
-def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, add: Any, compose: Any, to: Hoisted) -> None:
+def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums: Any) -> None:
     """Write L e of a cell's items, P(yield | concept of the constituent above): first of those without unary rules."""
-    e, vector, chain_starts, chains = work.e, heap.vector, rules.chain_starts, rules.chains
+    e, both, vector, derived = work.e, work.both, heap.vector, work.derived
     for level in range(2):
         for item in range(begin, end):
             symbol = heap.symbol[item]
             if rules.chained[symbol] != (level == 1):
                 continue
-            now = work.derived[symbol]
-            if now.rule == EMISSION:
-                for c in range(len(e)):
-                    e[c] = rules.word_p[now.right, c]
-            else:
-                compose(rules, heap, work, symbol)
-            heap.rule[item], heap.left[item], heap.right[item] = now.rule, now.left, now.right
+            now = derived[symbol]
+            if sums is None and now.worth <= 0.0:
+                now.left = now.right = -1
+            rule, x, y = now.rule, now.left, now.right
+            for c in range(len(e)):
+                if rule == EMISSION:
+                    e[c] = rules.word_p[y, c]
+                elif sums is not None:
+                    e[c], sums[symbol, c] = sums[symbol, c], 0.0
+                elif now.worth <= 0.0:
+                    e[c] = 0.0
+                elif rule >= 0:
+                    e[c] = rules.p[rule, c] * (now.scale * vector[x, c] * vector[y, c])
+                else:
+                    e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
+            heap.rule[item], heap.left[item], heap.right[item] = rule, x, y
             transfer = rules.transfer[rules.relation[symbol]]
             for parent in range(len(e)):
                 value = 0.0
@@ -154,30 +136,35 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, add: 
                     value += transfer[parent, child] * e[child]
                 vector[item, parent] = value
             # This item as the only child.
-            for place in range(chain_starts[symbol], chain_starts[symbol + 1]):
-                chain = chains[place]
-                if work.here[rules.above[chain]] >= 0:
+            for place in range(rules.chain_starts[symbol], rules.chain_starts[symbol + 1]):
+                chain = rules.chains[place]
+                above = rules.above[chain]
+                if work.here[above] >= 0:
                     for c in range(len(e)):
-                        work.both[c] = vector[item, c]
-                    add(to, rules.above[chain], -2 - chain, item, -1, 1.0, rules.chain_p, rules.chain_weight, chain)
+                        both[c] = vector[item, c]
+                    if sums is None:
+                        keep_best(derived, above, -2 - chain, item, -1, 1.0, rules.chain_weight, chain, both)
+                    else:
+                        add_up(derived, above, -2 - chain, rules.chain_p, chain, both, sums)
 
 
-@part
+@partial(filling_kernel, fastmath=FAST)
 def fill_cells(
-    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work, add: Any, compose: Any
+    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work, sums: Any
 ) -> tuple[int, bool]:
-    """Fill the new cells of a sentence, from narrow ones to wide ones, by the semiring of `add` and `compose`.
+    """Fill the new cells of a sentence, from narrow ones to wide ones.
 
-    Returns the number of items in the heap (`size` before), and whether all fitted. If the heap had no room, the cells
-    that are filled remain, and the call must be repeated with a larger heap. `cells` has the sentence's cells in the
-    heap, in the order of `cell_number`. The items of a cell are sorted by category; some may have the vector 0.
+    With best vectors (eq. 8) if `sums` is None, a case that is compiled by itself; else with sums over rules, for which
+    `sums` (S, K) has room, all 0. Items then have no children. Returns the number of items in the heap (`size` before),
+    and whether all fitted. If the heap had no room, the cells that are filled remain, and the call must be repeated
+    with a larger heap. `cells` has the sentence's cells in the heap, in the order of `cell_number`. The items of a cell
+    are sorted by category; some may have the vector 0.
     """
     may, derived, where, here, powers = work.may, work.derived, work.where, work.here, heap.power
     n, exact = len(words), len(kept.allowed) == 0
     rest = 1 if exact else 0
-    to = Hoisted(
-        rules.rule_starts, rules.parent, may, rules.p, rules.weight, heap.vector, derived, work.sums, work.both
-    )  # fmt: skip
+    rule_starts, parents, both, vector = rules.rule_starts, rules.parent, work.both, heap.vector
+    met_pair, met_left, met_right = work.pair, work.left, work.right
     for symbol in range(len(here)):
         where[symbol] = here[symbol] = -1
         derived[symbol].worth, may[symbol] = NOTHING, rest
@@ -205,13 +192,23 @@ def fill_cells(
                         now.rule, now.left, now.right = EMISSION, -1, entry
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
-                if powers[left] < HIGHEST and powers[right] < HIGHEST:
-                    factor = power_factor(powers, power, left, right)
-                    each_pair(rules, sets, kept, heap, where, cell, left, right, factor, derive, add, to)
+                if powers[left] == HIGHEST or powers[right] == HIGHEST:
+                    continue
+                factor = power_factor(powers, power, left, right)
+                for met in range(meet(rules, sets, kept, heap, work, cell, left, right)):
+                    pair, x, y = met_pair[met], met_left[met], met_right[met]
+                    for c in range(len(both)):
+                        both[c] = factor * vector[x, c] * vector[y, c]
+                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
+                        if may[parents[rule]]:
+                            if sums is None:
+                                keep_best(derived, parents[rule], rule, x, y, factor, rules.weight, rule, both)
+                            else:
+                                add_up(derived, parents[rule], rule, rules.p, rule, both, sums)
             # The items, with vectors; then every symbol of the cell is as it was before.
             size = heap.end[cell] = make_items(rules, kept, heap, work, cell, rest)
-            write_vectors(rules, heap, begin, size, work, add, compose, to)
-            shift = normalise(heap.vector, begin, size)
+            write_vectors(rules, heap, begin, size, work, sums)
+            shift = normalise(vector, begin, size)
             if shift < HIGHEST:
                 powers[cell] = power + shift
             for item in range(begin, size):
@@ -219,34 +216,19 @@ def fill_cells(
     return size, True
 
 
-@partial(filling_kernel, fastmath=FAST)
-def fill_best(
-    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work
-) -> tuple[int, bool]:
-    """`fill_cells` with best vectors (eq. 8)."""
-    return fill_cells(rules, sets, words, cells, kept, heap, size, work, best, composed)
-
-
-@partial(filling_kernel, fastmath=FAST)
-def fill_sums(
-    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work
-) -> tuple[int, bool]:
-    """`fill_cells` with sums over rules, whose items have no children."""
-    return fill_cells(rules, sets, words, cells, kept, heap, size, work, total, summed)
-
-
 class VectorChart:
-    """The charts of successive sentences, filled by `fill_best` or `fill_sums`.
+    """The charts of successive sentences, with best vectors or, if `summing`, with sums over rules.
 
     `cells` has the numbers in `heap` of the last sentence's cells, and `top` the item of ROOT over all its words, -1 if
     there is none. Sentences share cells over the same words where nothing is pruned; `asked` counts the cells of all
     sentences, `shared` those that earlier ones had.
     """
 
-    def __init__(self, rules: VectorRules, sets: SymbolSets, fill: Callable[..., tuple[int, bool]]) -> None:
-        self.rules, self.sets, self._fill = rules, sets, fill
+    def __init__(self, rules: VectorRules, sets: SymbolSets, *, summing: bool = False) -> None:
+        self.rules, self.sets = rules, sets
         self.concepts, self._groups = rules.transfer.shape[1], len(rules.member_starts) - 1
-        self.work = make_work(len(rules.relation), self.concepts)
+        self.work = make_work(len(rules.relation), self.concepts, len(rules.pair_right))
+        self._sums = np.zeros((len(rules.relation), self.concepts)) if summing else None
         self.heap = make_heap(0, ITEMS, self.concepts, self._groups)
         self._every = every_category(0, self._groups)
         self.words, self.cells = np.zeros((2, 0), np.int32)
@@ -283,7 +265,7 @@ class VectorChart:
         parts = self.rules, self.sets, words, self.cells, self._every if kept is None else kept
         complete = not n
         while not complete:
-            self.size, complete = self._fill(*parts, self.heap, self.size, self.work)
+            self.size, complete = fill_cells(*parts, self.heap, self.size, self.work, self._sums)
             if not complete:
                 self.heap = enlarged(self.heap, 0, 2 * (self.size + len(self.rules.relation)), self._groups)
         self.top = self._top() if n else -1

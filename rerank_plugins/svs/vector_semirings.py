@@ -1,9 +1,9 @@
 """The two semirings of a chart of vectors: the best vector of each span and symbol, or the sum over rules.
 
-`best` keeps the e with the greatest aᵀe, where a = π(lc·), at ROOT a_T (Wu & Schuler 2011, eq. 8); `total` adds them
-up: a_Tᵀ e(ROOT, 0, n) is then p(words), the inside probability (Baker 1979) under the grammar of S·K symbols lci with
-P_G = P_M P_L P_L (eq. 7), which has K³ rules and is not built. For a best vector, a rule over a split point takes K
-steps, the dot product of its children's product with P_M · a; the vector is computed for the best rule only.
+The best vector is the e with the greatest aᵀe, where a = π(lc·), at ROOT a_T (Wu & Schuler 2011, eq. 8); the sum gives
+p(words) = a_Tᵀ e(ROOT, 0, n), the inside probability (Baker 1979) under the grammar of S·K symbols lci with P_G = P_M
+P_L P_L (eq. 7), which has K³ rules and is not built. For a best vector, a rule over a split point takes K steps, the
+dot product of its children's product with P_M · a; the vector is computed for the best rule only.
 """
 
 from __future__ import annotations
@@ -39,70 +39,39 @@ class Work(NamedTuple):
     # where, here: (S) the item of each symbol in the right cell of a split point, and in the present cell
     where: IntArray
     here: IntArray
-    sums: FloatArray  # (S, K) e as the sum over rules so far
     # both, e: (K)
     both: FloatArray
     e: FloatArray
+    # pair, left, right: (P) the pairs of children that two cells have, and their items
+    pair: IntArray
+    left: IntArray
+    right: IntArray
 
 
-def make_work(symbols: int, concepts: int) -> Work:
-    """Room for so many symbols and concepts, bundled."""
-    may, derived, sums = np.zeros(symbols, np.uint8), np.zeros(symbols, DERIVED), np.zeros((symbols, concepts))
+def make_work(symbols: int, concepts: int, pairs: int) -> Work:
+    """Room for so many symbols, concepts and pairs of children, bundled."""
+    may, derived = np.zeros(symbols, np.uint8), np.zeros(symbols, DERIVED)
     (where, here), (both, e) = np.empty((2, symbols), np.int32), np.empty((2, concepts))
-    return bundled(Work(may, derived, where, here, sums, both, e))
-
-
-class Hoisted(NamedTuple):
-    """Arrays of rules, heap and work out of their bundles: the innermost loops would read their addresses again."""
-
-    rule_starts: IntArray
-    parent: IntArray
-    may: NDArray[np.uint8]
-    p: FloatArray
-    weight: FloatArray
-    vector: FloatArray
-    derived: Any
-    sums: FloatArray
-    both: FloatArray
+    pair, left, right = np.empty((3, pairs + 1), np.int32)
+    return bundled(Work(may, derived, where, here, both, e, pair, left, right))
 
 
 @partial(part, fastmath=FAST, forceinline=True)
-def best(to: Hoisted, parent: int, rule: int, x: int, y: int, scale: float, _: Any, weight: Any, row: int) -> None:
+def keep_best(
+    derived: Any, parent: int, rule: int, x: int, y: int, scale: float, weight: Any, row: int, both: Any
+) -> None:
     """Keep a rule if aᵀe = weight[row] · both is greater than that of the parent's best rule so far."""
     value = 0.0
-    for c in range(len(to.both)):
-        value += weight[row, c] * to.both[c]
-    now = to.derived[parent]
+    for c in range(len(both)):
+        value += weight[row, c] * both[c]
+    now = derived[parent]
     if value > now.worth:
         now.worth, now.scale, now.rule, now.left, now.right = value, scale, rule, x, y
 
 
 @partial(part, fastmath=FAST, forceinline=True)
-def composed(rules: Any, heap: Any, work: Work, symbol: int) -> None:
-    """Compute e of a symbol from its best rule and children (eq. 4)."""
-    e, vector, now = work.e, heap.vector, work.derived[symbol]
-    rule, x, y = now.rule, now.left, now.right
-    if now.worth <= 0.0:
-        now.left = now.right = -1
-    for c in range(len(e)):
-        if now.worth <= 0.0:
-            e[c] = 0.0
-        elif rule >= 0:
-            e[c] = rules.p[rule, c] * (now.scale * vector[x, c] * vector[y, c])
-        else:
-            e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
-
-
-@partial(part, fastmath=FAST, forceinline=True)
-def total(to: Hoisted, parent: int, rule: int, _x: int, _y: int, _scale: float, p: Any, _weight: Any, row: int) -> None:
+def add_up(derived: Any, parent: int, rule: int, p: Any, row: int, both: Any, sums: Any) -> None:
     """Add e = p[row] · both to the parent's sum."""
-    to.derived[parent].worth, to.derived[parent].rule = 1.0, rule
-    for c in range(len(to.both)):
-        to.sums[parent, c] += p[row, c] * to.both[c]
-
-
-@part
-def summed(_rules: Any, _heap: Any, work: Work, symbol: int) -> None:
-    """Take e of a symbol from the sums."""
-    for c in range(len(work.e)):
-        work.e[c], work.sums[symbol, c] = work.sums[symbol, c], 0.0
+    derived[parent].worth, derived[parent].rule = 1.0, rule
+    for c in range(len(both)):
+        sums[parent, c] += p[row, c] * both[c]

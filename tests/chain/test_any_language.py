@@ -21,6 +21,7 @@ SMALL = {  # options of trainers that make the test fast
     "hhmm": {},
     "svs": {"headwords": 8, "iterations": 2},
     "word-lexicon": {"epochs": 1},
+    "joint-lm": {"epochs": 1},
     "ngram": {"order": 2},
     "word-alignment": {},
 }
@@ -109,7 +110,7 @@ def test_a_made_language_runs_to_the_end(place):
     """Every model is trained from the treebank and the pairs; lists are reranked with features of all families."""
     config = place / "configs/made.toml"
     trained = done("prepare", config).err
-    assert "trained 16 models of 16" in trained
+    assert "trained 18 models of 18" in trained
     report = done("run", config, "--work", place / "out").out
     assert "without syntax" in report
     assert "reranked" in report

@@ -59,7 +59,7 @@ def words(
     parsed = [sentence for sentence in sentences(path) if sentence and sentence[0][2][0] <= stories]
     texts = [[token for _, token, _ in sentence] for sentence in parsed]
     measured, bigram = model.complexity(texts), bigrams.score(texts)
-    unparsed = sum(float(measures.lost.sum()) for measures in measured)
+    unparsed = sum(float(measures.unparsed.sum()) for measures in measured)
     print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; unparsed words: {unparsed:.0f}")
     before: dict[str, Any] | None = None
     for sentence, measures, ln_p in zip(parsed, measured, bigram, strict=True):

@@ -193,7 +193,7 @@ def reductions_of(tables, d, a, b, q):
     rules, counted = tables.rules, tables.rules.counted
     row = row_of(counted.contexts, tables.grammar.size, d, a, b, q)
     edge = rules.expected[d, b]
-    share = counted.share[row] if row >= 0 else np.ones(2)
+    share = counted.backoff[row] if row >= 0 else np.ones(2)
     fits = tables.fitting
     found = defaultdict(float)
     size = tables.grammar.size

@@ -88,12 +88,12 @@ class Builder:
         return plugin
 
     def _of_language(
-        self, plugin: str, options: Mapping[str, Option], given: Mapping[str, Any], where: str
+        self, plugin: str, options: Mapping[str, Option], settings: Mapping[str, Any], where: str
     ) -> dict[str, Any]:
         """The options that a plugin gets for the language. Raises ModelError where the language has no such model."""
         required = [name for name, option in options.items() if option.required]
         try:
-            return defaults_of(self.language, plugin, required, given)
+            return defaults_of(self.language, plugin, required, settings)
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
 

@@ -20,19 +20,23 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 class Edges(NamedTuple):
-    """Vertices and edges as in `Hypergraph`, with room for more edges; the scores are no logarithms."""
+    """V vertices, and the edges that have been added so far, with room for more; bundled."""
 
+    # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
     first: IntArray
     next: IntArray
+    # left, right: (E) the tails of an edge, -1 if there is none
     left: IntArray
     right: IntArray
-    score: FloatArray
+    score: FloatArray  # (E) the score of an edge
+    best: FloatArray  # (V) the score of the best derivation of each vertex, -inf if there is none
 
 
 def make_edges(vertices: int, room: int) -> Edges:
-    """Return so many vertices without edges, and room for edges, bundled."""
+    """Return so many vertices without edges, and room for edges."""
     following, left, right = np.empty((3, room), np.int32)
-    return bundled(Edges(np.full(vertices, -1, np.int32), following, left, right, np.empty(room)))
+    first, best = np.full(vertices, -1, np.int32), np.full(vertices, -np.inf)
+    return bundled(Edges(first, following, left, right, np.empty(room), best))
 
 
 @part
@@ -44,28 +48,22 @@ def add_edge(edges: Edges, edge: int, vertex: int, left: int, right: int, score:
 
 
 class Hypergraph(NamedTuple):
-    """V vertices and E edges."""
+    """`size` edges with scores in logarithms, and the vertex of ROOT over the whole sentence, -1 if there is none."""
 
-    # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
-    first: IntArray
-    next: IntArray
-    # left, right: (E) the tails of an edge, -1 if there is none
-    left: IntArray
-    right: IntArray
-    score: FloatArray  # (E) the score of an edge
-    best: FloatArray  # (V) the score of the best derivation, -inf if there is none
-    top: int  # the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
+    edges: Edges
+    size: int
+    top: int
 
 
 @filling_kernel
-def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, score: Any, best: Any) -> None:
+def best_scores(starts: Any, edges: Edges, count: int) -> None:
     """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
 
     Cells are visited from narrow to wide. Within a cell, unary rules are relaxed until no score rises.
     """
-    for vertex in range(len(best)):
-        best[vertex] = -math.inf
-    for edge in range(len(score)):
+    first, following, left, right = edges.first, edges.next, edges.left, edges.right
+    score, best = edges.score, edges.best
+    for edge in range(count):
         score[edge] = math.log(score[edge])
     for cell in range(len(starts) - 1):
         for item in range(starts[cell], starts[cell + 1]):
@@ -74,7 +72,8 @@ def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, 
                 value = score[edge]
                 if left[edge] >= 0:
                     value += best[left[edge]] + best[right[edge]]
-                best[2 * item] = max(best[2 * item], value)
+                if value > best[2 * item]:
+                    best[2 * item] = value
                 edge = following[edge]
         rising = True
         while rising:
@@ -92,9 +91,8 @@ def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, 
 def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergraph:
     """Return the hypergraph of the first `count` edges, whose item `top` is ROOT over the whole sentence, or -1.
 
-    Cell c, from narrow cells to wide ones, has the items starts[c] to starts[c + 1].
+    Their scores are no logarithms before. Cell c, from narrow cells to wide ones, has the items starts[c] to
+    starts[c + 1].
     """
-    score, best = edges.score[:count], np.empty(len(edges.first))
-    following, left, right = edges.next[:count], edges.left[:count], edges.right[:count]
-    best_scores(starts, edges.first, following, left, right, score, best)
-    return Hypergraph(edges.first, following, left, right, score, best, 2 * top + 1 if top >= 0 else -1)
+    best_scores(starts, edges, count)
+    return Hypergraph(edges, count, 2 * top + 1 if top >= 0 else -1)

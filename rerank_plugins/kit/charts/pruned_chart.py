@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.spans import cell_number
@@ -29,7 +30,7 @@ ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of 
 
 
 class Items(NamedTuple):
-    """The items of a pruned chart, sorted by cell and base."""
+    """The items of a pruned chart, sorted by cell and base; bundled."""
 
     starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
     # base, cell: (items) the base and the cell of each item
@@ -59,28 +60,26 @@ def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
     starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.int32)
     base, cell = np.empty((2, counts.size), np.int32)
     items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
-    return Items(starts, base[:items], cell[:items], offsets[: items + 1])
+    return bundled(Items(starts, base[:items], cell[:items], offsets[: items + 1]))
 
 
 def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
     """Return the items of a chart with so many cells; `cell` and `base` are sorted by cell, then by base."""
     starts = np.searchsorted(cell, np.arange(cells + 1))
     offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
-    return Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets)))
+    return bundled(Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets))))
 
 
 class Meetings(NamedTuple):
-    """The pairs of items, `left` and `right`, of a number in `Blocks.pair`, that make an item of a cell.
+    """The pairs of items, `left` and `right`, of a number in `Blocks.pair`, that make an item of a cell; bundled.
 
-    Those of cell c are starts[c] to starts[c + 1], ordered by split point, left and right item. `ways` is the number of
-    meetings, each counted once for every item that it can make.
+    Those of cell c are starts[c] to starts[c + 1], ordered by split point, left and right item.
     """
 
     starts: IntArray
     left: IntArray
     right: IntArray
     pair: IntArray
-    ways: int
 
 
 class CellBuffers(NamedTuple):
@@ -99,9 +98,8 @@ def cell_buffers(blocks: Blocks) -> CellBuffers:
     """Return room for the passes over a chart with these blocks."""
     pairs = len(blocks.starts) - 1
     place, touched, alive = np.full((3, pairs), -1, np.int64)
-    return CellBuffers(
-        np.full(len(blocks.states), -1, np.int64), place, touched, alive, np.empty(blocks.room), np.empty(len(blocks.b))
-    )
+    where, sums, products = np.full(len(blocks.states), -1, np.int64), np.empty(blocks.room), np.empty(len(blocks.b))
+    return bundled(CellBuffers(where, place, touched, alive, sums, products))
 
 
 @filling_kernel
@@ -132,10 +130,11 @@ def fill_inside(
     word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
     base_of, local = blocks.base, blocks.local
     cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
-    met_starts, met_left, met_right, met_pair = meetings
+    met_starts, met_left, met_right, met_pair = meetings.starts, meetings.left, meetings.right, meetings.pair
     chains = blocks.chains
     n, ways, met = len(words), 0, 0
-    where, place, touched, alive, sums, _ = work  # where: the offset of a base; place: -2 if the pair has no parent
+    where, place, sums = work.where, work.place, work.sums  # where: the offset of a base; place: -2: no parent
+    touched, alive = work.touched, work.alive
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -226,11 +225,11 @@ def fill_outside(
     word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
     base_of, local = blocks.base, blocks.local
     cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
-    met_starts, met_left, met_right, met_pair = meetings
+    met_starts, met_left, met_right, met_pair = meetings.starts, meetings.left, meetings.right, meetings.pair
     first_edge, score = edges.first, edges.score
     chains, unary = blocks.chains, blocks.unary
     n, count = len(words), 0
-    where, place, _, _, sums, products = work  # where: the item of a base
+    where, place, sums, products = work.where, work.place, work.sums, work.products  # where: the item of a base
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             cell = cell_number(i, i + width, n)
@@ -326,8 +325,9 @@ def fill_outside(
 class PrunedChart:
     """Inside and outside probabilities of one sentence, times the scales of its words.
 
-    `meetings` are those of the chart's items; `total` is p(sentence) · Π scales, summed over the derivations that the
-    chart contains; `top` is the item of ROOT over the whole sentence, or -1. `work` is what the passes share.
+    `meetings` are those of the chart's items, and make `ways` items, counted each time; `total` is p(sentence) · Π
+    scales, summed over the derivations that the chart contains; `top` is the item of ROOT over the whole sentence, or
+    -1. `work` is what the passes share.
     """
 
     def __init__(self, blocks: Blocks, items: Items, words: IntArray, scales: FloatArray) -> None:
@@ -335,10 +335,9 @@ class PrunedChart:
         self.lower, self.upper, self.outer, self.inner = np.zeros((4, int(items.offsets[-1])))
         room = meetings_at_most(items.starts, len(words))
         left, right, pair = np.empty((3, room), np.int32)
-        met = (np.empty(len(items.starts), np.int32), left, right, pair)
+        self.meetings = bundled(Meetings(np.empty(len(items.starts), np.int32), left, right, pair))
         self.work = cell_buffers(blocks)
-        ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met, self.work)
-        self.meetings = Meetings(*met, ways)
+        self.ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, self.meetings, self.work)
         first, last = items.starts[-2:]
         self.top = int(first) if last > first and items.base[first] == 0 else -1
         self.total = float(self.upper[items.offsets[self.top]]) if self.top >= 0 else 0.0
@@ -367,7 +366,7 @@ class PrunedChart:
     ) -> Hypergraph:
         vertices = 2 * len(self.items.base)
         chains = int(np.diff(blocks.unary.starts)[self.items.base].sum())
-        edges = make_edges(vertices, self.meetings.ways + vertices + chains)
-        values = upper, outer, inner, self.meetings[:-1], total, most
+        edges = make_edges(vertices, self.ways + vertices + chains)
+        values = upper, outer, inner, self.meetings, total, most
         count = fill_outside(blocks, self.items, self.words, self.scales, *values, edges, self.work)
         return hypergraph(self.items.starts, edges, count, self.top)

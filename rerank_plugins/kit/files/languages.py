@@ -61,8 +61,8 @@ def language_folders() -> dict[str, Path]:
     return folders
 
 
-def defaults_of(language: str, plugin: str, required: Collection[str], given: Collection[str]) -> dict[str, Any]:
-    """The options that a plugin gets for a language beside those `given`: its model, or the plugin that it reads.
+def defaults_of(language: str, plugin: str, required: Collection[str], settings: Collection[str]) -> dict[str, Any]:
+    """The options that a plugin gets for a language beside those `settings`: its model, or the plugin that it reads.
 
     Without a language, and in English, there are none but `required` ones: other plugins have embedded English models.
     Raises ModelError for a language without such a model, and for a plugin that is English alone.
@@ -73,8 +73,8 @@ def defaults_of(language: str, plugin: str, required: Collection[str], given: Co
         raise ModelError(f"{plugin} is for English alone, and the language is {language!r}: leave it out")
     if plugin in READ_BY:
         options, other = READ_BY[plugin]
-        return {} if set(options) & set(given) else {options[0]: {"use": other}}
-    if plugin not in FILES or "model" in given:
+        return {} if set(options) & set(settings) else {options[0]: {"use": other}}
+    if plugin not in FILES or "model" in settings:
         return {}
     if plugin not in (models := models_of(language)):
         raise ModelError(f"the models of {language!r} have no {FILES[plugin]}; name one by `model`")

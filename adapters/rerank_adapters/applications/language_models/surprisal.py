@@ -44,7 +44,7 @@ class Measured(NamedTuple):
         `oov` is 1 for an unknown word, else 0; what the model does not define is nan.
         """
         m = self.measures
-        columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.lost)
+        columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.unparsed)
         for word, *values in zip(self.words, *(column.tolist() for column in columns), self.unknown, strict=True):
             yield word, dict(zip(COLUMNS, values, strict=True))
         yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1]), "oov": 0}
