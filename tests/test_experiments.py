@@ -118,6 +118,10 @@ RUNS = {
         "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --epochs 1",
         r"\| silver \| held out \|( [\d.]+ \|){4}",
     ),
+    "treebank_sizes": (
+        "{data} --text {root}/mt/train.en --sizes 20 --epochs 1 --splits 0 --sentences 4 --lists {root}/mt --most 2",
+        r"\| 20 \| \d+ \| 1 \|( [\d.]+ \|){5}\n(?s:.*)\| 20 \|( [\d.]+ \|){4}\n(?s:.*)\| 20-trees, all \| [\d.]+ \|",
+    ),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
         "{data} {root}/mt/train.en --min-count 1",

@@ -30,7 +30,7 @@ from rerank_adapters.config import Config
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_plugins import SentenceModel
+from rerank_plugins import SentenceModel, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
 from rerank_plugins.constituency.parser import PcfgParser
@@ -54,19 +54,14 @@ BASE: list[dict[str, Any]] = [{"use": "length"}, {"use": "consensus"}]
 BEAM = 50
 
 
-def trained(path: Path, trees: int, splits: int, folder: Path) -> dict[str, Path]:
-    """The files of the three models of a treebank, or of so many of its trees, evenly spaced."""
-    bank = read_treebank(path)
-    bank = bank[:: max(1, len(bank) // trees)] if trees else bank
-    name = path.name.split(".", 1)[1].replace(".", "-")
+def trained(name: str, bank: list[Tree], splits: int, folder: Path) -> dict[str, Path]:
+    """The files of the three models of the trees of a bank."""
     files = {kind: folder / f"{name}.{kind}" for kind in ("pcfg", "hhmm", "treelet")}
     directions: dict[str, Literal["right", "left"]] = {"pcfg": "right", "hhmm": "left"}
     for kind, direction in directions.items():
-        say(f"{path.name}: {kind}")
+        say(f"{name}: {kind}")
         grammar = train_grammar([bank], [1.0], GrammarSettings("en", direction, schedule=Schedule(rounds=splits)))
-        print(
-            f"{path.name}, {kind}: {len(bank):,} trees, {grammar.size:,} symbols, {len(grammar.binary):,} binary rules"
-        )
+        print(f"{name}, {kind}: {len(bank):,} trees, {grammar.size:,} symbols, {len(grammar.binary):,} binary rules")
         write_grammar(grammar, files[kind])
     settings = Settings()
     write_model(train(collect([tree for tree in map(clean, bank) if tree], settings), settings), files["treelet"])
@@ -132,9 +127,10 @@ def main(data: Path, lists: Path, trees: int, splits: int, sentences: int, most:
     gold = [tree for tree in gold if len(tree.words) <= SHORT]
     gold = gold[:: max(1, len(gold) // sentences)][:sentences]
     texts = {"GUM dev": [tree.words for tree in gold], "Tatoeba": sentences_of_text(file_of(data, TATOEBA), sentences)}
-    banks = {name: file_of(data, path.format("train")) for name, path in BANKS.items()}
+    banks = {name: read_treebank(file_of(data, path.format("train"))) for name, path in BANKS.items()}
+    banks = {name: bank[:: max(1, len(bank) // trees)] if trees else bank for name, bank in banks.items()}
     with TemporaryDirectory() as folder:
-        models = {name: trained(path, trees, splits, Path(folder)) for name, path in banks.items()}
+        models = {name: trained(name, bank, splits, Path(folder)) for name, bank in banks.items()}
         print("\n| trees | model | " + " | ".join(texts) + " | UAS | LAS |\n| --- | --- " + "| ---: " * 4 + "|")
         for name, files in models.items():
             parser, attachment = PcfgParser(files["pcfg"]), Attachment()
