@@ -122,7 +122,6 @@ def test_what_was_a_fault_has_an_end(name, content, tmp_path):
 
 CALLERS = {  # they only call readers that have targets
     "rerank_adapters.api:read_nbest",
-    "rerank_plugins.ngram.compact_file:read_embedded",
 }
 
 

@@ -24,7 +24,7 @@ linear in the tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -40,7 +40,7 @@ from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
@@ -233,5 +233,6 @@ FILE = ModelFile(
     "dependency",
     "dependency language model",
     check=lambda model: model.tables.order == model.settings.order,
+    rounded=lambda model: replace(model, tables=rounded(model.tables)),
 )
 read_model, write_model = FILE.read, FILE.write

@@ -46,6 +46,7 @@ class DependencyLMTrainer(Trainer):
     )
     subtypes: bool = option(False, doc="Distinguish subtypes of relations: nsubj:pass from nsubj.")
     lowercase: bool = option(False, doc="Convert all words to lower case.")
+    compact: bool = option(False, doc="Write a compressed file, with probabilities rounded by up to 1.8 %.")
 
     def train(self, data: TrainingData) -> Trained:
         """A `DependencyModel`. Raises ModelError where there are no trees."""
@@ -64,7 +65,7 @@ class DependencyLMTrainer(Trainer):
         ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
         return Trained(
-            lambda path: write_model(model, path, data.trained_on()),
+            lambda path: write_model(model, path, data.trained_on(), compact=self.compact),
             [f"{trees}{data.parsed}, {words}, {len(model.vocabulary):,} in the vocabulary; n-grams {ngrams}"],
             evaluate=lambda held_out: evaluate(model, held_out),
         )

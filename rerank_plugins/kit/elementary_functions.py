@@ -9,26 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 
+_compiling = Lock()  # numba warns where two threads compile the same function
+
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., FloatArray]:
     """A universal function of NumPy that is compiled on its first call, and kept on disk."""
 
     @cache
-    def compiled() -> Callable[..., FloatArray]:
+    def compiled() -> Any:
         from numba import vectorize  # slow to import
 
-        universal: Callable[..., FloatArray] = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
-        return universal
+        return vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
 
     @wraps(function)
     def call(*arrays: FloatArray) -> FloatArray:
-        return compiled()(*arrays)
+        universal = compiled()
+        if not universal.types:
+            with _compiling:
+                return universal(*arrays)  # type: ignore[no-any-return]
+        return universal(*arrays)  # type: ignore[no-any-return]
 
     return call
 

@@ -8,23 +8,22 @@ takes a quarter of a microsecond an n-gram.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import LongArray, ModelError
+from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import find_context, look_up
 from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.kit.files.model_file import Arrays, compress_model, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.files.model_file import Arrays, word_array, words_from, write_compressed
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
-from rerank_plugins.ngram.model import NgramModel, counts_from
+from rerank_plugins.ngram.model import KIND, NgramModel, counts_from
 
 
 @filling_kernel
@@ -50,17 +49,16 @@ def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
                 events[event]["next"] = following
 
 
-KIND = "compact-ngram"
-LEVEL = 19  # of compression
+MOST = 1 << 16  # words
 
 
-def write_compact(ngrams: NgramModel, path: Path, bits: int) -> int:
+def write_compact(ngrams: NgramModel, path: Path, bits: int, trained_on: TrainedOn | None = None) -> int:
     """Write a compressed file with values of so many bits, at most 8; return its size in bytes.
 
-    Raises ValueError for a vocabulary of more than 65,536 words, and OSError.
+    Raises ModelError for a vocabulary of more than 65,536 words, and OSError.
     """
-    if len(ngrams.vocabulary) > 1 << 16:
-        raise ValueError(f"the vocabulary has {len(ngrams.vocabulary):,} words, wanted at most 65,536")
+    if len(ngrams.vocabulary) > MOST:
+        raise ModelError(f"{path}: {len(ngrams.vocabulary):,} words, wanted at most {MOST:,} in a compact model")
     tables = ngrams.tables
     contexts, events = tables.contexts, tables.events
     extensions = np.diff(first_children(contexts))
@@ -76,29 +74,17 @@ def write_compact(ngrams: NgramModel, path: Path, bits: int) -> int:
             owner = np.repeat(np.arange(here.start, here.stop), np.diff(contexts["events"])[here])
             _store(arrays, f"words {level}", _differences(events["symbol"][those], owner))
         _store_values(arrays, f"values {level}", events["log10"][those], bits)
-    plain = path.with_name(f".{path.name}.plain")
-    try:
-        write_model(plain, KIND, ngrams.settings, arrays)
-        return compress_model(plain, path, LEVEL)
-    finally:
-        plain.unlink(missing_ok=True)
+    return write_compressed(path, KIND, ngrams.settings, arrays, trained_on)
 
 
-def read_compact(path: Path) -> NgramModel:
-    """The model of such a file. Raises ModelError."""
-    settings, arrays = read_model(path, KIND)
+def from_compact(settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:
+    """The model of such a file, which has these settings and arrays. Raises ModelError."""
     try:
         vocabulary = Vocabulary(words_from(arrays["words"]))
         counts = counts_from(arrays, len(vocabulary), path)
         return NgramModel(vocabulary, _tables(arrays, len(vocabulary)), settings, counts)
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
-
-
-@cache
-def read_embedded(path: Path) -> NgramModel:
-    """The model of a file that does not change; it is read once in a process."""
-    return read_compact(path)
 
 
 def _tables(arrays: Arrays, size: int) -> BackoffTables:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, LanguageModel, LongArray, ModelError, PickledFields, Sentence, option
-from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
@@ -154,10 +154,9 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def ngrams(self) -> NgramModel:
         """The vocabulary and tables, loaded on first use. Raises ModelError for a KenLM binary, which lists neither."""
-        from rerank_plugins.ngram.compact_file import read_embedded
         from rerank_plugins.ngram.model import NgramModel
 
-        return read_embedded(EMBEDDED) if self.model is None else NgramModel.load(self.model)
+        return shared_if_embedded(self.model or EMBEDDED, NgramModel.load)
 
     @property
     def order(self) -> int:
@@ -186,9 +185,9 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
         return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences))[0]
 
-    @cached_property
-    def _ln_unigrams(self) -> FloatArray:
-        """(V) ln p of each word by its count, and of `</s>`; where no word is unknown, `<unk>` counts as one.
+    @property
+    def _counts(self) -> FloatArray:
+        """(V) the count of each word, of `</s>`, and of `<unk>`, which is 1 or more. Raises ModelError without counts.
 
         The model's own 1-grams are no unigram model: those of Kneser–Ney count the words that a word follows.
         """
@@ -199,8 +198,23 @@ class NgramLanguageModel(LanguageModel, PickledFields):
             )
         counts = self.ngrams.counts.astype(np.float64)
         counts[UNK], counts[BOS] = max(1.0, counts[UNK]), 0.0
+        return counts
+
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        """(V) ln p of each word by its count, of `</s>`, and of all unknown words together."""
+        counts = self._counts
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(counts / counts.sum()), np.float64)
+
+    def ln_frequencies(self) -> dict[str, float]:
+        """Ln of the relative frequency of each word, of `</s>`, and, as `<unk>`, of a word that occurs once.
+
+        Raises ModelError for a model without counts.
+        """
+        counts, words = self._counts, self.ngrams.vocabulary.words
+        total, counts[UNK] = counts.sum(), 1.0
+        return {words[number]: math.log(counts[number] / total) for number in np.flatnonzero(counts).tolist()}
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its count in the training text; an unknown word has that of `<unk>`.

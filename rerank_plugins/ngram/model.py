@@ -13,11 +13,19 @@ from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
 from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from
-from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.files.model_file import (
+    Arrays,
+    is_model_file,
+    model_kind,
+    read_model,
+    word_array,
+    words_from,
+    write_model,
+)
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 
-KIND = "ngram"
+KIND, FORMER_COMPACT = "ngram", "compact-ngram"  # the latter of earlier compact files, as the embedded English one
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,19 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
-        """Map a model file into memory, or read an ARPA file (plain, .gz, .bz2 or .xz). Raises ModelError."""
-        return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
+        """Map a model file into memory, or read a compact one or an ARPA file (plain, .gz, .bz2 or .xz).
+
+        Raises ModelError.
+        """
+        return cls._mapped(path) if is_model_file(path) or model_kind(path) else cls._from_arpa(path)
 
     @classmethod
     def _mapped(cls, path: Path) -> NgramModel:
-        settings, arrays = read_model(path, KIND)
+        settings, arrays = read_model(path, KIND, FORMER_COMPACT)
+        if "values 0" in arrays:
+            from rerank_plugins.ngram.compact_file import from_compact
+
+            return from_compact(settings, arrays, path)
         try:
             tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
             if missing := [name for name in ("words", "hashes") if name not in arrays]:

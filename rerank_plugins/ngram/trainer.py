@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.ngram.training import Trained as TrainedNgrams
 
+COMPACT_BITS = 6  # of a value in a compact file
+
 
 @dataclass
 class NgramTrainer(Trainer):
@@ -54,6 +56,9 @@ class NgramTrainer(Trainer):
         doc="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
         "Default: exact values.",
     )
+    compact: bool = option(
+        False, doc=f"Write a small compressed file, with values of {COMPACT_BITS} bits, or of --quantise (at most 8)."
+    )
     arpa: Path | None = option(
         None,
         writes=True,
@@ -65,6 +70,7 @@ class NgramTrainer(Trainer):
         """An `NgramModel`. Raises ModelError where there are no words, or for a model that ARPA cannot hold."""
         from rerank_plugins import __version__
         from rerank_plugins.kit.backoff.smoothing import parse_prune
+        from rerank_plugins.ngram.compact_file import write_compact
         from rerank_plugins.ngram.distributed_training import train_shards
         from rerank_plugins.ngram.language_model import NgramLanguageModel
         from rerank_plugins.ngram.training import NgramSettings, train
@@ -85,7 +91,10 @@ class NgramTrainer(Trainer):
         trained.ngrams.settings.update(texts=data.names, version=__version__)
 
         def save(path: Path) -> None:
-            trained.ngrams.save(path, data.trained_on())
+            if self.compact:
+                write_compact(trained.ngrams, path, min(self.quantise or COMPACT_BITS, 8), data.trained_on())
+            else:
+                trained.ngrams.save(path, data.trained_on())
             if self.arpa is not None:
                 data.progress("writing ARPA")
                 write_arpa(trained.ngrams, self.arpa)

@@ -1,4 +1,4 @@
-"""Word frequencies as a language model, from the embedded English table or the 1-grams of an n-gram model.
+"""Word frequencies as a language model: the embedded English table, the counts of an n-gram model, or its 1-grams.
 
 As a feature, total = sum_i ln p(e_i), and per word = total / |e|. `</s>` is not counted there, so the total falls with
 every word, and the per-word value separates common words from rare ones. The empty hypothesis has total 0 and, per
@@ -19,19 +19,23 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, Sentence, option
+from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.language_model import KenlmBinary
+from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
 
 
 @dataclass(frozen=True)
 class UnigramLanguageModel(LanguageModel, PickledFields):
-    """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file.
+    """Unigram ln p of the words: total and per word, from embedded English, or the counts or 1-grams of a model.
 
     Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
     """
 
-    model: Path | None = option(None, doc="ARPA file or KenLM binary; default: the embedded English word frequencies")
+    model: Path | None = option(
+        None,
+        doc="model of `rerank train ngram`, ARPA file or KenLM binary; default: the embedded English word frequencies",
+    )
     case: Case = option(
         "fallback",
         doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
@@ -82,9 +86,11 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
             return embedded_unigrams(self.case)
         if is_kenlm_binary(self.model):
             return _BinaryUnigrams({}, self.case, KenlmBinary(self.model))
-        from rerank_plugins.ngram.arpa_reader import read_unigrams
+        if model_kind(self.model) is None:
+            from rerank_plugins.ngram.arpa_reader import read_unigrams
 
-        return UnigramModel(read_unigrams(self.model), self.case)
+            return UnigramModel(read_unigrams(self.model), self.case)
+        return UnigramModel(NgramLanguageModel(self.model).ln_frequencies(), self.case)
 
 
 @dataclass(frozen=True)

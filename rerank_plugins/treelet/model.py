@@ -21,7 +21,7 @@ number of its own has a part of the probability of its phrase's unknown rules,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -30,7 +30,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
-from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
+from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
@@ -215,11 +215,20 @@ class TreeletModel(PickledFields):
         return scores
 
 
+def compact(model: TreeletModel) -> TreeletModel:
+    """The model with rounded tables; the probabilities of unknown rules remain exact."""
+    rules, unknown = rounded(model.rule_tables), model.rules.unknown
+    rules.events["log10"][:unknown] = model.rule_tables.events["log10"][:unknown]
+    yields = replace(model.yields, given_parent=rounded(model.yields.given_parent), alone=rounded(model.yields.alone))
+    return replace(model, rule_tables=rules, word_tables=rounded(model.word_tables), yields=yields)
+
+
 FILE = ModelFile(
     TreeletModel,
     "treelet",
     "treelet language model",
     first=("vocabulary", "rules", "rule_tables", "word_tables"),
     check=lambda model: (model.rule_tables.order, model.word_tables.order) == model.settings.orders,
+    rounded=compact,
 )
 read_model, write_model = FILE.read, FILE.write

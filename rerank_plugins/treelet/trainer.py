@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,6 +58,7 @@ class TreeletLMTrainer(Trainer):
     signature_rate: float = option(
         0.1, within="[0, 1]", doc="Proportion of the new words that become signatures from then on."
     )
+    compact: bool = option(False, doc="Write a compressed file, with probabilities rounded by up to 1.8 %.")
 
     tags: Literal["upos", "xpos"] = option(
         "upos", doc="Tags of the words of CoNLL-U: universal ones, or those of the treebank (XPOS)."
@@ -80,15 +82,15 @@ class TreeletLMTrainer(Trainer):
         model: TreeletModel | HeadlexModel
         write: Any
         if self.variant == "headlex":
-            if self.min_rule_count > 1 or any(map(any, pruned.values())):
-                raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
+            if self.min_rule_count > 1 or any(map(any, pruned.values())) or self.compact:
+                raise ConfigError("--variant headlex has no rules to leave out, and is neither pruned nor compact")
             baseline = headlex.Settings(self.min_count, **unknown)
             lexicalised = headlex.collect(self._trees(data), data.workspace)
             model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
             settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
             collector = training.collect(self._trees(data), settings, data.workspace)
-            model, write = training.train(collector, settings, **estimation), write_model
+            model, write = training.train(collector, settings, **estimation), partial(write_model, compact=self.compact)
         model = replace(model, provenance={**model.provenance, **data.provenance})
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
         labels = kind_of_labels([*model.symbols.phrases, *model.symbols.tags])

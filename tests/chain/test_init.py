@@ -37,13 +37,13 @@ def place(small, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_config_of_translations_passes_the_check_and_runs(place):
-    """`--language de` leaves out the models of English, which would take the time of the test."""
-    ran = done("init", *FILES, "lm.arpa", "--language", "de", "--yes", "-o", "work.toml")
+    """`--language fi` leaves out the models of English, which would take the time of the test."""
+    ran = done("init", *FILES, "lm.arpa", "--language", "fi", "--yes", "-o", "work.toml")
     assert "tune: tune.nbest; references tune.en; source tune.de\n" in ran.err
     assert "test: test.nbest; references test.en; source test.de\n" in ran.err
     text = (place / "work.toml").read_text()
     assert '[[feature]]\nuse = "hhmm-lm"' not in text
-    assert "#   hhmm-lm: no model of de: there are models of en, and a package such as rerank-models-de can add" in text
+    assert "#   hhmm-lm: no model of fi: there are models of de, en, and a package such as rerank-models-fi can" in text
     assert " ms a text, " in text
     assert 'use = "untranslated"' in text
     assert 'use = "ngram-lm"\nmodel = "lm.arpa"' in text
@@ -194,8 +194,8 @@ def drafted(paths, output):
     """The draft of a config from paths, as text, its sets and the files that it does not use."""
     recognised = recognise(paths, REGISTRY)
     sets = sets_of(recognised.lists, (), (), nobody)
-    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.found)]
-    unused += assign_scores(recognised.scores, sets, recognised.found)
+    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.of_folders)]
+    unused += assign_scores(recognised.scores, sets, recognised.of_folders)
     columns, unmatched = columns_of(sets)
     firsts = sets[0].lists[0].firsts
     look = look_of(firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids), "en")

@@ -57,6 +57,15 @@ def test_treebank_and_text_give_the_same_model(files, parser):
     assert bank.provenance["files"] == ["bank.conllu"]
 
 
+def test_compact_files_are_rounded(files):
+    exact, _ = trained(files / "bank.conllu", "-o", files / "bank.deplm")
+    small, _ = trained(files / "bank.conllu", "--compact", "-o", files / "small.deplm")
+    assert (files / "small.deplm").stat().st_size < (files / "bank.deplm").stat().st_size
+    rounded, values = (model.tables.events["log10"] for model in (small, exact))
+    np.testing.assert_allclose(rounded, values, atol=1 / 128)
+    np.testing.assert_array_equal(rounded * 64 % 1, 0)
+
+
 def test_a_second_training_parses_nothing(files, parser):
     for order, wanted in (("2", "5 parsed now"), ("4", "0 parsed now")):
         _, said = trained(files / "text.txt", "--order", order, "-p", parser, "-o", files / "m.deplm")

@@ -22,7 +22,6 @@ import numpy as np
 
 from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.vocabulary.word_numbers import UNK
-from rerank_plugins.ngram.compact_file import read_compact
 from rerank_plugins.ngram.language_model import EMBEDDED
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import train
@@ -44,7 +43,7 @@ def cell(ngrams: NgramModel, text: list[list[str]]) -> str:
 def main(paths: tuple[Path, ...], held_out: tuple[Path, ...]) -> None:
     """Train on the texts, score the others with both models and print the table."""
     started = time.process_time()
-    embedded = read_compact(EMBEDDED)
+    embedded = NgramModel.load(EMBEDDED)
     print(f"The embedded model is read in {time.process_time() - started:.1f} s of CPU time.\n")
     say("training")
     whole = train(texts(paths), replace(SETTINGS, prune=(), prune_entropy=0.0), jobs=os.cpu_count() or 1).ngrams

@@ -29,7 +29,7 @@ PRINTING = {
         *("cross-validate", NBEST, "-r", REFERENCES, "-m", "bleu,tokenize=none"),
         *("-t", "mira,passes=1", "--folds", "2", "--seeds", "1"),
     ),
-    "init": ("init", NBEST, REFERENCES, "--language", "de", "-o", "-"),
+    "init": ("init", NBEST, REFERENCES, "--language", "fi", "-o", "-"),
     "run": ("run", "few.toml", "--work", "work"),
     "run --dry-run": ("run", "few.toml", "--work", "work", "--dry-run"),
     "check": ("check", "--nbest", NBEST, "-r", REFERENCES),

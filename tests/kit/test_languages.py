@@ -11,7 +11,7 @@ from rerank_adapters.config import Config
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.embedded import embedded
-from rerank_plugins.kit.files.languages import FILES, language_folders, missing, models_of, takes_model
+from rerank_plugins.kit.files.languages import FILES, defaults_of, has_defaults, language_folders, missing, models_of
 from rerank_plugins.kit.files.model_file import read_trained_on
 from tests.command_line import done
 from tests.test_documentation import REGISTRY
@@ -51,12 +51,15 @@ def built(kind, use, **options):
 
 
 def test_a_package_is_found_by_its_entry_point(installed):
-    assert language_folders() == {"en": embedded("grammar.pcfg").parent, "eo": installed}
+    folders = [embedded("grammar.pcfg", language).parent for language in ("de", "en")]
+    assert language_folders() == {"de": folders[0], "en": folders[1], "eo": installed}
     assert models_of("eo") == {"pcfg": installed / "grammar.pcfg", "treelet-lm": installed / "treelet-lm.zst"}
-    assert set(FILES) - set(models_of("en")) == {"ngram-lm"}  # whose file is of another kind
-    with pytest.raises(ModelError, match="language 'fi': there are models of en, eo, and a package such as rerank-mo"):
+    assert set(FILES) - set(models_of("en")) == {"ngram-lm", "unigram"}  # whose files are of other kinds
+    with pytest.raises(
+        ModelError, match="language 'fi': there are models of de, en, eo, and a package such as rerank-"
+    ):
         models_of("fi")
-    assert missing(None) == "there are models of en, eo; docs/languages.md says how models are trained"
+    assert missing(None) == "there are models of de, en, eo; docs/languages.md says how models are trained"
 
 
 def test_models_of_the_language_are_used_where_none_is_named(installed, tmp_path):
@@ -73,13 +76,29 @@ def test_models_of_the_language_are_used_where_none_is_named(installed, tmp_path
         built("parser", "biaffine")
 
 
+def test_features_that_read_another_plugin_read_that_of_the_language(installed, tmp_path):
+    assert built("feature", "slr").vocabulary.model == installed / "treelet-lm.zst"
+    with pytest.raises(
+        ModelError, match=r"^\[feature\]: lm: the models of 'eo' have no words\.ngram; name one by `mod"
+    ):
+        built("feature", "oov-count")
+    (tmp_path / "words").write_text("kato\n")
+    assert built("feature", "oov-count", words=str(tmp_path / "words")).vocabulary == {"kato"}
+    assert defaults_of("eo", "dependency-agreement", ["model"], ["model"]) == {"parser": {"use": "biaffine"}}
+    assert [has_defaults(name, models_of("eo")) for name in ("slr", "treelet-lm", "unigram")] == [True, True, False]
+    with pytest.raises(ModelError, match="grammar-violations is for English alone, and the language is 'eo': leave it"):
+        built("feature", "grammar-violations")
+
+
 def test_english_is_what_plugins_have_anyhow():
     """Named or not: but a plugin that needs a model gets it only where the language is named."""
     assert Builder(REGISTRY, language="en").build("feature", {"use": "hhmm-lm"}).model is None
     assert Builder(REGISTRY, language="en").build("parser", {"use": "biaffine"}).model == embedded("parser.npz")
     with pytest.raises(ConfigError, match="biaffine needs the option 'model'"):
         Builder(REGISTRY).build("parser", {"use": "biaffine"})
-    assert not takes_model("", "pcfg", required=True)
+    assert defaults_of("", "pcfg", ["model"], []) == {}
+    assert defaults_of("en", "slr", [], []) == defaults_of("en", "grammar-violations", [], []) == {}
+    assert defaults_of("en", "dependency-agreement", ["model"], []) == {}
     assert read_trained_on(embedded("hhmm.pcfg")) == TrainedOn("en")
 
 
@@ -90,7 +109,7 @@ def test_the_check_names_the_models_of_the_language(installed):
 
     assert lines("eo") == [("ok", "eo, with models of pcfg, treelet-lm"), ("ok", "treelet-lm, bleu, mira")]
     (level, text) = lines("fi")[0]
-    assert (level, text.split(";")[0][:44]) == ("error", "language 'fi': there are models of en, eo, a")
+    assert (level, text.split(", and")[0]) == ("error", "language 'fi': there are models of de, en, eo")
 
 
 def test_a_language_of_two_packages_and_a_package_that_is_not_there(package, monkeypatch, tmp_path):

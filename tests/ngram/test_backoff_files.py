@@ -373,7 +373,7 @@ def test_broken_model_files_are_one_clear_line(model, tmp_path):
         "header": (whole[: header + 30], "cut short"),
         "arrays": (whole[:-70], r"cut short: \d+ bytes, wanted \d+"),
         "json": (whole[:header] + b"}" + whole[header + 1 :], "header cannot be read"),
-        "kind": (content_of(tmp_path / "other"), "holds a treelet model, wanted a ngram model"),
+        "kind": (content_of(tmp_path / "other"), "holds a treelet model, wanted a ngram or compact-ngram model"),
         "name": (whole.replace(b'"bases"', b'"basis"'), "has no bases"),
         "words": (whole.replace(b'"words"', b'"wards"'), "has no words"),
     }

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
-from rerank_plugins.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.ngram.compact_file import write_compact
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from rerank_plugins.testing import check_language_model
+from tests.command_line import done
 from tests.ngram.naive_entropy_pruning import NaiveBackoff
 from tests.ngram.test_entropy_pruning import WORDS, ngrams_of
 
@@ -20,7 +25,7 @@ def test_writing_and_reading_are_identities_but_for_rounding(tmp_path, order, pr
     lines = [" ".join(f"w{x}" for x in np.minimum(rng.zipf(1.5, 9), 400)) for _ in range(300)]
     ngrams = train([("text", lines)], NgramSettings(order, prune_entropy=pruned)).ngrams
     assert write_compact(ngrams, tmp_path / "small", 8) == (tmp_path / "small").stat().st_size
-    again = read_compact(tmp_path / "small")
+    again = NgramModel.load(tmp_path / "small")
     again.tables.check("it")
     assert again.vocabulary == ngrams.vocabulary
     assert [path.name for path in tmp_path.iterdir()] == ["small"]
@@ -38,7 +43,7 @@ def test_rounded_probabilities_nearly_sum_to_one(tmp_path):
     ngrams = train([("text", lines)], NgramSettings(3)).ngrams
     words = Vocabulary(WORDS)
     write_compact(NgramModel(words, ngrams.tables, {}), tmp_path / "small", 8)
-    p, weights = ngrams_of(read_compact(tmp_path / "small").tables)
+    p, weights = ngrams_of(NgramModel.load(tmp_path / "small").tables)
     for context in weights:
         total = sum(NaiveBackoff(p, weights).probability(context, x) for x in WORDS if x != "<s>")
         assert total == pytest.approx(1, abs=0.03)
@@ -47,11 +52,30 @@ def test_rounded_probabilities_nearly_sum_to_one(tmp_path):
 def test_a_damaged_file_is_one_clear_line(tmp_path):
     (tmp_path / "small").write_bytes(b"\x28\xb5\x2f\xfdxxxx")
     with pytest.raises(ModelError, match="small"):
-        read_compact(tmp_path / "small")
+        NgramModel.load(tmp_path / "small")
     ngrams = train([("text", ["a b"])], NgramSettings(2)).ngrams
     many = Vocabulary(tuple(map(str, range(1 << 17))))
-    with pytest.raises(ValueError, match="at most 65,536"):
+    with pytest.raises(ModelError, match=r"large: 131,072 words, wanted at most 65,536"):
         write_compact(NgramModel(many, ngrams.tables, {}), tmp_path / "large", 8)
+
+
+def test_the_command_writes_them_and_their_counts_are_unigrams(tmp_path):
+    text, exact, small = tmp_path / "text.de", tmp_path / "exact.ngram", tmp_path / "small.ngram"
+    text.write_text("der Hund schläft\ndie Katze schläft nicht\nder Hund bellt\n")
+    done("train", "ngram", text, "--order", "3", "--min-count", "2", "--language", "de", "-o", exact)
+    done("train", "ngram", text, "--order", "3", "--min-count", "2", "--language", "de", "--compact", "-o", small)
+    assert read_trained_on(small) == read_trained_on(exact) == TrainedOn("de", text="none")
+    sentences = [("der", "Hund", "schläft"), ("die", "Katze"), ()]
+    np.testing.assert_allclose(
+        NgramLanguageModel(small).totals(sentences), NgramLanguageModel(exact).totals(sentences), atol=0.05
+    )
+    assert "ppl=" in done("score", text, "--lm", small).out
+    words = UnigramLanguageModel(small, case="exact")
+    check_language_model(words)
+    assert words.ln("Hund") == words.ln("der") == pytest.approx(np.log(2 / 13))  # 10 words, and 3 ends of sentences
+    assert words.ln("Katze") == pytest.approx(np.log(1 / 13))  # as a word that occurs once
+    assert "Katze" not in words
+    assert UnigramLanguageModel(exact, case="exact").ln("bellt") == words.ln("bellt")
 
 
 @pytest.mark.slow

@@ -94,6 +94,17 @@ def test_settings_and_held_out_trees(folder, tmp_path):
     assert read_headlex(folder / "bank.headlex").provenance["trees"] == len(TREES)
 
 
+def test_compact_files_are_rounded(folder, tmp_path):
+    done("train", "treelet-lm", folder / "bank.ptb", "--compact", "-o", tmp_path / "m")
+    small, exact = read_model(tmp_path / "m"), read_model(folder / "bank.treelet")
+    assert small.provenance == exact.provenance
+    assert (tmp_path / "m").read_bytes()[:4] == b"\x28\xb5\x2f\xfd"  # compressed
+    rounded, values = (model.word_tables.events["log10"] for model in (small, exact))
+    np.testing.assert_allclose(rounded, values, atol=1 / 128)
+    np.testing.assert_array_equal(rounded * 64 % 1, 0)
+    np.testing.assert_allclose(small.score_trees(TREES), exact.score_trees(TREES), rtol=0.01)
+
+
 def test_what_cannot_be_trained_is_one_clear_line(folder, tmp_path):
     bad = tmp_path / "bad.ptb"
     bad.write_text("(ROOT (NP (NN dog))\n", encoding="utf-8")
@@ -102,7 +113,7 @@ def test_what_cannot_be_trained_is_one_clear_line(folder, tmp_path):
     assert "no trees" in refused("train", "treelet-lm", bad, "-o", tmp_path / "m")
     assert "not to stdout" in refused("train", "treelet-lm", bad, "-o", "-")
     said = refused("train", "treelet-lm", folder / "bank.ptb", "--variant", "headlex", "--prune", "0,1", "-o", "x")
-    assert "is not pruned" in said
+    assert "is neither pruned nor compact" in said
     assert not (tmp_path / "m").exists()
 
 

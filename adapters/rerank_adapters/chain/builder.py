@@ -27,7 +27,7 @@ from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
-from rerank_plugins.kit.files.languages import FILES, models_of, takes_model
+from rerank_plugins.kit.files.languages import defaults_of
 from rerank_plugins.kit.language_models import with_words
 
 INJECTED: dict[type, str] = {
@@ -71,10 +71,7 @@ class Builder:
             raise PluginError(f"{where}: {error}") from None
         options = {option.name: option for option in entry.options()}
         settings = {key: value for key, value in table.items() if key != "use"}
-        if "model" in options.keys() - settings.keys() and takes_model(
-            self.language, entry.name, required=options["model"].required
-        ):
-            settings |= self._model_of_language(entry.name, where)
+        settings |= self._of_language(entry.name, options, settings, where)
         for key in settings.keys() - options.keys():
             raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
         for name, option in options.items():
@@ -86,16 +83,19 @@ class Builder:
         if values.get("parser") is None and isinstance(values.get("model"), Path):
             k = values.get("k", options["k"].default) if "k" in options else None
             values["parser"] = self._recorded_parser(values["model"], k, where)
-        made = self._make(entry, values, where)
-        made.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
-        return made
+        plugin = self._make(entry, values, where)
+        plugin.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
+        return plugin
 
-    def _model_of_language(self, plugin: str, where: str) -> dict[str, str]:
-        """The option `model` of a plugin for the language. Raises ModelError where the language has no such model."""
-        models = models_of(self.language)
-        if plugin in models:
-            return {"model": str(models[plugin])}
-        raise ModelError(f"{where}: the models of {self.language!r} have no {FILES[plugin]}; name one by `model`")
+    def _of_language(
+        self, plugin: str, options: Mapping[str, Option], settings: Mapping[str, Any], where: str
+    ) -> dict[str, Any]:
+        """The options that a plugin gets for the language. Raises ModelError where the language has no such model."""
+        required = [name for name, option in options.items() if option.required]
+        try:
+            return defaults_of(self.language, plugin, required, settings)
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from None
 
     def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
         """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""

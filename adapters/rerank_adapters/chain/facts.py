@@ -78,8 +78,8 @@ def _explanations(
         for place in changed:
             nbest = data.nbests[place]
             own = table.take_segments([place])[0]
-            found = explain(job, weights, nbest, data.references[place], own, ("best", "first"))
-            record = explanation_record(found)
+            explanation = explain(job, weights, nbest, data.references[place], own, ("best", "first"))
+            record = explanation_record(explanation)
             records[nbest.segment_id] = {
                 key: record[key] for key in ("a", "b", "decision", "contributions", "words", "parses")
             }

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import format_option, output_file
+from rerank_adapters.runtime.progress import Closing
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -79,14 +79,14 @@ def command(
     with StatusLine("reading the files"):
         recognised = recognise(files, registry, format_)
     for path in (*tune, *test, *references, *sources):
-        if path not in files and path not in recognised.found:
+        if path not in files and path not in recognised.of_folders:
             raise ConfigError(f"{path}: an option names this file, but it is not among the FILES")
     if len(recognised.weights) > 1:
         first, second, *_ = recognised.weights
         raise ConfigError(f"{second}: weights, as {first} is: a config starts from one file of weights")
     sets = sets_of(recognised.lists, tune, test, ask)
-    unused = [*recognised.unused, *assign(recognised.texts, sets, sources, references, recognised.found)]
-    unused += assign_scores(recognised.scores, sets, recognised.found)
+    unused = [*recognised.unused, *assign(recognised.texts, sets, sources, references, recognised.of_folders)]
+    unused += assign_scores(recognised.scores, sets, recognised.of_folders)
     if sets[0].role != "tune" or not sets[0].references:
         missing = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
         raise ConfigError(f"{sets[0].lists[0].path}: weights need {missing}; name the file too")

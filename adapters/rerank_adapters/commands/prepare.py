@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.runtime.progress import Closing, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry, suggestion
 

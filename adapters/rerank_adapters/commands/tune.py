@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing, counted
+from rerank_adapters.runtime.progress import Closing, counted
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job

@@ -54,11 +54,11 @@ class Mert(IterativeTuner):
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
             weights = start if restart == 0 and start.any() else _random_weights(problem, rng)
             prior = Prior.of(problem, start)
-            lost = self.penalty(problem, start)
-            score = problem.sign * problem.corpus_score(weights) - lost(weights)
+            penalty = self.penalty(problem, start)
+            score = problem.sign * problem.corpus_score(weights) - penalty(weights)
             for _ in range(self.sweeps):
                 weights = self._sweep(problem, weights, prior, rng)
-                before, score = score, problem.sign * problem.corpus_score(weights) - lost(weights)
+                before, score = score, problem.sign * problem.corpus_score(weights) - penalty(weights)
                 yield weights
                 if score - before <= self.tolerance * abs(score):
                     return

@@ -8,7 +8,7 @@ imported values are exported digit for digit; scores that leave this package are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from rerank_plugins.kit.files.model_file import Arrays
 CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("symbol", "<i4")])
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])
 LOG_ZERO = -99.0  # log10 of 0 in ARPA files
+STEPS = 64  # of log10 by which the values of compact models are rounded: a probability changes by at most 1.8 %
 RecordArray = NDArray[Any]
 
 
@@ -62,6 +63,17 @@ class BackoffTables(Levels):
         fits = fits and contexts >= 1 and int(self.contexts[-1]["events"]) == events
         if not fits or len(self.children) not in (0, contexts + 1):
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
+
+
+def rounded(tables: BackoffTables) -> BackoffTables:
+    """The tables with log10 values that are multiples of 1 / STEPS, which halves the compressed file."""
+
+    def rounding(records: RecordArray, name: str) -> RecordArray:
+        copy = records.copy()
+        copy[name] = np.round(copy[name] * STEPS) / STEPS
+        return copy
+
+    return replace(tables, events=rounding(tables.events, "log10"), contexts=rounding(tables.contexts, "backoff"))
 
 
 Kind = TypeVar("Kind", BackoffTables, PackedTables)

@@ -29,7 +29,14 @@ from numpy.typing import NDArray
 from rerank_plugins import __version__
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.model_file import Arrays, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.files.model_file import (
+    Arrays,
+    read_model,
+    word_array,
+    words_from,
+    write_compressed,
+    write_model,
+)
 
 T = TypeVar("T")
 KINDS = {"i": "integers", "f": "floats"}
@@ -212,7 +219,8 @@ class ModelFile(Generic[T]):
     """The files of a model: its class, the kind in the header, and what messages call it.
 
     The fields `first` stand first in the file, then the others in their order. `check` is called with a model that has
-    been read; it returns False, or raises an error of DAMAGE, if the file is damaged.
+    been read; it returns False, or raises an error of DAMAGE, if the file is damaged. `rounded` gives the model that a
+    compact file has.
     """
 
     model: type[T]
@@ -220,9 +228,12 @@ class ModelFile(Generic[T]):
     noun: str
     first: tuple[str, ...] = ()
     check: Callable[[T], object] = id
+    rounded: Callable[[T], T] | None = None
 
-    def write(self, model: T, path: Path, trained_on: TrainedOn | None = None) -> int:
-        """Write the model atomically and return the size of the file in bytes. Raises OSError."""
+    def write(self, model: T, path: Path, trained_on: TrainedOn | None = None, *, compact: bool = False) -> int:
+        """Write the model atomically, rounded and compressed if `compact`; return the size in bytes. Raises OSError."""
+        if compact and self.rounded:
+            return write_compressed(path, self.kind, *self.contents(self.rounded(model)), trained_on)
         return write_model(path, self.kind, *self.contents(model), trained_on)
 
     def read(self, path: Path) -> T:

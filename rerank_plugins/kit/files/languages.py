@@ -12,9 +12,11 @@ The models record the parser of their trees as all models do; it is looked for b
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
@@ -26,11 +28,18 @@ FILES = {  # plugin -> the file that is its model
     "hhmm": "hhmm.pcfg",
     "svs": "vectors.svs",
     "ngram-lm": "words.ngram",
+    "unigram": "words.ngram",
     "dependency-lm": "dependency-lm.zst",
     "treelet-lm": "treelet-lm.zst",
     "hhmm-lm": "hhmm.pcfg",
     "svs-similarity": "vectors.svs",
 }
+READ_BY = {  # plugin that reads another one -> its options for that, of which one is enough, and the other one
+    "slr": (("lm",), "treelet-lm"),
+    "oov-count": (("lm", "words"), "unigram"),
+    "dependency-agreement": (("parser",), "biaffine"),
+}
+ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
 
 
 def language_folders() -> dict[str, Path]:
@@ -52,9 +61,29 @@ def language_folders() -> dict[str, Path]:
     return folders
 
 
-def takes_model(language: str, plugin: str, *, required: bool) -> bool:
-    """Whether a plugin that names no model gets that of a language; those of English are what most plugins have."""
-    return bool(language) and plugin in FILES and (required or language != ENGLISH)
+def defaults_of(language: str, plugin: str, required: Collection[str], settings: Collection[str]) -> dict[str, Any]:
+    """The options that a plugin gets for a language beside those `settings`: its model, or the plugin that it reads.
+
+    Without a language, and in English, there are none but `required` ones: other plugins have embedded English models.
+    Raises ModelError for a language without such a model, and for a plugin that is English alone.
+    """
+    if not language or (language == ENGLISH and (plugin not in FILES or "model" not in required)):
+        return {}
+    if plugin in ENGLISH_ALONE:
+        raise ModelError(f"{plugin} is for English alone, and the language is {language!r}: leave it out")
+    if plugin in READ_BY:
+        options, other = READ_BY[plugin]
+        return {} if set(options) & set(settings) else {options[0]: {"use": other}}
+    if plugin not in FILES or "model" in settings:
+        return {}
+    if plugin not in (models := models_of(language)):
+        raise ModelError(f"the models of {language!r} have no {FILES[plugin]}; name one by `model`")
+    return {"model": str(models[plugin])}
+
+
+def has_defaults(plugin: str, models: Collection[str]) -> bool:
+    """Whether a plugin works for a language that has models of these plugins."""
+    return (READ_BY[plugin][1] if plugin in READ_BY else plugin) in models
 
 
 def models_of(language: str) -> dict[str, Path]:

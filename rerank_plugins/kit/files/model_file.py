@@ -32,7 +32,7 @@ from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
 
 Bytes = NDArray[np.uint8]
-FAST = 1  # compression level for the choice between values and differences
+FAST, SMALL = 1, 19  # compression levels: for the choice between values and differences, and of compact models
 MAGIC = b"rerankLM"
 VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums
 ALIGNMENT = 64
@@ -169,6 +169,22 @@ def compress_model(plain: Path, path: Path, level: int) -> int:
         planes, entry["differences"] = to_planes(array)
         body[entry["place"] : entry["place"] + len(planes)] = planes
     return _write_compressed(path, _beginning(PLANES, header) + body.tobytes(), level)
+
+
+def write_compressed(
+    path: Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    trained_on: TrainedOn | None = None,
+) -> int:
+    """Write a model file as `write_model` does, compressed by zstd; return its size in bytes. Raises OSError."""
+    plain = path.with_name(f".{path.name}.plain")
+    try:
+        write_model(plain, kind, settings, arrays, trained_on)
+        return compress_model(plain, path, SMALL)
+    finally:
+        plain.unlink(missing_ok=True)
 
 
 def _beginning(version: int, header: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,7 @@ r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental
 
     python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
     rerank parse ewt.txt --text none -p pcfg,tags=true -o ewt.ptb
-    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and the parts of the novels as in build_treelet_lm.py
+    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and the parts of the novels as README.md has them
     awk 'FNR % 3 == 1' nv.00.ptb nv.01.ptb nv.02.ptb > novels.ptb
     awk 'FNR % 15 == 1' nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb > novels-more.ptb
     rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb presidential.ptb tatoeba-more.ptb novels.ptb novels-more.ptb \

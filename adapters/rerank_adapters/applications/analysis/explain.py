@@ -150,23 +150,23 @@ def command(
     tuned = read_weights(weights)
     job = recorded_job(tuned.provenance, weights, registry)
     if config is not None:
-        found = segment_of_job(own, config, folder, name, segment)
+        subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
-        found = segment_of_lists(job, nbest, references, source, segment)
-    table = found.table if found.table is not None else next(stream_tables(job, [found.nbest]))[1]
+        subject = segment_of_lists(job, nbest, references, source, segment)
+    table = subject.table if subject.table is not None else next(stream_tables(job, [subject.nbest]))[1]
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:
         if spec.partition(",")[0] not in known:
             raise ConfigError(f"--parser: no parser named {spec!r}{suggestion(spec, known)}")
     chosen = hypothesis, against or ("second" if hypothesis == "first" else "first")
     with StatusLine("scoring words and parsing"):
-        explanation = explain(job, tuned, found.nbest, found.references, table, chosen, parsers)
+        explanation = explain(job, tuned, subject.nbest, subject.references, table, chosen, parsers)
         if against is None and explanation.first.rank == explanation.second.rank and explanation.hypotheses > 1:
             click.echo("rerank: the decoder's 1-best stays the best; B is the second after reranking", err=True)
             chosen = hypothesis, "second"
-            explanation = explain(job, tuned, found.nbest, found.references, table, chosen, parsers)
+            explanation = explain(job, tuned, subject.nbest, subject.references, table, chosen, parsers)
     if layout == "json":
         lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
     else:

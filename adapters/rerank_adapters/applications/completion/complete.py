@@ -29,10 +29,10 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
+from rerank_adapters.runtime.progress import Closing, counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights
@@ -328,27 +328,27 @@ def command(
     job = completion_job(job)
     job.check_options()
     text = TextPipeline(options.text_steps(steps))
-    asked = read_questions(questions, answers)
-    known = all(question.answer is not None for question in asked)
+    items = read_questions(questions, answers)
+    known = all(question.answer is not None for question in items)
     if not known and output is None:
         raise ConfigError(f"{questions}: no answers to compare with; give --answers, or -o to write some")
-    others = [other_answers(system, asked) for system in system_files]
+    others = [other_answers(system, items) for system in system_files]
     fixed_weights = read_weights(weights) if weights else None
-    data = completion_data(asked, text)
+    data = completion_data(items, text)
     if lists is not None:
         write_lists(job, data, lists)
-        closing.wrote(counted(len(asked), "list"), f"{lists}.nbest")
+        closing.wrote(counted(len(items), "list"), f"{lists}.nbest")
         if known:
-            closing.wrote(counted(len(asked), "reference"), f"{lists}.ref")
+            closing.wrote(counted(len(items), "reference"), f"{lists}.ref")
     ours = answer_all(job, data, fixed_weights, folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     if baseline is not None and baseline not in systems:
         raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, systems)}")
     if known:
-        for table in accuracy_tables(asked, list(systems.values()), baseline or ours[0].system):
+        for table in accuracy_tables(items, list(systems.values()), baseline or ours[0].system):
             print_table(table, report_console())
     if output is not None:
         chosen = ours[-1]
         with open_atomic(output) as stream:
-            stream.writelines(answer_lines(asked, chosen.choices.tolist()))
-        closing.wrote(f"{counted(len(asked), 'answer')} of {chosen.system!r}", output)
+            stream.writelines(answer_lines(items, chosen.choices.tolist()))
+        closing.wrote(f"{counted(len(items), 'answer')} of {chosen.system!r}", output)

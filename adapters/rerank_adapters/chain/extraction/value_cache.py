@@ -126,9 +126,9 @@ class StoredValues:
 
     def _read(self) -> dict[bytes, _Block]:
         if self._blocks is None:
-            found = self.store.load(self.kind)
-            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in found.values.items() if blob}
-            self._stale = set(found.stale)
+            loaded = self.store.load(self.kind)
+            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in loaded.values.items() if blob}
+            self._stale = set(loaded.stale)
         return self._blocks
 
 

@@ -115,12 +115,13 @@ def assign(
     sets: Sequence[Set],
     sources: Sequence[Path],
     references: Sequence[Path],
-    found: Collection[Path] = (),
+    of_folders: Collection[Path] = (),
 ) -> list[Path]:
     """Give each text to a set, as a reference, the source or its groups; `sources` and `references` are of known kind.
 
-    Lists that hold their transcripts are their own references. Texts among `found`, which nobody named, are returned
-    where they fit no set. Raises FormatError for another text that fits no set, and for a second source of a set.
+    Lists that hold their transcripts are their own references. Texts `of_folders`, which nobody named themselves,
+    are returned where they fit no set. Raises FormatError for another text that fits no set, and for a second source of
+    a set.
     """
     unused = []
     for text in [*references, *sources, *(path for path in texts if path not in (*references, *sources))]:
@@ -129,7 +130,7 @@ def assign(
         fits = [(_fit(text, one), place) for place, one in enumerate(sets)]
         scores = [(sum(fit) + _near(text, sets[place]), fit, place) for fit, place in fits if fit]
         _, (shared, alike), place = max(scores, default=(0.0, (0.0, 0.0), -1))
-        if text in found and (not scores or (shared < SAME and 10 * alike < ALIKE)):
+        if text in of_folders and (not scores or (shared < SAME and 10 * alike < ALIKE)):
             unused.append(text)
             continue
         if not scores:
@@ -258,9 +259,9 @@ class Column:
     width: int
 
 
-def assign_scores(files: Sequence[Path], sets: Sequence[Set], found: Collection[Path] = ()) -> list[Path]:
+def assign_scores(files: Sequence[Path], sets: Sequence[Set], of_folders: Collection[Path] = ()) -> list[Path]:
     """Give each file of scores to the set that has as many hypotheses as it has lines, by name or folder where several
-    have; return those among `found`, which nobody named, that fit none. Raises FormatError for another such file.
+    have; return those among `of_folders`, which nobody named, that fit none. Raises FormatError for another such file.
     """
     unused = []
     for file in files:
@@ -271,7 +272,7 @@ def assign_scores(files: Sequence[Path], sets: Sequence[Set], found: Collection[
         best = [one for one, nearness in zip(fitting, near, strict=True) if nearness == max(near)]
         if len(best) == 1:
             best[0].scores.append(file)
-        elif file in found:
+        elif file in of_folders:
             unused.append(file)
         else:
             sizes = " and ".join(f"{one.rows} for {one.name}" for one in sets)

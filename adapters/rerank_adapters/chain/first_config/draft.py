@@ -13,7 +13,7 @@ from rerank_adapters.chain.first_config.assignment import Column, Set
 from rerank_adapters.chain.first_config.texts import Look, undoing
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.embedded import ENGLISH
-from rerank_plugins.kit.files.languages import language_folders, missing, models_of
+from rerank_plugins.kit.files.languages import has_defaults, language_folders, missing, models_of
 
 METRICS = {
     "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")),
@@ -76,7 +76,7 @@ class Draft:
             reasons |= dict.fromkeys(OF_SOURCE, no_source)
         no_model = f"no model of {self.language or 'an unknown language'}: {missing(self.language)}"
         is_there = self.language == ENGLISH
-        reasons |= {name: "" if is_there or name in self._models else no_model for name in OF_LANGUAGE}
+        reasons |= {name: "" if is_there or has_defaults(name, self._models) else no_model for name in OF_LANGUAGE}
         reasons |= dict.fromkeys(self.left_out, "left out as too slow")
         return reasons
 

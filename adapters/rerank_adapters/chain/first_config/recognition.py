@@ -50,7 +50,7 @@ class Lists:
 
 @dataclass
 class Recognised:
-    """The files by what they are; `found` are those that nobody named, since they are in a folder, which may hold
+    """The files by what they are; `of_folders` are those that nobody named, since they are in a folder, which may hold
     anything, and `unused` those of them that are nothing of this.
     """
 
@@ -59,7 +59,7 @@ class Recognised:
     scores: list[Path] = field(default_factory=list)
     weights: list[Path] = field(default_factory=list)
     language_models: list[Path] = field(default_factory=list)
-    found: set[Path] = field(default_factory=set)
+    of_folders: set[Path] = field(default_factory=set)
     unused: list[Path] = field(default_factory=list)
 
 
@@ -75,19 +75,19 @@ def recognise(paths: Sequence[Path], registry: Registry, format_: str | None = N
         "scores": recognised.scores, "weights": recognised.weights, "language model": recognised.language_models
     }  # fmt: skip
     reason: FormatError | None = None
-    for path in _files(paths, registry, format_, recognised.found):
+    for path in _files(paths, registry, format_, recognised.of_folders):
         if path.is_dir():
             recognised.lists.append(_read(path, format_ or guess_folder(str(path)).name, registry))
             continue
         try:
             kind, head = _kind(path)
         except FormatError:
-            if path not in recognised.found:
+            if path not in recognised.of_folders:
                 raise
             recognised.unused.append(path)
             continue
-        if kind == "weights" and path.suffix == ".toml" and path in recognised.found:
-            recognised.unused.append(path)  # a config, more likely
+        if kind == "weights" and path.suffix == ".toml" and path in recognised.of_folders:
+            recognised.unused.append(path)  # probably a config
         elif kind:
             kinds[kind].append(path)
         else:
@@ -111,14 +111,14 @@ def recognise(paths: Sequence[Path], registry: Registry, format_: str | None = N
     return recognised
 
 
-def _files(paths: Iterable[Path], registry: Registry, format_: str | None, found: set[Path]) -> list[Path]:
-    """The paths, where the files in it stand for a folder that is no n-best lists; `found` takes up these files."""
+def _files(paths: Iterable[Path], registry: Registry, format_: str | None, of_folders: set[Path]) -> list[Path]:
+    """The paths, with files in place of a folder that is no n-best lists; `of_folders` takes up these files."""
     files = []
     for path in paths:
         if path.is_dir() and not _is_lists(path, registry, format_):
             children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
-            inner = _files(children, registry, format_, found)
-            found.update(inner)
+            inner = _files(children, registry, format_, of_folders)
+            of_folders.update(inner)
             files += inner
         else:
             files.append(path)

@@ -1,0 +1,53 @@
+"""The embedded German models: every family works under `language = "de"`, with no model named."""
+
+import pytest
+
+from rerank_adapters.chain.first_config.draft import OF_LANGUAGE
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import Config
+from rerank_plugins import Hypothesis, NBestList
+from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.languages import FILES, has_defaults, models_of
+from rerank_plugins.kit.files.model_file import read_trained_on
+from rerank_plugins.testing import check_language_model
+from tests.test_documentation import REGISTRY
+
+GOOD = "ich habe gestern ein neues Buch gekauft ."
+BAD = "ich gekauft gestern habe ein neues Buch ."
+MODELS = ("ngram-lm", "dependency-lm", "treelet-lm", "hhmm-lm", "pcfg")
+FAMILIES = (*MODELS, "unigram", "oov-count", "slr", "svs-similarity")
+
+
+def test_the_files_are_all_there_and_small():
+    assert set(models_of("de")) == set(FILES)
+    assert all(has_defaults(name, models_of("de")) for name in OF_LANGUAGE)  # what `rerank init` drafts
+    folder = embedded("parser.npz", "de").parent
+    assert sum(path.stat().st_size for path in folder.iterdir() if path.name in FILES.values()) <= 12_000_000
+    for name in set(FILES.values()) - {"parser.npz"}:
+        assert read_trained_on(folder / name).language == "de"
+
+
+@pytest.fixture(scope="module")
+def job():
+    return Job.create(Config(language="de", feature=[{"use": name} for name in FAMILIES]), REGISTRY)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_config_without_paths_prefers_german_in_its_order(job, name):
+    extractor = job.extractor(name)
+    nbest = NBestList("0", (Hypothesis(GOOD), Hypothesis(BAD), Hypothesis("xyzzy das")))
+    good, bad, unknown = extractor.extract(nbest)
+    if name in MODELS:
+        assert good[0] > bad[0]
+    else:
+        assert good.shape == bad.shape
+    if name in ("unigram", "oov-count"):
+        assert unknown[-1] < good[-1] == pytest.approx(bad[-1])
+    for parser in extractor.parsers:
+        assert parser.trained_on.language == "de"
+
+
+def test_they_are_language_models(job):
+    check_language_model(job.extractor("ngram-lm"))
+    assert "Buch" in job.extractor("oov-count").vocabulary
+    assert "xyzzy" not in job.extractor("unigram")
