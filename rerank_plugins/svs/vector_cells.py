@@ -69,7 +69,7 @@ def lowest_power(powers: Any, cells: Any, i: int, j: int, n: int) -> int:
     for k in range(i + 1, j):
         left, right = powers[cells[cell_number(i, k, n)]], powers[cells[cell_number(k, j, n)]]
         if left < HIGHEST and right < HIGHEST:
-            lowest = min(lowest, left + right)
+            lowest = left + right if left + right < lowest else lowest
     return lowest
 
 
@@ -85,7 +85,7 @@ def normalise(vector: Any, begin: int, end: int) -> int:
     largest = 0.0
     for item in range(begin, end):
         for c in range(vector.shape[1]):
-            largest = max(largest, vector[item, c])
+            largest = vector[item, c] if vector[item, c] > largest else largest
     if largest == 0.0:
         return HIGHEST
     power = -math.frexp(largest)[1]

@@ -85,8 +85,8 @@ def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, rest: i
             if derived[symbol].worth >= 0.0 and not chained[symbol]:
                 for chain in range(chain_starts[symbol], chain_starts[symbol + 1]):
                     parent = above[chains[chain]]
-                    if may[parent]:
-                        derived[parent].worth = max(derived[parent].worth, CHAIN)
+                    if may[parent] and derived[parent].worth < CHAIN:
+                        derived[parent].worth = CHAIN
     item, run = heap.begin[cell], kept.starts[cell]
     for place in range(kept.starts[cell], kept.starts[cell + 1]):
         group, begin = kept.groups[place], item

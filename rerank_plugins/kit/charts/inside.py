@@ -37,7 +37,7 @@ SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescal
 
 
 @part
-def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
+def longer(slots: Any, used: Any, most: int, node: int, word: int) -> Any:
     """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
 
     A new span gets a new number, or -1 if the memory is full. The span -1 has no longer ones.
@@ -46,16 +46,16 @@ def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
         return -1
     key = (node << 32 | word) + 1
     mask = len(slots) - 1
-    place = int((np.uint64(key) * MIXER) >> np.uint64(32)) & mask
+    place = np.int64((np.uint64(key) * MIXER) >> np.uint64(32)) & mask
     while slots[place, 0] != 0:
         if slots[place, 0] == key:
-            return int(slots[place, 1])
+            return slots[place, 1]
         place = (place + 1) & mask
     if used[0] == most:
         return -1
     slots[place, 0], slots[place, 1] = key, used[0]
     used[0] += 1
-    return int(used[0] - 1)
+    return used[0] - 1
 
 
 class Cells(NamedTuple):
@@ -139,7 +139,7 @@ def first_scale(rules: Any, word: int) -> float:
     """Return the scale that brings the largest emission of the word to START."""
     largest = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
-        largest = max(largest, rules.word_p[e])
+        largest = rules.word_p[e] if rules.word_p[e] > largest else largest
     return START / largest if largest > 0.0 else 1.0
 
 
@@ -150,7 +150,6 @@ class InsideBuffers(NamedTuple):
     below: FloatArray
     above: FloatArray
     chosen: IntArray  # (pairs + 1) pairs of children
-    maxima: FloatArray  # (n) the largest value of each cell of a column
     nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
     total_power: LongArray  # (n + 1) the power of the words up to each column
 
@@ -192,13 +191,17 @@ def fill_columns(
         total_power[j] = total_power[j - 1] + powers[j]
         for s in range(size):
             ends[j, s] = 0
-        new = False
+        new, least, most = False, math.inf, 0.0  # the smallest and the largest of the cells' maxima
         for i in range(j - 1, -1, -1):
+            largest = 0.0
             nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
             if j <= kept[i]:
                 for s in range(size):
                     if (i == j - 1 or not narrow[s]) and to_end[j, s, i] != 0.0:
                         ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
+                        largest = to_end[j, s, i] if to_end[j, s, i] > largest else largest
+                if largest > 0.0:
+                    least, most = largest if largest < least else least, largest if largest > most else most
                 continue
             new = True
             if i == j - 1:
@@ -212,7 +215,7 @@ def fill_columns(
                     above[s] = below[s]
                 shift = power - row_powers[node]
                 for w in range(len(wide)):
-                    above[wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], int(shift))
+                    above[wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], shift)
             else:
                 # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
                 new_cells += 1
@@ -228,43 +231,31 @@ def fill_columns(
                     from_start[i, s, j] = to_end[j, s, i] = above[s]
                     begins[i, s] |= np.uint64(above[s] != 0.0) << np.uint64(j & 63)
                     ends[j, s] |= np.uint64(above[s] != 0.0) << np.uint64(i & 63)
-        if new:
-            power = _rescale(rules, j, kept, from_start, to_end, scales, work.maxima)
+                    largest = above[s] if above[s] > largest else largest
+            if largest > 0.0:
+                least, most = largest if largest < least else least, largest if largest > most else most
+        if new and most > 0.0 and (least < SMALL or most > LARGE):
+            power = _rescale(narrow, j, kept, from_start, to_end, scales, least, most)
             powers[j] += power
             total_power[j] += power
     return new_cells
 
 
 @part
-def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
-    """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
-    narrow = rules.narrow
-    size = len(narrow)
-    # The smallest and the largest of the cells' maxima.
-    least, most = math.inf, 0.0
-    for i in range(j):
-        maxima[i] = 0.0
-    for s in range(size):
-        if narrow[s]:
-            maxima[j - 1] = max(maxima[j - 1], to_end[j, s, j - 1])
-        else:
-            for i in range(j):
-                maxima[i] = max(maxima[i], to_end[j, s, i])
-    for i in range(j):
-        if maxima[i] > 0.0:
-            least, most = min(least, maxima[i]), max(most, maxima[i])
-    if most == 0.0 or (least >= SMALL and most <= LARGE):
-        return 0
+def _rescale(
+    narrow: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, least: float, most: float
+) -> int:
+    """Multiply column j, whose cells' maxima are too small or too large, by a power of two; return the power."""
     # Multiplication by a power of two is exact, so the order of sentences does not change the values.
     power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
     scales[j] = math.ldexp(scales[j], power)
     for i in range(j):
-        kept[i] = min(kept[i], j)  # cells that end later still contain the old scale
-        for s in range(size):
+        kept[i] = j if kept[i] > j else kept[i]  # cells that end later still contain the old scale
+        for s in range(len(narrow)):
             if i == j - 1 or not narrow[s]:
                 to_end[j, s, i] = math.ldexp(to_end[j, s, i], power)
                 from_start[i, s, j] = to_end[j, s, i]
-    return int(power)
+    return power
 
 
 class Chart:
@@ -293,8 +284,8 @@ class Chart:
         self.words = self.words[:0]
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
-        maxima, nodes, total_power = np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
-        self._work = bundled(InsideBuffers(below, above, pairs, maxima, nodes, total_power))
+        nodes, total_power = np.empty(length, np.int64), np.empty(length + 1, np.int64)
+        self._work = bundled(InsideBuffers(below, above, pairs, nodes, total_power))
         values = self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers
         self.values = bundled(InsideValues(*values))
 

@@ -95,7 +95,7 @@ def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts:
                         count += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
             # The elements of other k are not read any more, so that k may run over whole rows of eight.
-            start, end = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
+            start, end = np.uint64((i + 1) & -8), np.uint64(j + 7 & -8 if j + 7 & -8 < n else n)
             for place in range(count):
                 children = np.uint64(chosen[place])
                 weight, left, right = needed[children], pair_left[children], pair_right[children]

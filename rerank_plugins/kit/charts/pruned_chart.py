@@ -259,7 +259,7 @@ def fill_outside(
                     p, parent = 0.0, np.uint64(item_offsets[above])
                     for e in range(np.uint64(unary.entries[block]), np.uint64(unary.entries[block + 1])):
                         p += inner[parent + unary.a[e]] * unary.p[e] * upper[child + unary.b[e]]
-                    p = min(p / total, most)
+                    p = p / total if p / total < most else most
                     if p > 0.0:
                         count = add_edge(edges, count, 2 * above + 1, 2 * item + 1, -1, p)
             # Emissions of the word, an edge for each base: Σ_a outside(a) p(word | a) / p(sentence).
