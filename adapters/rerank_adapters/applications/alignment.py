@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.formats.pairs import read_sentence_pairs
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import FormatError
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.translation.alignment.links import GoldLinks, Method, alignment_errors, links_text, read_gold

@@ -20,7 +20,7 @@ from string import Template
 
 import click
 
-from rerank_adapters.runtime.progress import Closing
+from rerank_adapters.commands.closing import Closing
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.referential.language_model import ReferentialLanguageModel

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, StatusLine, counted
+from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.core.threads import cores

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import format_option, output_file
-from rerank_adapters.runtime.progress import Closing
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:

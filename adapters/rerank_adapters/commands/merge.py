@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import job_options, output_option
-from rerank_adapters.runtime.progress import Closing
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry, suggestion
 

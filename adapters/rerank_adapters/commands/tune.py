@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job

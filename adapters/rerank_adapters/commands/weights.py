@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
 FORMS = ("toml", "moses-ini", "section", "dense", "sparse")

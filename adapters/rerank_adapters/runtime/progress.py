@@ -12,12 +12,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self, TypeVar
-
-import click
 
 from rerank_adapters.runtime.kernel_cache import compilations
 from rerank_plugins.core.trainer import counted as counted
@@ -226,36 +223,3 @@ class StatusLine(_LateDisplay):
         status = Console(stderr=True).status(self._stage)
         status.start()
         return status
-
-
-class Closing:
-    """A clock that starts with the command, and the line on stderr that the command ends with.
-
-    The time is wall time: with several processes or threads it is less than the CPU time that they use together, and it
-    includes the compilation of kernels that have not been compiled on this machine before.
-    """
-
-    def __init__(self) -> None:
-        self._watch = Stopwatch()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of wall time since the command started."""
-        return self._watch.seconds
-
-    def wrote(self, what: str, path: Path | str) -> None:
-        """Print that `what` was written to a path (`-` is stdout), and the wall time."""
-        self.report(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
-
-    def report(self, what: str) -> None:
-        """Print what was done, and the wall time."""
-        click.echo(f"{what} in {self._watch}", err=True)
-
-
-def size_text(size: int) -> str:
-    """A number of bytes as megabytes or gigabytes.
-
-    >>> size_text(2_500_000), size_text(3_000_000_000)
-    ('2.50 MB', '3.00 GB')
-    """
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"

@@ -28,9 +28,10 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, sentence_table
 from rerank_adapters.applications.acceptability.judgements import Judgement
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights.files import plain_values, read_toml, write_toml
 from rerank_plugins import ConfigError, FloatArray, __version__

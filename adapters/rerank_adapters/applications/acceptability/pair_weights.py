@@ -18,8 +18,9 @@ import numpy as np
 from rerank_adapters.applications.acceptability.features import fit_logistic, with_models
 from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table, single_preferences
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.pairs import read_minimal_pairs
-from rerank_adapters.runtime.progress import Closing, StatusLine, counted
+from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__

@@ -18,10 +18,11 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable

@@ -23,10 +23,10 @@ from rerank_adapters.applications.acceptability.classifiers import (
 from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion

@@ -19,9 +19,10 @@ import numpy as np
 from rerank_adapters.applications.acceptability.features import named_model
 from rerank_adapters.applications.acceptability.suite_file import METRICS, Item, Region, Suite, read_suite
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, StatusLine
+from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.core.arrays import BoolArray, LongArray

@@ -21,10 +21,11 @@ from rerank_adapters.applications.analysis.ablation import (
     trials_needed,
 )
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, CountingBar, StatusLine, counted
+from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import suggestion
 

@@ -29,10 +29,11 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_adapters.weights import Weights, read_weights

@@ -11,7 +11,8 @@ import numpy as np
 
 from rerank_adapters.chain.scoring import Totals, score_lines
 from rerank_adapters.commands import options
-from rerank_adapters.runtime.progress import Closing, CountingBar
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.ngram.mixture import fit_weights, mixed

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import job_options, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.runtime.progress import Closing, StatusLine, counted
+from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.interfaces import GenerativeLM
 from rerank_plugins.kit.files.text import open_atomic

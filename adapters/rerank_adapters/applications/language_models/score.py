@@ -17,7 +17,8 @@ import click
 
 from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals, score_lines, total_lines
 from rerank_adapters.commands import options
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 

@@ -14,9 +14,10 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report.page import page
 from rerank_adapters.report.plots import new_figure, save_figure
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel
 from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity

@@ -19,10 +19,11 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import Pair, pair_lines
-from rerank_adapters.runtime.progress import Closing, CountingBar, StatusLine, counted
+from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.files.text import open_atomic
 

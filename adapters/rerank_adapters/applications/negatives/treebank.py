@@ -10,9 +10,10 @@ import numpy as np
 
 from rerank_adapters.applications.negatives import PHENOMENON_COLUMNS, phenomenon_pairs, write_pairs
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.formats.pairs import Pair
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.dependency_tree import read_conllu_lines
 from rerank_plugins.kit.files.text import open_text

@@ -14,9 +14,10 @@ import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import stream_nbest
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
 from rerank_plugins.core.dependency_tree import read_conllu, write_conllu

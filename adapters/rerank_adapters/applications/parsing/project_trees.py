@@ -13,9 +13,10 @@ import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import read_sentence_pairs
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import FormatError
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
 from rerank_plugins.kit.files.cached_parser import CachedParser

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
 

@@ -25,8 +25,9 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
     processes_option,
 )
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.pickling import PickledFields

@@ -23,8 +23,9 @@ from typing import TextIO
 import click
 import numpy as np
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_file, output_option, seed_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import open_atomic, open_text
 

@@ -21,8 +21,9 @@ from rerank_adapters.applications.restoration.options import (
     model_option,
     processes_option,
 )
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 

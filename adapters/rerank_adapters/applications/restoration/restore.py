@@ -40,8 +40,9 @@ from rerank_adapters.applications.restoration.options import (
     model_option,
     ngram_option,
 )
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import jobs_option, output_file, output_option
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import Hypothesis, NBestList, Rescored
 from rerank_plugins.core.arrays import FloatArray

@@ -20,9 +20,10 @@ import numpy as np
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, StatusLine, counted
+from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray

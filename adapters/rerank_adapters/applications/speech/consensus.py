@@ -10,9 +10,10 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.outputs import output_lines
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.kit.nbest_lists import posteriors
 

@@ -12,12 +12,13 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.outputs import OutputForm, output_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
 from rerank_adapters.metrics.edit_rate import WER
-from rerank_adapters.runtime.progress import Closing, CountingBar, counted
+from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text

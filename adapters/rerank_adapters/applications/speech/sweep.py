@@ -12,10 +12,11 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.tuners.grid import Axis, best_point
 from rerank_adapters.weights import read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray

@@ -13,8 +13,9 @@ import numpy as np
 
 from rerank_adapters.applications.tables.show import label_of, load, with_columns
 from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import table_output
-from rerank_adapters.runtime.progress import Closing, counted
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry, suggestion
 

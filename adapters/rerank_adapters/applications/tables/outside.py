@@ -11,10 +11,11 @@ import numpy as np
 
 from rerank_adapters.chain.extraction import of_lists
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.runtime.progress import Closing, StatusLine, counted
+from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
 from rerank_plugins.kit.files.text import open_atomic

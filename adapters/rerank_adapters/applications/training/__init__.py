@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origi
 import click
 
 from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.runtime.progress import Closing, size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry

@@ -6,6 +6,12 @@ of processes and the chunks, whether or not the extraction was interrupted, and 
 Lists that arrive one by one, as from a decoder, are read by a thread. While lists come slowly each of them is a group
 of its own; while they come faster than they are processed, as many as are there make a group, up to a size, so that a
 fast stream is processed in batches. What is read ahead is bounded.
+
+Chunks are extracted in this process or, where that is quicker, in worker processes, or on a cluster. Workers are
+processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Where they cannot be forks of
+this process, each costs an interpreter and the loading of the models, so they start only when the expected gain is
+larger. The first chunks, which are small, show how long a chunk and the loading take. Values that are known from an
+earlier run are not extracted.
 """
 
 from __future__ import annotations
