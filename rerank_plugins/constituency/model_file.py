@@ -6,7 +6,6 @@ reading, the rewritings of each symbol are normalised again.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 EMBEDDED = embedded("grammar.pcfg")
 KIND = "grammar"
-LEVEL = 19  # zstd compression level
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
@@ -74,12 +72,7 @@ def write_packed(
     Raises OSError.
     """
     trained_on = TrainedOn(settings.get("language", ""), labels=kind_of_labels(labels))
-    plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
-    try:
-        model_file.write_model(plain, kind, settings, arrays, trained_on)
-        return model_file.compress_model(plain, path, LEVEL)
-    finally:
-        plain.unlink(missing_ok=True)
+    return model_file.write_model(path, kind, settings, arrays, trained_on, compressed=True)
 
 
 def read_grammar(path: Path) -> Grammar:

@@ -20,7 +20,7 @@ from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import find_context, look_up
 from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.kit.files.model_file import Arrays, word_array, words_from, write_compressed
+from rerank_plugins.kit.files.model_file import Arrays, word_array, words_from, write_model
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.model import KIND, NgramModel, counts_from
@@ -74,7 +74,7 @@ def write_compact(ngrams: NgramModel, path: Path, bits: int, trained_on: Trained
             owner = np.repeat(np.arange(here.start, here.stop), np.diff(contexts["events"])[here])
             _store(arrays, f"words {level}", _differences(events["symbol"][those], owner))
         _store_values(arrays, f"values {level}", events["log10"][those], bits)
-    return write_compressed(path, KIND, ngrams.settings, arrays, trained_on)
+    return write_model(path, KIND, ngrams.settings, arrays, trained_on, compressed=True)
 
 
 def from_compact(settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:

@@ -71,11 +71,12 @@ class NgramModel:
 
         Raises ModelError.
         """
-        return cls._mapped(path) if is_model_file(path) or model_kind(path) else cls._from_arpa(path)
+        if is_model_file(path):
+            return cls._mapped(path, KIND)
+        return cls._mapped(path, KIND, FORMER_COMPACT) if model_kind(path) else cls._from_arpa(path)
 
     @classmethod
-    def _mapped(cls, path: Path) -> NgramModel:
-        kinds = (KIND,) if is_model_file(path) else (KIND, FORMER_COMPACT)
+    def _mapped(cls, path: Path, *kinds: str) -> NgramModel:
         settings, arrays = read_model(path, *kinds)
         if "values 0" in arrays:
             from rerank_plugins.ngram.compact_file import from_compact

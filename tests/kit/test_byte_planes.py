@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.intact_files import add_checksums, checked
-from rerank_plugins.kit.files.model_file import compress_model, from_planes, read_model, to_planes, write_model
+from rerank_plugins.kit.files.model_file import from_planes, read_model, to_planes, write_model
 
 RECORD = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<u2")])
 NESTED = np.dtype([("pair", "<i4", (2,)), ("weight", "<f8")])
@@ -41,7 +41,7 @@ def test_a_compressed_file_holds_the_same_model_in_fewer_bytes(tmp_path):
     stored = {"records": records, "table": rng.integers(0, 9, (20, 30)), "empty": np.zeros(0, np.float32)}
     plain, small = tmp_path / "plain", tmp_path / "small"
     write_model(plain, "kind", {"order": 3}, stored)
-    assert compress_model(plain, small, 19) < plain.stat().st_size / 4
+    assert write_model(small, "kind", {"order": 3}, stored, compressed=True) < plain.stat().st_size / 4
     settings, loaded = read_model(small, "kind")
     assert settings == {"order": 3}
     for name, array in stored.items():
@@ -54,9 +54,8 @@ def test_other_columns_than_those_of_the_type_are_damage(tmp_path):
     planes, differences = to_planes(np.zeros(4, RECORD))
     with pytest.raises(ValueError, match="zip"):
         from_planes(planes, RECORD, differences[:2])
-    plain, small = tmp_path / "plain", tmp_path / "small"
-    write_model(plain, "kind", {}, {"records": np.zeros(4, RECORD)})
-    compress_model(plain, small, 1)
+    small = tmp_path / "small"
+    write_model(small, "kind", {}, {"records": np.zeros(4, RECORD)}, compressed=True)
     content = checked(np.fromfile(small, np.uint8))
     whole = zstandard.ZstdDecompressor().decompress(content.data)
     small.write_bytes(zstandard.ZstdCompressor().compress(whole.replace(b"[false, ", b"[       ")))

@@ -29,14 +29,7 @@ from numpy.typing import NDArray
 from rerank_plugins import __version__
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.model_file import (
-    Arrays,
-    read_model,
-    word_array,
-    words_from,
-    write_compressed,
-    write_model,
-)
+from rerank_plugins.kit.files.model_file import Arrays, read_model, word_array, words_from, write_model
 
 T = TypeVar("T")
 KINDS = {"i": "integers", "f": "floats"}
@@ -232,9 +225,8 @@ class ModelFile(Generic[T]):
 
     def write(self, model: T, path: Path, trained_on: TrainedOn | None = None, *, compact: bool = False) -> int:
         """Write the model atomically, rounded and compressed if `compact`; return the size in bytes. Raises OSError."""
-        if compact and self.rounded:
-            return write_compressed(path, self.kind, *self.contents(self.rounded(model)), trained_on)
-        return write_model(path, self.kind, *self.contents(model), trained_on)
+        written = self.rounded(model) if compact and self.rounded else model
+        return write_model(path, self.kind, *self.contents(written), trained_on, compressed=compact)
 
     def read(self, path: Path) -> T:
         """Map a model into memory.

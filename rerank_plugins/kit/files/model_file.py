@@ -135,56 +135,39 @@ def write_model(
     settings: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
     trained_on: TrainedOn | None = None,
+    *,
+    compressed: bool = False,
 ) -> int:
     """Write a model file, which replaces `path` only once it is complete; return its size in bytes.
 
-    `kind` names the type of model, and JSON must be able to hold `settings` and `trained_on`. Raises OSError.
+    `kind` names the type of model, and JSON must be able to hold `settings` and `trained_on`. A `compressed` file has
+    its arrays in byte planes, and is compressed by zstd. Raises OSError.
     """
-    entries, place = [], 0
+    entries: list[dict[str, Any]] = []
+    contents: list[NDArray[Any]] = []
+    place = 0
     for name, array in arrays.items():
-        entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
+        entry: dict[str, Any] = {"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place}
+        content = array
+        if compressed:
+            content, entry["differences"] = to_planes(np.ascontiguousarray(array))
+        entries.append(entry)
+        contents.append(content)
         place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     header = {"kind": kind, "settings": settings, "arrays": entries}
-    beginning = _beginning(VERSION, header | ({"trained_on": trained_on.recorded()} if trained_on else {}))
+    header |= {"trained_on": trained_on.recorded()} if trained_on else {}
+    beginning = _beginning(PLANES if compressed else VERSION, header)
+    if compressed:
+        padded = (part.tobytes() + bytes(-part.nbytes % ALIGNMENT) for part in contents)
+        return _write_compressed(path, b"".join((beginning, *padded)), SMALL)
 
     def write(stream: BinaryIO) -> None:
         stream.write(beginning)
-        for array in arrays.values():
-            np.ascontiguousarray(array).tofile(stream)
-            stream.write(bytes(-array.nbytes % ALIGNMENT))
+        for content in contents:
+            np.ascontiguousarray(content).tofile(stream)
+            stream.write(bytes(-content.nbytes % ALIGNMENT))
 
     return _write_checked(path, write)
-
-
-def compress_model(plain: Path, path: Path, level: int) -> int:
-    """Write the model file `plain`, compressed by zstd, to `path`; return its size in bytes.
-
-    The file replaces `path` only once it is complete. Raises ModelError if `plain` is damaged, and OSError.
-    """
-    content, has_checksums = _content(plain)
-    _, header, base = _header(plain, content, has_checksums)
-    body = np.array(content[base:])
-    for entry in header["arrays"]:
-        array = _array(content, base + entry["place"], entry["type"], entry["shape"])
-        planes, entry["differences"] = to_planes(array)
-        body[entry["place"] : entry["place"] + len(planes)] = planes
-    return _write_compressed(path, _beginning(PLANES, header) + body.tobytes(), level)
-
-
-def write_compressed(
-    path: Path,
-    kind: str,
-    settings: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    trained_on: TrainedOn | None = None,
-) -> int:
-    """Write a model file as `write_model` does, compressed by zstd; return its size in bytes. Raises OSError."""
-    plain = path.with_name(f".{path.name}.plain")
-    try:
-        write_model(plain, kind, settings, arrays, trained_on)
-        return compress_model(plain, path, SMALL)
-    finally:
-        plain.unlink(missing_ok=True)
 
 
 def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
