@@ -166,16 +166,9 @@ def fill_outside(
 
 @njit(cache=True, nogil=True)
 def merge_losses(
-    label: Any,
-    states: Any,
-    weights: Any,
-    at: Any,
-    inside: Any,
-    outside: Any,
-    firsts: Any,
-    proportions: Any,
+    label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, proportions: Any,
     losses: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
 
     `proportions` (states of all labels) are those of each state in the expected count of its pair; `firsts` says where

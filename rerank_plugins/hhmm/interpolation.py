@@ -41,7 +41,7 @@ class Counted(NamedTuple):
     """Rows of contexts with counts, including the wider contexts in which the active symbol is left open.
 
     `contexts` (M) keys of reduction contexts, ascending (`context_key`)
-    `backoff`    (M, 2) the weight of P0, by kind of reduction
+    `backoff`  (M, 2) the weight of P0, by kind of reduction
     `starts`   (2 M + 1) the events of context m and kind k are the entries starts[2 m + k] to starts[2 m + k + 1] of
                `rule` and `extra`
     `rule`     the rules of the events, numbered in the order of Rules

@@ -152,7 +152,7 @@ class Beam:
 
     `stores`   (n, D + 1) int32: elements a << 16 | b from the bottom up, -1 if none, then the completed node
     `values`   (n) probability of each store given the words; they sum to one
-    `viterbi`   (n) Viterbi probability, that of its best derivation, divided by exp(`scale`) P(words)
+    `viterbi`  (n) Viterbi probability, that of its best derivation, divided by exp(`scale`) P(words)
     `entropy`  (n) entropy in nats of the derivations of each store; zeros unless requested
     `back`     (n, 5) int32 back-pointer of the best derivation: row of the store before, rule, kind of reduction,
                preterminal, kind of expansion
