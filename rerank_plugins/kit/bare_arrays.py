@@ -60,13 +60,18 @@ def _axes(index: Any) -> list[Any]:
     return list(index) if isinstance(index, types.BaseTuple) else [index]
 
 
+def _element(dtype: Any) -> Any:
+    """Return the type of an element as a kernel reads it: signed integers are those of indices, not extended later."""
+    return types.intp if isinstance(dtype, types.Integer) and dtype.signed else dtype
+
+
 class _ItemTypes(templates.AbstractTemplate):  # type: ignore[misc]
     def generic(self, arguments: Any, _: Any) -> Any:
         array, index = arguments
         if not isinstance(array, BareArray):
             return None
         rest = array.ndim - len(_axes(index))
-        return templates.signature(BareArray(array.dtype, rest) if rest else array.dtype, array, index)
+        return templates.signature(BareArray(array.dtype, rest) if rest else _element(array.dtype), array, index)
 
 
 class _AssignmentTypes(templates.AbstractTemplate):  # type: ignore[misc]
@@ -107,7 +112,8 @@ def _item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     address, shape = _address(context, builder, signature, arguments)
     if shape:
         return bare_array(context, builder, signature.return_type, address, shape)
-    return context.unpack_value(builder, signature.return_type, address)
+    dtype = signature.args[0].dtype
+    return context.cast(builder, context.unpack_value(builder, dtype, address), dtype, signature.return_type)
 
 
 def _assignment(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

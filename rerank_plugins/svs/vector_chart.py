@@ -45,7 +45,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
     symbol_of, bits, runs, blocks, where = heap.symbol, heap.bits, heap.runs, sets.blocks, work.where
     block_pairs, pair_right, exact = rules.block_pairs, rules.pair_right, len(kept.allowed) == 0
     right_begin, right_end = heap.begin[right], heap.end[right]
-    met_pair, met_left, met_right, met = work.pair, work.left, work.right, np.uint64(0)
+    met_pair, met_left, met_right, met = work.pair, work.left, work.right, 0
     part_left, part_block = work.parts, work.blocks
     for y in range(right_begin, right_end):
         where[symbol_of[y]] = y
@@ -61,18 +61,18 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
             if not fits:
                 continue
             # Both lists are filled without a branch, which no processor could foresee.
-            offset, count = np.uint64(sets.block_starts[couple]), np.uint64(0)
-            for x in range(np.uint64(runs[one, 0]), np.uint64(runs[one, 1])):
-                block = blocks[offset + np.uint64(bits[x])]
+            offset, count = sets.block_starts[couple], 0
+            for x in range(runs[one, 0], runs[one, 1]):
+                block = blocks[offset + bits[x]]
                 part_block[count], part_left[count] = block, x
-                count += np.uint64(block >= 0)
+                count += block >= 0
             for number in range(count):
-                block, x = np.uint64(part_block[number]), part_left[number]
-                for pair in range(np.uint64(block_pairs[block]), np.uint64(block_pairs[block + np.uint64(1)])):
-                    y = where[np.uint64(pair_right[pair])]
+                block, x = part_block[number], part_left[number]
+                for pair in range(block_pairs[block], block_pairs[block + 1]):
+                    y = where[pair_right[pair]]
                     met_pair[met], met_left[met], met_right[met] = pair, x, y
-                    met += np.uint64((y >= right_begin) & (y < right_end))  # y may be an item of another cell
-    return int(met)
+                    met += (y >= right_begin) & (y < right_end)  # y may be an item of another cell
+    return met
 
 
 @part
@@ -211,11 +211,11 @@ def fill_cells(
                     continue
                 factor = power_factor(powers, power, left, right)
                 for met in range(meet(rules, sets, kept, heap, work, cell, left, right)):
-                    pair, x, y = np.uint64(met_pair[met]), np.uint64(met_left[met]), np.uint64(met_right[met])
+                    pair, x, y = met_pair[met], met_left[met], met_right[met]
                     # No product with a vector of weights is above this bound times the greatest weight.
                     bound, new = factor * greatest[x] * total[y], True
-                    for rule in range(np.uint64(rule_starts[pair]), np.uint64(rule_starts[pair + np.uint64(1)])):
-                        parent = np.uint64(parents[rule])
+                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
+                        parent = parents[rule]
                         if (sums is None and bound * most[rule] >= worth[parent]) or (
                             sums is not None and worth[parent] < BARRED
                         ):
