@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.runtime.termination import Terminated, ended_by_signals
+from rerank_adapters.cli import Terminated, ended_by_signals
 from tests.command_line import Ran, one_line, start
 from tests.runtime.test_interrupt import parts
 

@@ -32,7 +32,7 @@ COMMANDS = {  # by heading, name -> module, and the first line of the command's 
     APPLICATIONS: {
         "ablate": ("analysis.ablate", "Measure what each family of features contributes."),
         "explain": ("analysis.explain", "Explain why a hypothesis of a segment beats another."),
-        "complete": ("completion.complete", "Answer QUESTIONS: choose the word for the blank."),
+        "complete": ("completion", "Answer QUESTIONS: choose the word for the blank."),
         "consensus": ("speech.consensus", "Find the words of highest posterior in n-best lists."),
         "rover": ("speech.rover", "Combine the outputs of several systems by voting."),
         "sweep": ("speech.sweep", "Sweep weights over a grid: LM weight, word penalty."),
