@@ -24,11 +24,10 @@ from typing import Any, NoReturn
 
 import click
 
-from rerank_adapters.applications import plugin as applications
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.commands import plugin as commands
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
+from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
 from rerank_plugins import RerankError, __version__
@@ -36,7 +35,6 @@ from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.text import drop_unread
 
-HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
 
 
@@ -74,8 +72,7 @@ class PluginGroup(GroupWithHeadings):
         ctx.obj = None
         self.forget_commands()  # those of another call's plugins
         if not files and not installed_plugins():
-            for package in (commands, applications):
-                package.register_commands(self)
+            register_commands(self)
             return
         ctx.obj = load_plugins(BUILTIN, files)
         ctx.obj.add_commands(self)
@@ -121,7 +118,7 @@ class PluginGroup(GroupWithHeadings):
 
 @click.group(
     cls=PluginGroup,
-    headings=HEADINGS,
+    headings=tuple(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.option(
