@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import ValueCache, extract_features, stream_features
+from rerank_adapters.chain.extraction.known_values import value_identity
 from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.extraction.value_identity import package_hash, value_identity
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
+from rerank_plugins.core.identity import package_hash
 from rerank_plugins.core.interfaces import SentenceFeature
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel

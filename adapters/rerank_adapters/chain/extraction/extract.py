@@ -189,7 +189,7 @@ def extract_features(
     """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
     `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values are
-    taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
+    taken from `cache` and kept there; those that must not outlive the job (known_values.py) are kept in `work`,
     so that an interrupted extraction can be continued: clear it when the table has been saved.
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """

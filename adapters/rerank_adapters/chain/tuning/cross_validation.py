@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tuners.mbr import expected_scores
