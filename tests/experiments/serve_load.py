@@ -29,7 +29,7 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.extraction.plan import feature_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.cli import ended_by_signals

@@ -24,7 +24,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
 from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature, __version__
-from rerank_plugins.core.identity import code_of, describe
+from rerank_plugins.core.identity import code_of
 
 SIZE = 16  # bytes of a key
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
@@ -55,14 +55,7 @@ class ValueIdentity(NamedTuple):
 
 def value_identity(plan: Plan, label: str) -> ValueIdentity:
     """The identity of the values of one feature of a plan. Raises what `describe` raises."""
-    extractor = plan.extractors[label]
-    text, source = plan.pipelines(label)
-    description = {
-        "extractor": describe(extractor, file_names=False),
-        "components": list(extractor.components),
-        "text": text.describe(),
-        "source": source.describe(),
-    }
+    extractor, description = plan.extractors[label], plan.description(label, file_names=False)
     sure, code = code_of(description, TEXT) if extractor.cached is not False else (False, {})
     lasting = sure and "options" in description["extractor"] if extractor.cached is None else extractor.cached
     identity = {"values": description, "version": __version__, **code}
