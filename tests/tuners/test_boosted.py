@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.contributions import from_json
-from rerank_adapters.chain.tuning import prepare, tune
-from rerank_adapters.chain.tuning.cross_validation import held_out_score
+from rerank_adapters.chain.tuning import held_out_score, prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted, _drawn

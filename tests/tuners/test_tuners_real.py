@@ -5,8 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import prepare, start_vector, tune
-from rerank_adapters.chain.tuning.cross_validation import held_out_score
+from rerank_adapters.chain.tuning import held_out_score, prepare, start_vector, tune
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from rerank_adapters.tuners.within_lists import FeatureRows
+from rerank_adapters.tuners.mbr import expected_scores
+from rerank_adapters.tuners.within_lists import FeatureRows, one_best
 from rerank_plugins import (
     ConfigError,
     FeatureTable,
@@ -214,6 +216,25 @@ def tune(
     if changed.any():
         raise PluginError(f"{who}: that of {names[int(np.argmax(changed))]} is fixed, but was changed")
     return result
+
+
+def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
+    """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
+    scores, offsets = result.scores(data.table), data.table.offsets
+    if result.decision == "map":
+        return one_best(scores, offsets)
+    if not data.hypotheses:
+        raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
+    rows = []
+    for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
+        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
+        rows.append(int(begin + np.argmax(utility)))
+    return np.array(rows, np.int64)
+
+
+def held_out_score(data: TuningData, result: TuningResult) -> float:
+    """The corpus score of the hypotheses that the result chooses in this data."""
+    return float(data.metric.score(data.statistics[chosen_rows(data, result)].sum(axis=0)))
 
 
 def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result: TuningResult) -> dict[str, Any]:
