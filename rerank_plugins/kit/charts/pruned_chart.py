@@ -23,7 +23,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
-from rerank_plugins.kit.charts.spans import cell_number
+from rerank_plugins.kit.charts.spans import cell_number, spans
 from rerank_plugins.kit.kernels import filling_kernel
 
 ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
@@ -107,18 +107,11 @@ def cell_buffers(blocks: Blocks) -> CellBuffers:
     return bundled(CellBuffers(where, place, touched, alive, sums, products))
 
 
-@filling_kernel
-def meetings_at_most(starts: Any, n: int) -> int:
-    """Return the number of pairs of items side by side in a cell that has items."""
-    most = 0
-    for width in range(2, n + 1):
-        for i in range(n - width + 1):
-            cell = cell_number(i, i + width, n)
-            if starts[cell] < starts[cell + 1]:
-                for k in range(i + 1, i + width):
-                    left, right = cell_number(i, k, n), cell_number(k, i + width, n)
-                    most += (starts[left + 1] - starts[left]) * (starts[right + 1] - starts[right])
-    return most
+def meetings_at_most(starts: IntArray, n: int) -> int:
+    """Return Σ_k (items of i, k) (items of k, j), the pairs of items side by side, over the cells that have items."""
+    items = np.zeros((n + 1, n + 1))
+    items[spans(n)] = np.diff(starts)
+    return int((items @ items)[items > 0].sum())
 
 
 @filling_kernel
