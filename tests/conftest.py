@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.kit.files.embedded import keep_shared
+from rerank_plugins.kit.files.languages import keep_shared
 from tests.command_line import BLEU, done
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example

@@ -11,9 +11,10 @@ import numpy as np
 from rerank_adapters.applications.acceptability.classifiers import read_classifier
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.suite_file import read_suite
-from rerank_adapters.applications.completion.complete import read_answers, read_questions
+from rerank_adapters.applications.completion import read_answers, read_questions
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing import project_trees
+from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
 from rerank_adapters.applications.similarity import model as similarity
@@ -52,7 +53,6 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
-from rerank_plugins.kit.trees.surface_tokens import surface_sentences
 from rerank_plugins.kit.vocabulary import unigrams
 from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
@@ -67,19 +67,19 @@ from rerank_plugins.referential.grammar import read_grammar
 from rerank_plugins.referential.world_file import read_world
 from rerank_plugins.similarity import esa_model as esa_file
 from rerank_plugins.similarity import esa_training as esa
+from rerank_plugins.similarity import random_indexing as vectors_file
+from rerank_plugins.similarity import random_indexing_training as vectors
 from rerank_plugins.similarity.esa_training import Document
-from rerank_plugins.similarity.random_indexing import model as vectors_file
-from rerank_plugins.similarity.random_indexing import training as vectors
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.svs import model as svs_file
+from rerank_plugins.translation import joint_model as joint_file
+from rerank_plugins.translation import joint_model_training as joint
 from rerank_plugins.translation import translation_memory as memory
 from rerank_plugins.translation import word_lexicon as lexicon
 from rerank_plugins.translation.alignment import model as alignment_file
 from rerank_plugins.translation.alignment import training as alignment
 from rerank_plugins.translation.alignment.links import read_gold
-from rerank_plugins.translation.joint_model import model as joint_file
-from rerank_plugins.translation.joint_model import training as joint
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet

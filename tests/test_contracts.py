@@ -12,9 +12,9 @@ from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS
 from rerank_plugins.dependency.parsers import EMBEDDED
-from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
-from rerank_plugins.similarity.random_indexing.training import train as train_vectors
+from rerank_plugins.similarity import random_indexing_training as vector_training
+from rerank_plugins.similarity.random_indexing import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing_training import train as train_vectors
 from rerank_plugins.svs.model import write_model as write_svs
 from rerank_plugins.testing import (
     SENTENCES,
@@ -29,9 +29,9 @@ from rerank_plugins.testing import (
 from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
 from rerank_plugins.translation.alignment.training import train as train_alignment
-from rerank_plugins.translation.joint_model.model import write_model as write_joint
-from rerank_plugins.translation.joint_model.training import Settings as JointSettings
-from rerank_plugins.translation.joint_model.training import train as train_joint
+from rerank_plugins.translation.joint_model import write_model as write_joint
+from rerank_plugins.translation.joint_model_training import Settings as JointSettings
+from rerank_plugins.translation.joint_model_training import train as train_joint
 from rerank_plugins.translation.translation_memory import Settings as MemorySettings
 from rerank_plugins.translation.translation_memory import train as train_memory
 from rerank_plugins.translation.translation_memory import write_model as write_memory

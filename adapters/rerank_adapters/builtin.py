@@ -1,4 +1,3 @@
-"""The packages of built-in plugins besides those of `rerank_plugins`; they register through the same hooks."""
+"""The packages with plugins of our own besides those of `rerank_plugins`; they register through the same hooks."""
 
-PACKAGES = ("formats", "metrics", "tuners", "commands", "applications")
-BUILTIN = tuple(f"rerank_adapters.{package}" for package in PACKAGES)
+BUILTIN = ("rerank_adapters.formats", "rerank_adapters.metrics", "rerank_adapters.tuners", "rerank_adapters")

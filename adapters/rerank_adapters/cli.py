@@ -1,8 +1,9 @@
-"""The `rerank` command: the options of the whole program, and how errors end it.
+"""The `rerank` command: the options of the whole program, and how errors and signals end it.
 
 Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a fault of the program, 2 for
 wrong input or usage (one line names the error) and for a check that found errors, 130 after an interrupt (Ctrl-C),
-143 after SIGTERM, and 129 after SIGHUP (the terminal was closed).
+143 after SIGTERM, which batch systems, service managers, `timeout` and `kill` send, and 129 after SIGHUP (the terminal
+was closed). These two signals are handled as Ctrl-C is, so that no unfinished files remain.
 """
 
 from __future__ import annotations
@@ -11,28 +12,30 @@ import errno
 import logging
 import os
 import re
+import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
-from rerank_adapters.applications import plugin as applications
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.commands import plugin as commands
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
+from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
-from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.text import drop_unread
 
-HEADINGS = ("The chain", "Language models", "Applications", "Tools")
+REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
 
 
 class LinesOnStderr(logging.Handler):
@@ -69,8 +72,7 @@ class PluginGroup(GroupWithHeadings):
         ctx.obj = None
         self.forget_commands()  # those of another call's plugins
         if not files and not installed_plugins():
-            for package in (commands, applications):
-                package.register_commands(self)
+            register_commands(self)
             return
         ctx.obj = load_plugins(BUILTIN, files)
         ctx.obj.add_commands(self)
@@ -116,7 +118,7 @@ class PluginGroup(GroupWithHeadings):
 
 @click.group(
     cls=PluginGroup,
-    headings=HEADINGS,
+    headings=tuple(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.option(
@@ -138,6 +140,42 @@ def cli(plugin: tuple[str, ...], debug: bool) -> None:
 
     Files may be compressed (gz, xz, bz2, zst); `-` is stdin or stdout.
     """  # noqa: D301
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP was received. `code` is the exit code for it: 128 + the number of the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.code = 128 + number
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """In the block, SIGTERM and SIGHUP raise Terminated in the main thread, as SIGINT raises KeyboardInterrupt.
+
+    Signals that are ignored (`nohup`) or that the calling program handles are left alone, and in another thread than
+    the main one the block changes nothing. A signal that is repeated within a second counts once. When a signal ends
+    the block, the program is about to end, and both signals are ignored from then on.
+    """
+    last: float | None = None
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 -- the arguments of a signal handler
+        nonlocal last
+        before, last = last, time.monotonic()
+        if before is None or last - before >= REPEATED:
+            raise Terminated(number)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if in_main_thread and hasattr(signal, name)]
+    handled = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL if last is None else signal.SIG_IGN)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -18,7 +18,7 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Lexicon
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
 

@@ -28,6 +28,7 @@ _SPELLINGS |= {
     for name, character in BRACKETS.items()
     for word in (character, name, name.lower())
 }
+MARKS = sorted({form for forms in _SPELLINGS.values() for form in forms})  # all spellings of all marks
 _NAME = re.compile(r"(?<!\S)-(?:[LR][RSC]B|[lr][rsc]b)-(?!\S)")
 
 

@@ -3,6 +3,11 @@
 Two objects with equal descriptions compute the same results. Hence the finished parts of an interrupted extraction, the
 columns of a feature table and cached parses are reused exactly when the description of the object that computed them is
 unchanged. The description does not cover modules that a plugin imports.
+
+What outlives a job also depends on the code that the classes use (`code_of`): hashes of the whole package of each class
+in the description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files), and the
+versions of the libraries that compute. This is not enough to be sure where a class is defined in a plugin file, which
+may import anything, or in a script, and where an option is a file that cannot be read.
 """
 
 from __future__ import annotations
@@ -12,7 +17,9 @@ import hashlib
 import inspect
 import json
 import pickle
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,6 +28,10 @@ import numpy as np
 
 from rerank_plugins.core.errors import PluginError
 from rerank_plugins.core.paths import content_hash
+
+FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
+LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
+WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
 
 
 def describe(value: Any, *, file_names: bool = True) -> Any:
@@ -108,8 +119,76 @@ def _pickle_hash(value: Any) -> str:
         raise PluginError(message) from error
 
 
+@cache
 def _version(distribution: str) -> str | None:
     try:
         return version(distribution)
     except PackageNotFoundError:
         return None
+
+
+def code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
+    """What the objects of a description depend on besides it: the code of their packages, and libraries.
+
+    Hashes of the `packages` named are added. The first value is whether this is all that they depend on.
+    """
+    classes = set(_named(description, "class"))
+    names = {_package(name.rpartition(".")[0]) for name in classes}
+    hashes = {package: package_hash(package) for package in sorted({*names, *packages})}
+    sure = all(hashes.values()) and "no file" not in _texts(description) and not any("<locals>" in c for c in classes)
+    libraries = {name: _version(name) for name in LIBRARIES}
+    return sure, {"packages": hashes, "libraries": libraries}
+
+
+def _named(description: Any, key: str) -> Iterator[str]:
+    """The texts under a key of a description, at any depth."""
+    if isinstance(description, dict):
+        if isinstance(description.get(key), str):
+            yield description[key]
+        description = list(description.values())
+    if isinstance(description, list):
+        for value in description:
+            yield from _named(value, key)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts among the values of a description, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _package(module: str) -> str:
+    return module if module.startswith(FILE_MODULE) or module == "__main__" else module.partition(".")[0]
+
+
+@cache
+def package_hash(name: str) -> str | None:
+    """The hash of all files of a package (of a module: of its file); None for a plugin file, a script, or no files.
+
+    Code is hashed whole, and of a large data file its size and its end, where model files have their checksums.
+    """
+    module = sys.modules.get(name)
+    if module is None or not getattr(module, "__file__", None) or name.startswith(FILE_MODULE) or name == "__main__":
+        return None
+    origin = Path(str(module.__file__))
+    files = sorted(_files(origin.parent)) if hasattr(module, "__path__") else [origin]
+    digest = hashlib.sha256()
+    try:
+        for file in files:
+            with open(file, "rb") as stream:
+                size = stream.seek(0, 2)
+                stream.seek(0 if file.suffix == ".py" else max(0, size - WHOLE))
+                digest.update(f"{file.relative_to(origin.parent)} {size}\0".encode())
+                digest.update(stream.read())
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.suffix not in (".pyc", ".nbi", ".nbc", ".tmp") and "__pycache__" not in path.parts and path.is_file():
+            yield path

@@ -23,10 +23,10 @@ import pluggy
 
 from rerank_plugins.core import hookspecs
 from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.identity import FILE_MODULE
 from rerank_plugins.core.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
 GROUP = "rerank_plugins"
-FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
 
 
 def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, installed: bool = True) -> Registry:

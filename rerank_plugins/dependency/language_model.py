@@ -21,7 +21,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, Parser, PickledFields, Sentence, SentenceModel, option
 from rerank_plugins.core.interfaces import minus_unknown
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.dependency.model import DependencyModel

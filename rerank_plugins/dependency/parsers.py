@@ -20,7 +20,7 @@ from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.trained_on import TrainedOn, language_code
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.packed_parses import over_tokens
 from rerank_plugins.kit.trees.dependency_constituents import as_constituents
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored

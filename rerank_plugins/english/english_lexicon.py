@@ -32,7 +32,7 @@ from rerank_plugins.english.word_lists import (
     MASCULINE_NOUNS,
     PERSONAL,
 )
-from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.languages import embedded
 
 EMBEDDED = embedded("grammar-lexicon.tsv.xz")
 SMOOTHING = 2.0  # occurrences of an average verb that are added to the frames of each verb

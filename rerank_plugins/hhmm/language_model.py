@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from rerank_plugins import FloatArray, LanguageModel, PickledFields, Sentence, option
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:

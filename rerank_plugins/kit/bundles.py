@@ -18,13 +18,12 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import extending as numba_extending
 from numba import from_dtype, types
 from numba.core.typing import templates as numba_templates
-from numba.np import arrayobj as numba_arrays
+
+from rerank_plugins.kit.bare_arrays import WORD, BareArray, bare_array
 
 Fields = TypeVar("Fields", bound=tuple[Any, ...])
 extending: Any = numba_extending  # these have no types
 templates: Any = numba_templates
-arrays: Any = numba_arrays
-WORD = ir.IntType(64)
 
 
 def bundled(fields: Fields) -> Fields:
@@ -86,7 +85,7 @@ class BundleType(types.Type):
 
     def __init__(self, title: str, fields: tuple[tuple[str, Any], ...]) -> None:
         self.fields = dict(fields)
-        sizes = [1 + kind.ndim if isinstance(kind, types.Array) else 1 for kind in self.fields.values()]
+        sizes = [1 + kind.ndim if isinstance(kind, BareArray) else 1 for kind in self.fields.values()]
         self.places = dict(zip(self.fields, np.cumsum([0, *sizes]).tolist(), strict=False))
         super().__init__(f"{title}.{zlib.crc32(repr(fields).encode()):08x}")  # it is a part of functions' names
 
@@ -94,7 +93,7 @@ class BundleType(types.Type):
 @cache
 def _bundle_type(kind: Any, layout: tuple[Any, ...]) -> BundleType:
     """The type of bundles of a named tuple, whose arrays have these types of elements and numbers of axes."""
-    arrays = [types.Array(from_dtype(each[0]), each[1], "C") if isinstance(each, tuple) else each for each in layout]
+    arrays = [BareArray(from_dtype(each[0]), each[1]) if isinstance(each, tuple) else each for each in layout]
     return BundleType(kind.__name__, tuple(zip(kind._fields, arrays, strict=True)))
 
 
@@ -128,17 +127,10 @@ def _field(context: Any, builder: Any, kind: BundleType, bundle: Any, name: str)
 
     if isinstance(field, BundleType):
         return builder.inttoptr(word(0), bundle.type)
-    if not isinstance(field, types.Array):
+    if not isinstance(field, BareArray):
         return builder.bitcast(word(0), context.get_value_type(field))
-    size = context.get_abi_sizeof(context.get_data_type(field.dtype))
-    shape = [word(1 + axis) for axis in range(field.ndim)]
-    strides = [ir.Constant(WORD, size)]
-    for length in shape[:0:-1]:
-        strides.insert(0, builder.mul(strides[0], length))
-    array = arrays.make_array(field)(context, builder)
-    data = builder.inttoptr(word(0), array.data.type)
-    arrays.populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
-    return array._getvalue()
+    data = builder.inttoptr(word(0), context.get_data_type(field.dtype).as_pointer())
+    return bare_array(context, builder, field, data, [word(1 + axis) for axis in range(field.ndim)])
 
 
 extending.unbox(BundleType)(_address)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, LanguageModel, LongArray, ModelError, PickledFields, Sentence, option
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import part
-from rerank_plugins.similarity.random_indexing.model import KnownWords
+from rerank_plugins.similarity.random_indexing import KnownWords
 
 Sentence = Sequence[str]
 

@@ -20,9 +20,9 @@ from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.similarity.context_sums import END, count_documents
 from rerank_plugins.similarity.esa_model import EsaModel, index_documents
-from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
-from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
+from rerank_plugins.similarity.random_indexing_training import SPECIAL, in_documents
 
 PIECE = 1 << 22  # tokens indexed at a time
 Entries = tuple[LongArray, IntArray, NDArray[np.float32]]  # words, documents, weights

@@ -28,7 +28,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import Posterior, posteriors, source_of
 from rerank_plugins.similarity import structured_vectors
-from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Space, Weighting
+from rerank_plugins.similarity.random_indexing import RandomIndexModel, Space, Weighting
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.parsing import SvsParser
@@ -135,7 +135,7 @@ class RandomIndexingFeature(SimilarityFeature):
 
     @cached_property
     def _model(self) -> RandomIndexModel:
-        from rerank_plugins.similarity.random_indexing.model import read_model
+        from rerank_plugins.similarity.random_indexing import read_model
 
         return read_model(self.model)
 

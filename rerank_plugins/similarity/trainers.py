@@ -100,8 +100,8 @@ class RandomIndexingTrainer(Trainer):
 
     def train(self, data: TrainingData) -> Trained:
         """A `RandomIndexModel`. Raises ModelError where there are no words."""
-        from rerank_plugins.similarity.random_indexing.model import SPACES, write_model
-        from rerank_plugins.similarity.random_indexing.training import Settings, train
+        from rerank_plugins.similarity.random_indexing import SPACES, write_model
+        from rerank_plugins.similarity.random_indexing_training import Settings, train
 
         settings = Settings(
             self.space or SPACES, self.dimensions, self.nonzero, self.radius, self.documents, self.min_count,

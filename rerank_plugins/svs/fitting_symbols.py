@@ -42,13 +42,11 @@ class SymbolSets(NamedTuple):
 def symbol_sets(rules: VectorRules) -> SymbolSets:
     """The sets of symbols of a model's rules, bundled."""
     group, members, starts = rules.group, rules.members, rules.member_starts
-    places = np.empty(len(group), np.int32)
-    places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
     integers = (int(np.diff(starts).max()) + BITS - 1) // BITS
 
     def sets(numbers: IntArray | LongArray, symbols: IntArray) -> NDArray[np.uint64]:
         bits = np.zeros((int(numbers.max(initial=0)) + 1, integers), np.uint64)
-        place = places[symbols]
+        place = rules.place[symbols]
         np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
         return bits
 

@@ -139,7 +139,8 @@ def expect_rules(
             # Unary rules.
             number[0] = 0
             hand_down(rules, plain, heap, here, cell, expected)
-            for chain in expected.noted[: number[0]]:
+            for place in range(number[0]):
+                chain = expected.noted[place]
                 above, below = places[cell, group[rules.above[chain]]], places[cell, group[rules.below[chain]]]
                 edge = add_edge(edges, edge, 2 * above + 1, 2 * below, -1, noted(expected, plain.chain[chain]))
             # Tags of a word.
@@ -152,7 +153,8 @@ def expect_rules(
                         for c in range(len(expected.sums)):
                             count += factor * expected.outer[here[symbol], c] * rules.word_p[entry, c]
                         note(expected, group[symbol], symbol, count)
-            for symbol in expected.noted[: number[0]]:
+            for place in range(number[0]):
+                symbol = expected.noted[place]
                 edge = add_edge(edges, edge, 2 * places[cell, group[symbol]], -1, -1, noted(expected, group[symbol]))
             # Binary rules, at every split point, whose parents are in a tree.
             for item in range(heap.begin[cell], heap.end[cell]):
@@ -186,7 +188,8 @@ def expect_rules(
                         mass = factor * sums[c]
                         outer[x, c] += mass * vector[y, c]
                         outer[y, c] += mass * vector[x, c]
-                for rule in expected.noted[: number[0]]:
+                for place in range(number[0]):
+                    rule = expected.noted[place]
                     x, y = places[left, group[rules.left[rule]]], places[right, group[rules.right[rule]]]
                     vertex, count = 2 * places[cell, group[rules.parent[rule]]], noted(expected, plain.rule[rule])
                     edge = add_edge(edges, edge, vertex, 2 * x + 1, 2 * y + 1, count)

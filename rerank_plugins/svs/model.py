@@ -29,7 +29,7 @@ from rerank_plugins.constituency.model_file import write_packed
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep

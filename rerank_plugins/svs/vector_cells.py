@@ -39,6 +39,9 @@ class Heap(NamedTuple):
     runs_end: IntArray  # (cells)
     runs: IntArray  # (categories of all cells, 3) the first item, the one after the last, and the category
     vector: FloatArray  # (items, K) L e: the item's vector, transferred to the concepts of the constituent above
+    # greatest, total: (items) the greatest number of each vector, and the sum
+    greatest: FloatArray
+    total: FloatArray
 
 
 def make_heap(cells: int, items: int, concepts: int, categories: int) -> Heap:
@@ -46,7 +49,9 @@ def make_heap(cells: int, items: int, concepts: int, categories: int) -> Heap:
     begin, end, power, width, runs_end = np.full((5, cells), NEW, np.int32)
     symbol, cell, bits, rule, left, right = np.empty((6, items), np.int32)
     runs, vector = np.empty((cells * categories, 3), np.int32), np.empty((items, concepts))
-    return bundled(Heap(begin, end, power, width, symbol, cell, bits, rule, left, right, runs_end, runs, vector))
+    greatest, total = np.empty((2, items))
+    columns = begin, end, power, width, symbol, cell, bits, rule, left, right, runs_end, runs, vector, greatest, total
+    return bundled(Heap(*columns))
 
 
 def enlarged(heap: Heap, cells: int, items: int, categories: int) -> Heap:
@@ -80,17 +85,26 @@ def power_factor(powers: Any, power: int, left: int, right: int) -> float:
 
 
 @part
-def normalise(vector: Any, begin: int, end: int) -> int:
-    """Scale the vectors of items to a maximum between 1/2 and 1; return the power of two, HIGHEST if all are 0."""
-    largest = 0.0
+def normalise(heap: Any, begin: int, end: int) -> int:
+    """Scale the vectors of items to a maximum between 1/2 and 1; return the power of two, HIGHEST if all are 0.
+
+    Fills in the greatest number and the sum of each.
+    """
+    vector, highest = heap.vector, 0.0
     for item in range(begin, end):
+        greatest = total = 0.0
         for c in range(vector.shape[1]):
-            largest = vector[item, c] if vector[item, c] > largest else largest
-    if largest == 0.0:
+            greatest = vector[item, c] if vector[item, c] > greatest else greatest
+            total += vector[item, c]
+        heap.greatest[item], heap.total[item] = greatest, total
+        highest = greatest if greatest > highest else highest
+    if highest == 0.0:
         return HIGHEST
-    power = -math.frexp(largest)[1]
+    power = -math.frexp(highest)[1]
     factor = math.ldexp(1.0, power)
     for item in range(begin, end):
+        heap.greatest[item] *= factor
+        heap.total[item] *= factor
         for c in range(vector.shape[1]):
             vector[item, c] *= factor
     return power

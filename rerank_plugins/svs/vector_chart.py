@@ -21,7 +21,17 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept, SymbolSets, every_category
 from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
-from rerank_plugins.svs.vector_semirings import CHAIN, EMISSION, FAST, NOTHING, Work, add_up, keep_best, make_work
+from rerank_plugins.svs.vector_semirings import (
+    BARRED,
+    CHAIN,
+    EMISSION,
+    FAST,
+    NOTHING,
+    Work,
+    add_up,
+    keep_best,
+    make_work,
+)
 
 ITEMS, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors above which the heap is emptied
 
@@ -36,6 +46,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
     block_pairs, pair_right, exact = rules.block_pairs, rules.pair_right, len(kept.allowed) == 0
     right_begin, right_end = heap.begin[right], heap.end[right]
     met_pair, met_left, met_right, met = work.pair, work.left, work.right, 0
+    part_left, part_block = work.parts, work.blocks
     for y in range(right_begin, right_end):
         where[symbol_of[y]] = y
     for one in range(kept.starts[left], heap.runs_end[left]):
@@ -49,72 +60,78 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
                 triple += 1
             if not fits:
                 continue
-            offset = sets.block_starts[couple]
+            # Both lists are filled without a branch, which no processor could foresee.
+            offset, count = sets.block_starts[couple], 0
             for x in range(runs[one, 0], runs[one, 1]):
                 block = blocks[offset + bits[x]]
-                if block < 0:
-                    continue
+                part_block[count], part_left[count] = block, x
+                count += block >= 0
+            for number in range(count):
+                block, x = part_block[number], part_left[number]
                 for pair in range(block_pairs[block], block_pairs[block + 1]):
                     y = where[pair_right[pair]]
-                    # Without a branch, which no processor could foresee; y may be an item of another cell.
                     met_pair[met], met_left[met], met_right[met] = pair, x, y
-                    met += (y >= right_begin) & (y < right_end)
+                    met += (y >= right_begin) & (y < right_end)  # y may be an item of another cell
     return met
 
 
 @part
-def open_cell(rules: Any, kept: Kept, work: Work, cell: int) -> None:
-    """Let the symbols that may be in a tree be derived."""
-    members, member_starts = rules.members, rules.member_starts
+def open_cell(rules: Any, kept: Kept, work: Work, cell: int) -> int:
+    """Let the symbols that may be in a tree be derived; return how many there are in `work.opened`."""
+    members, member_starts, opened, worth = rules.members, rules.member_starts, work.opened, work.worth
+    exact, count = len(kept.allowed) == 0, 0
     for place in range(kept.starts[cell], kept.starts[cell + 1]):
         first = member_starts[kept.groups[place]]
         for bit in range(member_starts[kept.groups[place] + 1] - first):
-            if (kept.allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-                work.may[members[first + bit]] = 1
+            opened[count] = members[first + bit]
+            if exact:
+                count += 1
+            else:
+                count += int((kept.allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1))
+    for number in range(count):
+        worth[opened[number]] = NOTHING
+    return count
 
 
 @part
-def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, rest: int) -> int:
-    """Make items of the symbols that derive the span of a cell; return their end. Set `may` of all to `rest`."""
-    members, member_starts, chained = rules.members, rules.member_starts, rules.chained
-    chain_starts, chains, above, runs = rules.chain_starts, rules.chains, rules.above, heap.runs
-    may, derived = work.may, work.derived
-    for place in range(kept.starts[cell], kept.starts[cell + 1]):
-        for member in range(member_starts[kept.groups[place]], member_starts[kept.groups[place] + 1]):
-            symbol = members[member]
-            if derived[symbol].worth >= 0.0 and not chained[symbol]:
-                for chain in range(chain_starts[symbol], chain_starts[symbol + 1]):
-                    parent = above[chains[chain]]
-                    if may[parent] and derived[parent].worth < CHAIN:
-                        derived[parent].worth = CHAIN
-    item, run = heap.begin[cell], kept.starts[cell]
-    for place in range(kept.starts[cell], kept.starts[cell + 1]):
-        group, begin = kept.groups[place], item
-        for member in range(member_starts[group], member_starts[group + 1]):
-            symbol = members[member]
-            if derived[symbol].worth > NOTHING:
-                work.here[symbol], heap.symbol[item] = item, symbol
-                heap.cell[item], heap.bits[item] = cell, member - member_starts[group]
-                item += 1
-            may[symbol] = rest
-        if item > begin:
-            runs[run, 0], runs[run, 1], runs[run, 2] = begin, item, group
-            run += 1
-    heap.runs_end[cell] = run
+def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, count: int) -> int:
+    """Make items of those of `count` symbols that derive the span of a cell; return their end."""
+    chained, chain_starts, chains, above = rules.chained, rules.chain_starts, rules.chains, rules.above
+    worth, opened, runs = work.worth, work.opened, heap.runs
+    for number in range(count):
+        symbol = opened[number]
+        if worth[symbol] >= 0.0 and not chained[symbol]:
+            for chain in range(chain_starts[symbol], chain_starts[symbol + 1]):
+                parent = above[chains[chain]]
+                if worth[parent] < CHAIN:
+                    worth[parent] = CHAIN
+    item, run, last = heap.begin[cell], kept.starts[cell] - 1, -1
+    for number in range(count):
+        symbol = opened[number]
+        if worth[symbol] > NOTHING:
+            work.here[symbol], heap.symbol[item] = item, symbol
+            heap.cell[item], heap.bits[item] = cell, rules.place[symbol]
+            if rules.group[symbol] != last:
+                last = rules.group[symbol]
+                run += 1
+                runs[run, 0], runs[run, 2] = item, last
+            item += 1
+            runs[run, 1] = item
+    heap.runs_end[cell] = run + 1
     return int(item)
 
 
 @partial(part, fastmath=FAST)
 def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums: Any) -> None:
     """Write L e of a cell's items, P(yield | concept of the constituent above): first of those without unary rules."""
-    e, both, vector, derived = work.e, work.both, heap.vector, work.derived
+    e, both, vector, worth, derived = work.e, work.both, heap.vector, work.worth, work.derived
     for level in range(2):
         for item in range(begin, end):
             symbol = heap.symbol[item]
             if rules.chained[symbol] != (level == 1):
                 continue
             now = derived[symbol]
-            if sums is None and now.worth <= 0.0:
+            if sums is None and worth[symbol] <= 0.0:
                 now.left = now.right = -1
             rule, x, y = now.rule, now.left, now.right
             for c in range(len(e)):
@@ -122,7 +139,7 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
                     e[c] = rules.word_p[y, c]
                 elif sums is not None:
                     e[c], sums[symbol, c] = sums[symbol, c], 0.0
-                elif now.worth <= 0.0:
+                elif worth[symbol] <= 0.0:
                     e[c] = 0.0
                 elif rule >= 0:
                     e[c] = rules.p[rule, c] * (now.scale * vector[x, c] * vector[y, c])
@@ -143,9 +160,9 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
                     for c in range(len(e)):
                         both[c] = vector[item, c]
                     if sums is None:
-                        keep_best(derived, above, -2 - chain, item, -1, 1.0, rules.chain_weight, chain, both)
+                        keep_best(work, above, -2 - chain, item, -1, 1.0, rules.chain_weight, chain, both)
                     else:
-                        add_up(derived, above, -2 - chain, rules.chain_p, chain, both, sums)
+                        add_up(work, above, -2 - chain, rules.chain_p, chain, both, sums)
 
 
 @partial(filling_kernel, fastmath=FAST)
@@ -160,14 +177,14 @@ def fill_cells(
     with a larger heap. `cells` has the sentence's cells in the heap, in the order of `cell_number`. The items of a cell
     are sorted by category; some may have the vector 0.
     """
-    may, derived, where, here, powers = work.may, work.derived, work.where, work.here, heap.power
-    n, exact = len(words), len(kept.allowed) == 0
-    rest = 1 if exact else 0
-    rule_starts, parents, both, vector = rules.rule_starts, rules.parent, work.both, heap.vector
+    worth, derived, where, here, powers = work.worth, work.derived, work.where, work.here, heap.power
+    n = len(words)
+    rule_starts, parents, most, both = rules.rule_starts, rules.parent, rules.most, work.both
+    vector, greatest, total = heap.vector, heap.greatest, heap.total
     met_pair, met_left, met_right = work.pair, work.left, work.right
     for symbol in range(len(here)):
         where[symbol] = here[symbol] = -1
-        derived[symbol].worth, may[symbol] = NOTHING, rest
+        worth[symbol] = BARRED
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             cell = cells[cell_number(i, i + width, n)]
@@ -180,15 +197,13 @@ def fill_cells(
             heap.width[cell], powers[cell] = width, HIGHEST
             if power == HIGHEST:
                 continue
-            if not exact:
-                open_cell(rules, kept, work, cell)
+            count = open_cell(rules, kept, work, cell)
             # The preterminals of a word, or binary rules over all split points.
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     symbol = rules.word_symbol[entry]
-                    if may[symbol]:
-                        now = derived[symbol]
-                        now.worth = 1.0  # any number above 0: a preterminal has no other candidate
+                    if worth[symbol] < BARRED:
+                        worth[symbol], now = 1.0, derived[symbol]  # above 0: a preterminal has no other candidate
                         now.rule, now.left, now.right = EMISSION, -1, entry
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
@@ -197,22 +212,29 @@ def fill_cells(
                 factor = power_factor(powers, power, left, right)
                 for met in range(meet(rules, sets, kept, heap, work, cell, left, right)):
                     pair, x, y = met_pair[met], met_left[met], met_right[met]
-                    for c in range(len(both)):
-                        both[c] = factor * vector[x, c] * vector[y, c]
+                    # No product with a vector of weights is above this bound times the greatest weight.
+                    bound, new = factor * greatest[x] * total[y], True
                     for rule in range(rule_starts[pair], rule_starts[pair + 1]):
-                        if may[parents[rule]]:
+                        parent = parents[rule]
+                        if (sums is None and bound * most[rule] >= worth[parent]) or (
+                            sums is not None and worth[parent] < BARRED
+                        ):
+                            if new:
+                                new = False
+                                for c in range(len(both)):
+                                    both[c] = factor * vector[x, c] * vector[y, c]
                             if sums is None:
-                                keep_best(derived, parents[rule], rule, x, y, factor, rules.weight, rule, both)
+                                keep_best(work, parent, rule, x, y, factor, rules.weight, rule, both)
                             else:
-                                add_up(derived, parents[rule], rule, rules.p, rule, both, sums)
+                                add_up(work, parent, rule, rules.p, rule, both, sums)
             # The items, with vectors; then every symbol of the cell is as it was before.
-            size = heap.end[cell] = make_items(rules, kept, heap, work, cell, rest)
+            size = heap.end[cell] = make_items(rules, kept, heap, work, cell, count)
             write_vectors(rules, heap, begin, size, work, sums)
-            shift = normalise(vector, begin, size)
+            shift = normalise(heap, begin, size)
             if shift < HIGHEST:
                 powers[cell] = power + shift
-            for item in range(begin, size):
-                here[heap.symbol[item]], derived[heap.symbol[item]].worth = -1, NOTHING
+            for number in range(count):
+                here[work.opened[number]], worth[work.opened[number]] = -1, BARRED
     return size, True
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
@@ -27,6 +28,7 @@ class VectorRules(NamedTuple):
     group: IntArray  # (S) the number of each symbol's plain category (parsing.py)
     members: IntArray  # (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
     member_starts: IntArray
+    place: IntArray  # (S) the number of each symbol in its category
     # (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none; block b has the
     # pairs block_pairs[b] to block_pairs[b + 1]
     blocks: IntArray
@@ -44,6 +46,7 @@ class VectorRules(NamedTuple):
     right: IntArray
     p: FloatArray
     weight: FloatArray
+    most: NDArray[np.float32]  # (B) the greatest number of each row of `weight`, rounded up
     chained: BoolArray  # (S) whether a symbol has unary rules
     # above, below: (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
     above: IntArray
@@ -83,10 +86,16 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     chained[model.unary[:, 0]] = True
     above, below = model.unary.T
     chains = np.argsort(below, kind="stable")
+    weight = model.binary_p[order] * prior[parent]
+    members = np.argsort(group, kind="stable").astype(np.int32)
+    member_starts = np.searchsorted(group[members], np.arange(groups + 1)).astype(np.int32)
+    place = np.empty(size, np.int32)
+    place[members] = np.arange(size) - np.repeat(member_starts[:-1], np.diff(member_starts))
     rules = VectorRules(
         group,
-        np.argsort(group, kind="stable").astype(np.int32),
-        np.searchsorted(np.sort(group), np.arange(groups + 1)).astype(np.int32),
+        members,
+        member_starts,
+        place,
         blocks,
         np.append(block_pairs, len(rule_starts)).astype(np.int32),
         couples,
@@ -98,7 +107,8 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         left.astype(np.int32),
         right.astype(np.int32),
         np.ascontiguousarray(model.binary_p[order]),
-        model.binary_p[order] * prior[parent],
+        weight,
+        np.nextafter(weight.max(axis=1, initial=0.0).astype(np.float32), np.float32(np.inf)),
         chained,
         np.ascontiguousarray(above),
         np.ascontiguousarray(below),

@@ -8,11 +8,11 @@ dot product of its children's product with P_M · a; the vector is computed for 
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
@@ -20,21 +20,16 @@ from rerank_plugins.kit.kernels import part
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 EMISSION = -1  # the rule of an item that is a word's preterminal
-NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules
-# The best rule of a symbol so far, the items of its children, the scale of their product, and aᵀe: of a sum, any number
-# above 0. The worth is NOTHING between two cells.
-DERIVED = np.dtype(
-    [
-        ("worth", np.float64), ("scale", np.float64), ("rule", np.int32), ("left", np.int32), ("right", np.int32),
-        ("unused", np.int32),
-    ]
-)  # fmt: skip
+# Worth of a symbol that does not derive the span, or only by unary rules, and of one that may not be in a tree.
+NOTHING, CHAIN, BARRED = -1.0, -0.5, math.inf
+# The best rule of a symbol so far, the items of its children, and the scale of their product.
+DERIVED = np.dtype([("scale", np.float64), ("rule", np.int32), ("left", np.int32), ("right", np.int32)])
 
 
 class Work(NamedTuple):
     """What a kernel notes of S symbols in the present cell, and room for vectors of K concepts."""
 
-    may: NDArray[np.uint8]  # (S) 1 if the symbol may be in a tree, else 0
+    worth: FloatArray  # (S) aᵀe of the best rule so far; of a sum, any number above 0
     derived: Any  # (S) DERIVED
     # where, here: (S) the item of each symbol in the right cell of a split point, and in the present cell
     where: IntArray
@@ -42,7 +37,11 @@ class Work(NamedTuple):
     # both, e: (K)
     both: FloatArray
     e: FloatArray
-    # pair, left, right: (P) the pairs of children that two cells have, and their items
+    opened: IntArray  # (S + 1) the symbols that may be in a tree, by category
+    # parts, blocks: (S + 1) left items that have pairs with a category, and the block of these pairs
+    parts: IntArray
+    blocks: IntArray
+    # pair, left, right: (P + 1) the pairs of children that two cells have, and their items
     pair: IntArray
     left: IntArray
     right: IntArray
@@ -50,28 +49,29 @@ class Work(NamedTuple):
 
 def make_work(symbols: int, concepts: int, pairs: int) -> Work:
     """Room for so many symbols, concepts and pairs of children, bundled."""
-    may, derived = np.zeros(symbols, np.uint8), np.zeros(symbols, DERIVED)
+    worth, derived = np.empty(symbols), np.zeros(symbols, DERIVED)
     (where, here), (both, e) = np.empty((2, symbols), np.int32), np.empty((2, concepts))
+    opened, parts, blocks = np.empty((3, symbols + 1), np.int32)
     pair, left, right = np.empty((3, pairs + 1), np.int32)
-    return bundled(Work(may, derived, where, here, both, e, pair, left, right))
+    return bundled(Work(worth, derived, where, here, both, e, opened, parts, blocks, pair, left, right))
 
 
 @partial(part, fastmath=FAST, forceinline=True)
 def keep_best(
-    derived: Any, parent: int, rule: int, x: int, y: int, scale: float, weight: Any, row: int, both: Any
+    work: Any, parent: Any, rule: int, x: Any, y: Any, scale: float, weight: Any, row: int, both: Any
 ) -> None:
     """Keep a rule if aᵀe = weight[row] · both is greater than that of the parent's best rule so far."""
     value = 0.0
     for c in range(len(both)):
         value += weight[row, c] * both[c]
-    now = derived[parent]
-    if value > now.worth:
-        now.worth, now.scale, now.rule, now.left, now.right = value, scale, rule, x, y
+    if value > work.worth[parent]:
+        work.worth[parent], now = value, work.derived[parent]
+        now.scale, now.rule, now.left, now.right = scale, rule, x, y
 
 
 @partial(part, fastmath=FAST, forceinline=True)
-def add_up(derived: Any, parent: int, rule: int, p: Any, row: int, both: Any, sums: Any) -> None:
+def add_up(work: Any, parent: Any, rule: int, p: Any, row: int, both: Any, sums: Any) -> None:
     """Add e = p[row] · both to the parent's sum."""
-    derived[parent].worth, derived[parent].rule = 1.0, rule
+    work.worth[parent], work.derived[parent].rule = 1.0, rule
     for c in range(len(both)):
         sums[parent, c] += p[row, c] * both[c]

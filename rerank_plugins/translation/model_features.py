@@ -33,7 +33,7 @@ from rerank_plugins.kit.nbest_lists import source_of
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
-    from rerank_plugins.translation.joint_model.model import JointModel
+    from rerank_plugins.translation.joint_model import JointModel
     from rerank_plugins.translation.translation_memory import Matches, TranslationMemory
     from rerank_plugins.translation.word_lexicon import WordLexicon
 
@@ -54,7 +54,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> JointModel:
-        from rerank_plugins.translation.joint_model.model import read_model
+        from rerank_plugins.translation.joint_model import read_model
 
         return read_model(self.model)
 
@@ -72,7 +72,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray]:
         """Ln p of each word and of `</s>`. Raises ConfigError for a list without a source, ModelError as above."""
-        from rerank_plugins.translation.joint_model.model import affiliations
+        from rerank_plugins.translation.joint_model import affiliations
 
         if not len(nbest):
             return []

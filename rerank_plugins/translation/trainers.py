@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.links import GoldLinks
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
     from rerank_plugins.translation.alignment.training import Iteration
-    from rerank_plugins.translation.joint_model.training import Epoch
+    from rerank_plugins.translation.joint_model_training import Epoch
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -126,8 +126,8 @@ class JointLMTrainer(Trainer):
     def train(self, data: TrainingData) -> Trained:
         """A `JointModel`. Raises ModelError for an unusable alignment model and where too few pairs are left."""
         from rerank_plugins.translation.alignment.model import read_model
-        from rerank_plugins.translation.joint_model.model import write_model
-        from rerank_plugins.translation.joint_model.training import Settings, train
+        from rerank_plugins.translation.joint_model import write_model
+        from rerank_plugins.translation.joint_model_training import Settings, train
 
         def report(epoch: Epoch) -> None:
             perplexities = f"perplexity {epoch.training:.3f} in training, {epoch.held_out:.3f} held out"

@@ -34,7 +34,7 @@ from rerank_plugins import (
     content_hash,
     option,
 )
-from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins import Tree

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.translation.joint_model.model import JointModel, Numbering
+from rerank_plugins.translation.joint_model import JointModel, Numbering
 from tests.bench.timing import seconds
 
 WORDS, PLACES, EMBEDDING, HIDDEN = 8000, 7, 32, 64

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from rerank_adapters.chain.extraction.extract import as_they_come
+from rerank_adapters.chain.extraction import as_they_come
 from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import done, refused, start
 

@@ -8,7 +8,8 @@ import pytest
 
 from rerank_adapters.chain.contributions import contributions, families_together
 from rerank_adapters.chain.tune import families, fast_tuner
-from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning import prepare
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import System
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted

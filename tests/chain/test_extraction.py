@@ -12,17 +12,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import (
-    ExtractionProgress,
-    ValueCache,
-    extract,
-    extract_features,
-    feature_names,
-    stream_features,
-)
+from rerank_adapters.chain.extraction import Gauge, extract_features, stream_features
 from rerank_adapters.chain.extraction.known_values import of_lists
-from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.runtime.progress import CountingBar, StatusLine
+from rerank_adapters.chain.extraction.plan import Plan, feature_names
+from rerank_adapters.chain.extraction.value_cache import ValueCache
+from rerank_adapters.runtime.progress import CountingBar, ExtractionProgress, StatusLine
 from rerank_adapters.runtime.workers import may_fork
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
@@ -167,7 +161,7 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def eager_workers(monkeypatch, small_chunks):
     """Workers start after the first chunk, whatever they cost."""
-    monkeypatch.setattr(extract.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr(Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
 
 
 def test_columns_names_and_decoder_features(extractors):
@@ -264,16 +258,16 @@ def test_small_jobs_stay_in_this_process(extractors):
 
 
 def test_when_workers_pay():
-    gauge = extract.Gauge(rows=10_000)
+    gauge = Gauge(rows=10_000)
     assert not gauge.pays(2)
     gauge.add(100, 1.5)  # with loading
     gauge.add(100, 0.1)
     assert gauge.pays(2)  # 9.8 s are left: half of them saved, against loading and starting
-    slow_start = extract.Gauge(rows=10_000)
+    slow_start = Gauge(rows=10_000)
     slow_start.add(100, 6.0)
     slow_start.add(100, 0.1)
     assert not slow_start.pays(2)
-    unknown = extract.Gauge(rows=None)
+    unknown = Gauge(rows=None)
     unknown.add(100, 0.1)
     unknown.add(500, 2.5)
     assert not unknown.pays(2)
@@ -570,7 +564,8 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.chain.extraction import ValueCache, extract_features, extract, value_cache
+from rerank_adapters.chain.extraction import Gauge, extract_features, value_cache
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 from rerank_plugins.kit.files.store import Store
@@ -582,7 +577,7 @@ class Slow(FeatureExtractor):
         return np.array([[float(len(text))] for text in nbest.texts])
 
 if __name__ == "__main__":
-    extract.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
+    Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
     table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Store(Path(sys.argv[1]))))

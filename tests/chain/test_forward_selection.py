@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning import prepare
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.chain.tuning.selection import FamilyTrials, forward_selection
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.errors import ConfigError

@@ -7,8 +7,8 @@ import tomllib
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import cross_validate, prepare
-from rerank_adapters.chain.tuning.cross_validation import tuned_folds
+from rerank_adapters.chain.tuning import prepare
+from rerank_adapters.chain.tuning.cross_validation import cross_validate, tuned_folds
 from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, selection_table, standard_error
 from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.core.errors import ConfigError

@@ -6,9 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.tuning import cross_validate, prepare, record, start_vector, take_segments, tune
-from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
-from rerank_adapters.chain.tuning.data import least_squares
+from rerank_adapters.chain.tuning import least_squares, prepare, record, start_vector, take_segments, tune
+from rerank_adapters.chain.tuning.cross_validation import cross_validate, cross_validation_table
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira

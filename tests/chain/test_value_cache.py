@@ -15,11 +15,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import ValueCache, extract_features, stream_features
+from rerank_adapters.chain.extraction import extract_features, stream_features
+from rerank_adapters.chain.extraction.known_values import value_identity
 from rerank_adapters.chain.extraction.plan import Plan
-from rerank_adapters.chain.extraction.value_identity import package_hash, value_identity
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
+from rerank_plugins.core.identity import package_hash
 from rerank_plugins.core.interfaces import SentenceFeature
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
@@ -287,7 +289,8 @@ WRITER = """
 import sys
 import numpy as np
 from pathlib import Path
-from rerank_adapters.chain.extraction import ValueCache, value_cache
+from rerank_adapters.chain.extraction import value_cache
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from tests.chain.test_value_cache import keys, stored
 value_cache.MANY = 2
 for number in range(int(sys.argv[2]), 200, 2):

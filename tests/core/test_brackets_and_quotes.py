@@ -25,10 +25,10 @@ from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.ngram.word_classes import WordClasses
 from rerank_plugins.similarity import esa_training as esa_training
+from rerank_plugins.similarity import random_indexing_training as vector_training
 from rerank_plugins.similarity.esa_training import documents
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing import write_model as write_vectors
 from rerank_plugins.svs.model import EMBEDDED as EMBEDDED_SVS
 from rerank_plugins.svs.model import read_model as read_svs
 from rerank_plugins.testing import check_parser, sample_nbest

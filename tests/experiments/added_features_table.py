@@ -28,8 +28,8 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import cross_validate
-from rerank_adapters.chain.tuning.cross_validation import chosen_rows
+from rerank_adapters.chain.tuning import chosen_rows
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table

@@ -24,7 +24,7 @@ from unittest import mock
 
 import click
 
-from rerank_adapters.runtime.termination import ended_by_signals
+from rerank_adapters.cli import ended_by_signals
 from rerank_plugins import RerankError
 from rerank_plugins.kit.files.text import open_text
 from tests.experiments.experiment import FILE, Listed, experiment, say

@@ -23,7 +23,7 @@ from typing import Literal
 import click
 import numpy as np
 
-from rerank_adapters.applications.completion.complete import (
+from rerank_adapters.applications.completion import (
     combined_answers,
     completion_data,
     completion_job,
@@ -50,7 +50,7 @@ from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)

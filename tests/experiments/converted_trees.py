@@ -25,7 +25,7 @@ import numpy as np
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning.cross_validation import chosen_rows
+from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.reading import read_nbest

@@ -21,8 +21,8 @@ import numpy as np
 from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Weighting
-from rerank_plugins.similarity.random_indexing.training import Settings, train
+from rerank_plugins.similarity.random_indexing import RandomIndexModel, Weighting
+from rerank_plugins.similarity.random_indexing_training import Settings, train
 from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
 from tests.experiments.similarity_sets import ScoredPairs, read_scored
 

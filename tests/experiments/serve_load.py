@@ -29,15 +29,15 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.extraction.plan import feature_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.cli import ended_by_signals
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.runtime.termination import ended_by_signals
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import NBestList, RerankError
 from rerank_plugins.core.loader import load_plugins

@@ -31,10 +31,11 @@ import numpy as np
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, extract_with
-from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.extraction.plan import feature_names
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning import chosen_rows, cross_validate
+from rerank_adapters.chain.tuning import chosen_rows
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import DataSet, plugin_table, read_config
 from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.result import MetricResult

@@ -20,7 +20,8 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
-from rerank_adapters.chain.tuning import cross_validate, held_out_score
+from rerank_adapters.chain.tuning import held_out_score
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest

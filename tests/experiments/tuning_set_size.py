@@ -17,8 +17,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.chain.tuning import held_out_score
-from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.chain.tuning import held_out_score, take_segments
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError

@@ -2,10 +2,10 @@
 
 import pytest
 
+from rerank_adapters.formats.decoder_features import check_same_features
 from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.hyporadise import HyporadiseFormat
-from rerank_adapters.formats.merging import check_same_features
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList

@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.formats.decoder_features import check_same_features
 from rerank_adapters.formats.delimited import MosesFormat
-from rerank_adapters.formats.merging import check_same_features, merge_all, merge_sorted, merged
-from rerank_adapters.formats.reading import merge_files, read_nbest
+from rerank_adapters.formats.reading import (
+    merge_all,
+    merge_files,
+    merge_sorted,
+    merged,
+    read_nbest,
+)
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from tests.formats import naive_formats

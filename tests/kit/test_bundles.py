@@ -39,6 +39,9 @@ def summed(fields: Any, sums: Any) -> None:
     for i in range(fields.table.shape[0]):
         for j in range(fields.table.shape[1]):
             sums[1] += fields.table[i, j] * 10**j
+    row = fields.table[1]
+    row[2] += len(row)
+    fields.row[np.uint8(2)] -= row.shape[0]
     sums[2] = fields.number + fields.share
     if fields.inner.flags[1] and not fields.inner.flags[0]:
         fields.inner.bits[1] = 9
@@ -52,6 +55,7 @@ def test_fields_in_python_and_in_kernels(function):
     function(bundled(fields), sums)
     assert sums.tolist() == [10.0, 3 + 50 + 700, -4.5]
     assert fields.inner.bits.tolist() == [0, 9]
+    assert (fields.table[1].tolist(), fields.row[2]) == ([3, 4, 8], -1.0)
     assert fields.records[1].item() == (3, 0.5)
 
 
@@ -59,9 +63,9 @@ def test_copies():
     """A copy, also in another process, has its own table; an array can be exchanged for one of another length."""
     bundle = bundled(made())
     for copy in (pickle.loads(pickle.dumps(bundle)), bundle._replace(row=np.arange(3.0))):
-        sums = np.zeros(3)
+        sums, wanted = np.zeros(3), copy.row.sum()
         filling_kernel(summed)(copy, sums)
-        assert sums[0] == copy.row.sum()
+        assert sums[0] == wanted
         assert [type(field) for field in copy][:4] == [np.ndarray, np.ndarray, int, float]
 
 

@@ -8,9 +8,12 @@ from unittest import mock
 import pytest
 
 from rerank_adapters.cli import main
-from rerank_adapters.commands.plugin import ORDER
+from rerank_adapters.plugin import COMMANDS
 from tests.command_line import RERANK, Captured, done
 
+OF_THE_CHAIN = [  # and the tools around it
+    name for listed in COMMANDS.values() for name, (module, _) in listed.items() if module.startswith("commands.")
+]
 EXAMPLE = "example_nbest"
 NBEST, REFERENCES = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en"
 SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"reference={REFERENCES}")
@@ -21,7 +24,7 @@ SIMILARITY = f"{EXAMPLE}/similarity/pairs.tsv"
 PRINTING = {
     "rerank --help": ("--help",),
     "rerank --version": ("--version",),
-    **{f"{name} --help": (name.replace("_", "-"), "--help") for name in ORDER},
+    **{f"{name} --help": (name, "--help") for name in OF_THE_CHAIN},
     "train ngram --help": ("train", "ngram", "--help"),
     **{f"evaluate --as {style}": (*EVALUATE, "--as", style) for style in ("table", "tsv", "json", "markdown", "latex")},
     "evaluate --as html": (*EVALUATE, "--as", "html"),
@@ -100,7 +103,7 @@ def test_no_command_minds_a_closed_pipe(arguments, place, monkeypatch):
 def test_every_command_that_prints_is_tried():
     tried = {arguments[0] for arguments in PRINTING.values() if "--help" not in arguments}
     silent = {"extract", "prepare", "train"}  # they write files only
-    assert {name.replace("_", "-") for name in ORDER} - silent <= tried
+    assert set(OF_THE_CHAIN) - silent <= tried
 
 
 def test_no_command_prints_into_the_void_what_others_read(place, monkeypatch):

@@ -10,8 +10,15 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.embedded import embedded
-from rerank_plugins.kit.files.languages import FILES, defaults_of, has_defaults, language_folders, missing, models_of
+from rerank_plugins.kit.files.languages import (
+    FILES,
+    defaults_of,
+    embedded,
+    has_defaults,
+    language_folders,
+    missing,
+    models_of,
+)
 from rerank_plugins.kit.files.model_file import read_trained_on
 from tests.command_line import done
 from tests.test_documentation import REGISTRY

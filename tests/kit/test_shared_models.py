@@ -7,7 +7,7 @@ from rerank_plugins.constituency.parsing import ChartParser
 from rerank_plugins.dependency.parsers import EMBEDDED, BiaffineParser
 from rerank_plugins.hhmm.language_model import read_or_embedded as read_hhmm
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.kit.files import embedded
+from rerank_plugins.kit.files import languages
 from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 
@@ -17,23 +17,23 @@ class Model:
 
 
 def test_a_model_is_kept_while_it_is_used_or_for_ever(monkeypatch):
-    monkeypatch.setattr(embedded, "_shared", WeakValueDictionary())
+    monkeypatch.setattr(languages, "_shared", WeakValueDictionary())
     made = []
 
     def read():
         made.append(1)
         return Model()
 
-    first = embedded.shared("key", read)
-    assert embedded.shared("key", read) is first
-    assert embedded.shared("another", read) is not first
+    first = languages.shared("key", read)
+    assert languages.shared("key", read) is first
+    assert languages.shared("another", read) is not first
     assert len(made) == 2
     del first
-    second = embedded.shared("key", read)
+    second = languages.shared("key", read)
     assert len(made) == 3
-    embedded.keep_shared()
+    languages.keep_shared()
     del second
-    embedded.shared("key", read)
+    languages.shared("key", read)
     assert len(made) == 3
 
 

@@ -21,7 +21,7 @@ from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
 from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, UdpipeParser
 from rerank_plugins.dependency.stanza_parser import StanzaParser
-from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import read_trained_on, write_model
 from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from tests.command_line import done, refused

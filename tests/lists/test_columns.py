@@ -5,8 +5,9 @@ import gzip
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import ValueCache, extract_features
+from rerank_adapters.chain.extraction import extract_features
 from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.config import Config
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.pairs import read_scored_pairs

@@ -123,7 +123,8 @@ def test_max_order_is_checked():
 def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.chain.extraction import extract_features
     from rerank_adapters.chain.extraction.plan import Plan
-    from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
+    from rerank_adapters.chain.tuning import prepare, start_vector
+    from rerank_adapters.chain.tuning.cross_validation import cross_validate
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.delimited import MosesFormat
     from rerank_adapters.formats.reading import read_nbest

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from rerank_adapters.chain.tuning import CrossValidation
-from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow, cross_validation_table
+from rerank_adapters.chain.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.html import headline, html_page

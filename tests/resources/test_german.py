@@ -6,8 +6,7 @@ from rerank_adapters.chain.first_config.draft import OF_LANGUAGE
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.kit.files.embedded import embedded
-from rerank_plugins.kit.files.languages import FILES, has_defaults, models_of
+from rerank_plugins.kit.files.languages import FILES, embedded, has_defaults, models_of
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.testing import check_language_model
 from tests.test_documentation import REGISTRY

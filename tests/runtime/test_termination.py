@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.runtime.termination import Terminated, ended_by_signals
+from rerank_adapters.cli import Terminated, ended_by_signals
 from tests.command_line import Ran, one_line, start
 from tests.runtime.test_interrupt import parts
 
@@ -20,12 +20,12 @@ PLUGIN = """
 import multiprocessing, os, time
 from dataclasses import dataclass
 import numpy as np
-from rerank_adapters.chain.extraction import extract
+from rerank_adapters.chain.extraction import Gauge
 from rerank_adapters.chain import parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
 from rerank_plugins.core.dependency_tree import DependencyTree
 
-extract.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
+Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 parse_pool.BATCH = 5
 
 def work():

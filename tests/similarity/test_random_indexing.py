@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError, NBestList
+from rerank_plugins.similarity.context_sums import index_vectors
 from rerank_plugins.similarity.feature import RandomIndexingFeature, consensus
-from rerank_plugins.similarity.random_indexing.context_sums import index_vectors
-from rerank_plugins.similarity.random_indexing.model import SPACES, read_model, write_model
-from rerank_plugins.similarity.random_indexing.training import Settings, train
+from rerank_plugins.similarity.random_indexing import SPACES, read_model, write_model
+from rerank_plugins.similarity.random_indexing_training import Settings, train
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.similarity import naive_similarity as naive

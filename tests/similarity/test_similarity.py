@@ -30,13 +30,13 @@ from rerank_adapters.applications.similarity.train import (
 )
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.similarity import esa_training as esa_training
+from rerank_plugins.similarity import random_indexing_training as vector_training
 from rerank_plugins.similarity.esa_training import Document
 from rerank_plugins.similarity.measures import pair_measures, strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, named_entities
 from rerank_plugins.similarity.measures.strings import greedy_string_tiling, longest_common_substring
 from rerank_plugins.similarity.measures.table import DKPRO, MAYO, PAPER, TAKELAB, Measures
-from rerank_plugins.similarity.random_indexing import training as vector_training
-from rerank_plugins.similarity.random_indexing.model import write_model
+from rerank_plugins.similarity.random_indexing import write_model
 from rerank_plugins.similarity.wordnet import MEASURES as WORDNET_MEASURES
 from rerank_plugins.similarity.wordnet import WordNet
 from tests.command_line import done, refused

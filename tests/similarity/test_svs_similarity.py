@@ -10,9 +10,9 @@ from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.kit.nbest_lists import posteriors
 from rerank_plugins.similarity.feature import SvsSimilarityFeature
 from rerank_plugins.similarity.measures.table import Measures
-from rerank_plugins.similarity.random_indexing.model import write_model as write_vectors
-from rerank_plugins.similarity.random_indexing.training import Settings
-from rerank_plugins.similarity.random_indexing.training import train as train_vectors
+from rerank_plugins.similarity.random_indexing import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing_training import Settings
+from rerank_plugins.similarity.random_indexing_training import train as train_vectors
 from rerank_plugins.similarity.structured_vectors import (
     between,
     largest_children,

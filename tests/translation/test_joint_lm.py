@@ -13,8 +13,8 @@ from rerank_plugins.core.nbest import Hypothesis, NBestList
 from rerank_plugins.translation.alignment.model import write_model as write_alignment
 from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
 from rerank_plugins.translation.alignment.training import train as train_alignment
-from rerank_plugins.translation.joint_model.model import ARRAYS, affiliations, filled, read_model, write_model
-from rerank_plugins.translation.joint_model.training import Gradient, Optimiser, Sampling, Settings, gradient, train
+from rerank_plugins.translation.joint_model import ARRAYS, affiliations, filled, read_model, write_model
+from rerank_plugins.translation.joint_model_training import Gradient, Optimiser, Sampling, Settings, gradient, train
 from rerank_plugins.translation.model_features import JointLMFeature
 from tests.command_line import done, refused
 from tests.translation.naive_joint_lm import naive_affiliations, naive_context, naive_ln_p, naive_sentence, symbol

@@ -12,7 +12,7 @@ from rerank_plugins import ConfigError, Hypothesis, LanguageModel, NBestList, Pa
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import model_kind, write_model
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model

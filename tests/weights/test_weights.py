@@ -15,7 +15,7 @@ from rerank_adapters.weights.moses import (
     write_moses_ini,
     write_moses_sparse,
 )
-from rerank_adapters.weights.values import grouped
+from rerank_adapters.weights.named_weights import grouped
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.core.metrics_and_tuners import TuningResult

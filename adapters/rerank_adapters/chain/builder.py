@@ -71,7 +71,8 @@ class Builder:
             raise PluginError(f"{where}: {error}") from None
         options = {option.name: option for option in entry.options()}
         settings = {key: value for key, value in table.items() if key != "use"}
-        settings |= self._of_language(entry.name, options, settings, where)
+        if self.language:
+            settings |= self._of_language(entry.name, options, settings, where)
         for key in settings.keys() - options.keys():
             raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
         for name, option in options.items():

@@ -17,17 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.chain.extraction import (
-    ExtractionProgress,
-    ValueCache,
-    extract_features,
-    stream_features,
-)
+from rerank_adapters.chain.extraction import extract_features, stream_features
 from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
-from rerank_adapters.runtime.progress import counted
+from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.kit.files.store import user_store

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rerank_adapters.chain.builder import injected_kind
-from rerank_adapters.chain.extraction import of_lists
+from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_adapters.text import TextPipeline

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.contributions import families_together
-from rerank_adapters.chain.extraction.value_identity import code_of, value_identity
+from rerank_adapters.chain.extraction.known_values import value_identity
 from rerank_adapters.chain.job import Job, Measure
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.config import DataSet
 from rerank_adapters.weights import read_weights, trees_file
-from rerank_plugins import open_atomic
-from rerank_plugins.core.identity import describe, plain_hash
+from rerank_plugins import __version__, open_atomic
+from rerank_plugins.core.identity import code_of, describe, plain_hash
 
 RECORD = "steps.json"
 
@@ -221,7 +221,8 @@ def _with_lists(job: Job, data: DataSet, measures: Sequence[Measure], own: dict[
     metrics = [[measure.name, describe(measure.metric), measure.text.describe()] for measure in measures]
     own = {**own, "format": describe(job.format), "lists": lists, "metrics": metrics}
     sure, code = code_of(own, *OURS)
-    return {**own, **code} if sure and "no file" not in (lists + own.get("references", [])) else None
+    known = sure and "no file" not in (lists + own.get("references", []))
+    return {**own, "version": __version__, **code} if known else None
 
 
 def _references(job: Job, data: DataSet) -> list[str]:

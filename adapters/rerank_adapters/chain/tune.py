@@ -18,16 +18,8 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
-from rerank_adapters.chain.tuning import (
-    CrossValidation,
-    cross_validate,
-    held_out_score,
-    prepare,
-    record,
-    start_vector,
-    take_features,
-    tune,
-)
+from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
+from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.runtime.progress import CountingBar, StatusLine

@@ -11,7 +11,7 @@ import numpy as np
 
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
-from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar

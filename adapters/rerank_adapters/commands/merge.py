@@ -49,8 +49,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     from rerank_adapters.chain.job import lists_size
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine
-    from rerank_adapters.formats.merging import without_lines
-    from rerank_adapters.formats.reading import merge_files
+    from rerank_adapters.formats.reading import merge_files, without_lines
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins.kit.files.text import open_atomic
 

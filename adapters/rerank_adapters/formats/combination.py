@@ -17,7 +17,9 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_adapters.formats.merging import by_number, is_number, same_order
+from rerank_adapters.formats.decoder_features import same_order
+from rerank_adapters.formats.reading import by_number
+from rerank_adapters.formats.references import is_number
 from rerank_plugins import FloatArray, FormatError, Hypothesis, NBestList
 
 

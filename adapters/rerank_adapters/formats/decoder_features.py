@@ -3,7 +3,7 @@
 Decoders that leave zeros out of a line do not show which of their features are dense. `DenseRule` decides that from the
 whole set of lists and nothing else, so that the same lists always give the same table; `align` then gives the table of
 a test set the columns of the tuning set. Time and memory are linear in the number of values, plus one sort of the
-sparse ones.
+sparse ones. All lists of a table have the same dense features.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from itertools import chain
 import numpy as np
 
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.formats.merging import check_same_features
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, SparseBlock
 from rerank_plugins.core.arrays import LongArray
 
 
@@ -51,6 +50,40 @@ class DenseRule:
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:
+    """The dense feature names of the lists, in their common order.
+
+    Raises FormatError with the segment and the features that it lacks or adds, compared with the first list. A
+    different order is an error too; `same_order` gives a list the order of another one beforehand.
+    """
+    names = nbests[0].feature_names if nbests else ()
+    for nbest in nbests:
+        if nbest.feature_names != names:
+            raise _features_error(nbest, names, nbests[0].segment_id)
+    return names
+
+
+def _features_error(nbest: NBestList, names: Sequence[str], first: str) -> FormatError:
+    difference = names_differ(names, nbest.feature_names) or "has them in another order"
+    if not set(names) & set(nbest.feature_names):
+        difference += " (lists of different decoders are combined by `rerank merge NAME=FILE NAME=FILE`)"
+    return FormatError(f"the features of segment {nbest.segment_id} differ from those of segment {first}: {difference}")
+
+
+def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str = "") -> NBestList:
+    """The list with its dense features in the order of `names`, those of segment `first`.
+
+    Raises FormatError, with `path` and the line of the list, where the names differ.
+    """
+    if nbest.feature_names == names:
+        return nbest
+    if sorted(nbest.feature_names) != sorted(names):
+        raise FormatError(_features_error(nbest, names, first).message, path=path, line=nbest.line or None)
+    columns = [nbest.feature_names.index(name) for name in names]
+    hypotheses = tuple(h._replace(features=tuple(h.features[c] for c in columns)) for h in nbest)
+    return replace(nbest, hypotheses=hypotheses, feature_names=names)
 
 
 def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) -> FeatureTable:

@@ -28,9 +28,9 @@ from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
-from rerank_adapters.formats.line_lists import value, with_end
+from rerank_adapters.formats.line_lists import with_end
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 BAR = "|||"
 LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)
@@ -95,7 +95,7 @@ class DelimitedFormat(NBestFormat):
                     segment, start, hypotheses = new, number, []
                 current = fields[0]
             if score_at is not None:
-                score = value(fields[score_at], "the total score", path, number)
+                score = finite_value(fields[score_at], "the total score", path, number)
             features, sparse = parser.parse(fields[features_at], number)
             links = _links(fields, (0, 1, features_at, score_at)) if width > least else None
             hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line, links))

@@ -20,10 +20,10 @@ from math import fsum, log
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import value, with_end
+from rerank_adapters.formats.line_lists import with_end
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 LN2 = log(2)
 TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")
@@ -129,7 +129,7 @@ def _scored(rest: str, path: str, line: int) -> tuple[float, str]:
     score, tab, text = rest.partition("\t")
     if not tab:
         raise FormatError("expected H-id, score and text, separated by tabs", path=path, line=line)
-    return value(score, "the score", path, line), text
+    return finite_value(score, "the score", path, line), text
 
 
 def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
@@ -137,7 +137,9 @@ def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
     if features is None:
         features = f"score= {shortest(block.score * LN2)}"
         if block.positions is not None:
-            total = fsum(value(text, "a value of the P- line", path, block.line) for text in block.positions.split())
+            total = fsum(
+                finite_value(text, "a value of the P- line", path, block.line) for text in block.positions.split()
+            )
             features += f" logprob= {shortest(total * LN2)}"
     values, _ = parser.parse(features, block.line)
     return Hypothesis(block.text, values, block.score, NO_SPARSE, "".join(block.raw))

@@ -20,10 +20,9 @@ from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 
-from rerank_adapters.formats.line_lists import value
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has
@@ -131,7 +130,7 @@ class FeatureField:
     def _set(self, features: dict[str, float], name: str, text: str, line: int) -> None:
         if name in features:
             raise FormatError(f"feature {name!r} occurs twice", path=self._path, line=line)
-        features[name] = value(text, f"feature {name!r}", self._path, line)
+        features[name] = finite_value(text, f"feature {name!r}", self._path, line)
 
     def check(self, names: Sequence[str], line: int) -> None:
         """Raise FormatError with what is missing or extra unless `names` are, in any order, those of the file."""

@@ -40,10 +40,10 @@ from math import fsum
 from pathlib import PurePosixPath
 
 from rerank_adapters.formats.lattices import NOTHING, Arc, Lattice, LatticeFormat, Scales
-from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, value, without
+from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import finite, shortest
+from rerank_plugins.kit.files.text import finite, finite_value, shortest
 
 FIELD = re.compile(r"""([A-Za-z_][\w-]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S*)""")
 NAMES = {  # the long names of fields that have a short one
@@ -168,7 +168,7 @@ class HtkSlfFormat(LatticeFormat):
 
     @staticmethod
     def _header(slf: _Slf, name: str, default: float, path: str) -> float:
-        return value(slf.header[name], name, path, slf.line) if name in slf.header else default
+        return finite_value(slf.header[name], name, path, slf.line) if name in slf.header else default
 
 
 def _plain(text: str) -> str:
@@ -179,7 +179,7 @@ def _plain(text: str) -> str:
 
 def _log(text: str, base: float, name: str, path: str, line: int) -> float:
     """A score as a natural logarithm; base 0 means that the file has probabilities."""
-    number = value(text, name, path, line)
+    number = finite_value(text, name, path, line)
     if base == 0:
         if number <= 0:
             raise FormatError(f"{name} is {text}, expected a positive probability (base=0)", path=path, line=line)

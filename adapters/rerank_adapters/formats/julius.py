@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import LineFormat, line_end, stem, value, with_end, without
+from rerank_adapters.formats.line_lists import LineFormat, line_end, stem, with_end, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, Rescored, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)
 TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]{0,8}):\s?(.*)")
@@ -139,7 +139,7 @@ class JuliusFormat(LineFormat):
             match = SCORE.fullmatch(block.score)
             if match is None:
                 raise FormatError(f"the score is {block.score!r}, expected a number", path=path, line=block.line)
-            total = value(match[1], "the score", path, block.line)
+            total = finite_value(match[1], "the score", path, block.line)
             if features is None:
                 features = f"score= {match[1]}" + (f" acoustic= {match[2]} lm= {match[3]}" if match[2] else "")
         values, _ = parser.parse(features or "", block.line)

@@ -29,11 +29,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
-from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values, value
-from rerank_adapters.formats.merging import is_number
+from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
+from rerank_adapters.formats.references import is_number
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import STANDARD, shortest
+from rerank_plugins.kit.files.text import STANDARD, finite_value, shortest
 
 COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
@@ -173,8 +173,8 @@ class KaldiLatticeFormat(LatticeFormat):
         lm = acoustic = 0.0
         if "," in fields[-1] and len(fields) > 1:
             costs = fields.pop().split(",")
-            lm = value(costs[0], "the LM cost", path, line)
-            acoustic = value(costs[1], "the acoustic cost", path, line)
+            lm = finite_value(costs[0], "the LM cost", path, line)
+            acoustic = finite_value(costs[1], "the acoustic cost", path, line)
         nodes = [int(node) for node in fields[:2] if is_number(node)]
         if len(fields) == 1 and nodes:
             lattice.finals[nodes[0]] = (acoustic, lm)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
-from rerank_plugins.kit.files.text import STANDARD, finite
+from rerank_plugins.kit.files.text import STANDARD, finite_value
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")
@@ -100,14 +100,6 @@ def files_in(folder: str, endings: Collection[str] = ()) -> list[Path]:
     return chosen
 
 
-def value(text: str, name: str, path: str, line: int) -> float:
-    """A finite number. Raises FormatError that names what it should be."""
-    try:
-        return finite(text)
-    except ValueError as error:
-        raise FormatError(f"{name} {error}", path=path, line=line) from None
-
-
 def without(words: Iterable[str], dropped: Collection[str]) -> str:
     """The words joined by spaces, less those that a recogniser writes for silence and sentence ends."""
     return " ".join(word for word in words if word not in dropped)
@@ -127,7 +119,7 @@ def read_values(lines: Iterable[str], path: str, negative: bool = False) -> dict
             raise FormatError(f"found {len(fields)} columns, expected a key and a number", path=path, line=number)
         if fields[0] in values:
             raise FormatError(f"the key {fields[0]!r} occurs twice", path=path, line=number)
-        score = value(fields[1], f"the value of {fields[0]!r}", path, number)
+        score = finite_value(fields[1], f"the value of {fields[0]!r}", path, number)
         values[fields[0]] = -score if negative else score
     return values
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.line_lists import value
-from rerank_adapters.formats.merging import is_number
+from rerank_adapters.formats.references import is_number
 from rerank_plugins import ConfigError, FormatError, open_text
+from rerank_plugins.kit.files.text import finite_value
 
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 
@@ -42,7 +42,7 @@ def read_segments(path: Path) -> dict[str, Span]:
                 raise FormatError(message, path=str(path), line=number)
             if fields[0] in spans:
                 raise FormatError(f"the utterance {fields[0]!r} occurs twice", path=str(path), line=number)
-            start, end = (value(text, "a time", str(path), number) for text in fields[2:])
+            start, end = (finite_value(text, "a time", str(path), number) for text in fields[2:])
             if end < start:
                 raise FormatError(f"the end {fields[3]} precedes the start {fields[2]}", path=str(path), line=number)
             spans[fields[0]] = Span(fields[1], start, end)

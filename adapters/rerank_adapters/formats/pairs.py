@@ -27,10 +27,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from rerank_adapters.formats.line_lists import value
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.kit.files.text import display_name
+from rerank_plugins.kit.files.text import display_name, finite_value
 
 ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
@@ -98,7 +97,7 @@ def read_scored_pairs(path: str | Path) -> ScoredPairs:
                 wanted = "wanted `hypothesis TAB reference TAB score`"
                 raise FormatError(f"found {len(columns)} tab-separated columns, {wanted}", path=name, line=at)
             hypothesis, reference = plain_text(columns[0]), plain_text(columns[1])
-            score = value(columns[-1], "the score", name, at)
+            score = finite_value(columns[-1], "the score", name, at)
             known = scores.setdefault(reference, {})
             if hypothesis in known:
                 number = times[hypothesis, reference] = times.get((hypothesis, reference), 1) + 1

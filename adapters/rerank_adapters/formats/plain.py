@@ -23,9 +23,9 @@ from pathlib import Path
 
 from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
-from rerank_adapters.formats.line_lists import OrderFormat, line_end, value
+from rerank_adapters.formats.line_lists import OrderFormat, line_end
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class PlainFormat(OrderFormat):
                 where = path
                 if not bar:
                     raise FormatError(f"found {line.strip()!r}, expected score {BAR} text", path=path, line=number)
-            score = value(total, "the total score", where, number) if total is not None else None
+            score = finite_value(total, "the total score", where, number) if total is not None else None
             values, sparse = parser.parse(field if field is not None else f"score= {total}" if total else "", number)
             hypotheses.append(Hypothesis(text, values, score, sparse, lead + line))
             lead = ""

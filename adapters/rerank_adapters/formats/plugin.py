@@ -1,4 +1,4 @@
-"""Registers the file formats of n-best lists, reference files, compression and merging."""
+"""Registers the file formats of n-best lists."""
 
 from rerank_plugins import hookimpl
 from rerank_plugins.core.hookspecs import Register

@@ -28,11 +28,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
+from rerank_adapters.formats.line_lists import COMPRESSED, stem
 from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
 from rerank_adapters.formats.speech_toolkits import words_of
 from rerank_plugins import FormatError
 from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.kit.files.text import finite_value
 
 IdForm = Literal["trn", "kaldi"]
 ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
@@ -155,9 +156,9 @@ def read_ctm(lines: Iterable[str], path: str) -> dict[str, list[TimedWord]]:
         if len(fields) not in (5, 6):
             wanted = "file, channel, start, duration, word and perhaps a confidence"
             raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
-        start = value(fields[2], "the start", path, number)
-        duration = value(fields[3], "the duration", path, number)
-        confidence = value(fields[5], "the confidence", path, number) if len(fields) == 6 else None
+        start = finite_value(fields[2], "the start", path, number)
+        duration = finite_value(fields[3], "the duration", path, number)
+        confidence = finite_value(fields[5], "the confidence", path, number) if len(fields) == 6 else None
         words.setdefault(fields[0], []).append(TimedWord(fields[1], start, duration, fields[4], confidence))
     return {file: sorted(parts, key=lambda word: word.start) for file, parts in words.items()}
 
@@ -177,8 +178,8 @@ def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
         if len(fields) < 5:
             wanted = "file, channel, speaker, start, end and the words"
             raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
-        start = value(fields[3], "the start", path, number)
-        value(fields[4], "the end", path, number)
+        start = finite_value(fields[3], "the start", path, number)
+        finite_value(fields[4], "the end", path, number)
         text = re.sub(r"^<[^<>]*>\s*", "", fields[5]) if len(fields) > 5 else ""
         text = " ".join(ALTERNATIVES.sub(lambda match: "" if match[1] == "@" else match[1], text).split())
         segments.setdefault(fields[0], []).append((start, number, "" if text.lower() == IGNORED else text))

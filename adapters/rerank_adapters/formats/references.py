@@ -23,7 +23,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
-from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.reference_forms import (
     AGGREGATED,
     ID_FORMS,
@@ -73,6 +72,11 @@ def read_lines(path: str | Path) -> list[str]:
     if not texts:
         raise FormatError("the file is empty, expected one line per segment", path=display_name(path))
     return texts
+
+
+def is_number(segment_id: str) -> bool:
+    """Whether an id can be a line number, that is, consists of at most 18 ASCII digits only."""
+    return len(segment_id) <= 18 and segment_id.isascii() and segment_id.isdigit()
 
 
 def line_of(segment_id: str, lines: int, name: str) -> int:

@@ -51,10 +51,10 @@ from typing import ClassVar
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import LineFormat, OrderFormat, grouped, line_end, value
+from rerank_adapters.formats.line_lists import LineFormat, OrderFormat, grouped, line_end
 from rerank_plugins import FormatError, Hypothesis, NBestList, Rescored, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import shortest
+from rerank_plugins.kit.files.text import finite_value, shortest
 
 LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
 RANKED = re.compile(r"[1-9][0-9]*best_recog")
@@ -136,7 +136,7 @@ class WenetFormat(LineFormat):
                     yield _list(utterance, hypotheses, start, path)
                 utterance, start, lead, hypotheses = fields[1], number, line, []
             elif fields[:1] == ["candidate"] and len(fields) > 1 and start:
-                score = value(fields[1], "the score", path, number)
+                score = finite_value(fields[1], "the score", path, number)
                 text = fields[2].rstrip() if len(fields) > 2 else ""
                 hypotheses.append(Hypothesis(text, (score,), score, NO_SPARSE, lead + line))
                 lead = ""
@@ -180,7 +180,7 @@ class NemoFormat(LineFormat):
             if len(columns) not in (2, 3):
                 found = f"{len(columns)} column{'s' if len(columns) > 1 else ''}"
                 raise FormatError(f"found {found}, expected text<TAB>score", path=path, line=number)
-            total = value(columns[1], "the score", path, number)
+            total = finite_value(columns[1], "the score", path, number)
             values, _ = parser.parse(columns[2] if len(columns) > 2 else f"score= {columns[1]}", number)
             hypotheses.append(Hypothesis(columns[0].strip(), values, total, NO_SPARSE, line))
             if len(hypotheses) == self.beam:
@@ -282,4 +282,4 @@ def _score(utterance: str, scores: Texts, path: Path) -> float:
         raise FormatError(f"no score for utterance {utterance!r}", path=str(path))
     text, line = scores[utterance]
     tensor = TENSOR.fullmatch(text)
-    return value(tensor[1] if tensor else text, f"the score of {utterance!r}", str(path), line)
+    return finite_value(tensor[1] if tensor else text, f"the score of {utterance!r}", str(path), line)

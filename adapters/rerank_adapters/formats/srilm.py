@@ -19,9 +19,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, value, without
+from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.kit.files.text import finite_value
 
 BYTELOG = 1024 * math.log(1.0001)  # one bytelog as a natural logarithm
 LN10 = math.log(10)
@@ -80,20 +81,20 @@ class SrilmFormat(OrderFormat):
             wanted = "an NBestList header, or acoustic score, LM score, number of words and the words"
             raise FormatError(f"found {line.strip()!r}, expected {wanted}", path=path, line=number)
         names = ("the acoustic score", "the LM score", "the number of words")
-        acoustic, lm, words = (value(t, name, path, number) for t, name in zip(fields, names, strict=False))
+        acoustic, lm, words = (finite_value(t, name, path, number) for t, name in zip(fields, names, strict=False))
         return fields[3:], (acoustic * LN10, lm * LN10, words)
 
     def _decipher(self, line: str, form: str, path: str, number: int) -> tuple[list[str], tuple[float, ...]]:
         match = SCORED.fullmatch(line.strip())
         if match is None:
             raise FormatError(f"found {line.strip()!r}, expected (score) and words", path=path, line=number)
-        score = value(match[1], "the score", path, number) * BYTELOG
+        score = finite_value(match[1], "the score", path, number) * BYTELOG
         if form == "1.0":
             return match[2].split(), (score,)
         words, acoustic, lm, end = [], 0.0, 0.0, -math.inf
         for match_of_word in WORD.finditer(" ".join(match[2].split())):
             word, *texts = match_of_word.groups()
-            start, stop, g, a = (value(t, f"a number of {word!r}", path, number) for t in texts)
+            start, stop, g, a = (finite_value(t, f"a number of {word!r}", path, number) for t in texts)
             if stop <= end and start < end:  # a phone or state of the word before it
                 continue
             end = stop

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from rerank_adapters.runtime.progress import detach
 from rerank_plugins import PluginError
+from rerank_plugins.core.identity import FILE_MODULE
 from rerank_plugins.core.intact_files import Identity, checked_files, trust
-from rerank_plugins.core.loader import FILE_MODULE, import_file
+from rerank_plugins.core.loader import import_file
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 PR_SET_PDEATHSIG = 1

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.formats.line_lists import value
-from rerank_adapters.weights.values import Weights, grouped, ungrouped
+from rerank_adapters.weights.named_weights import Weights, grouped, ungrouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
-from rerank_plugins.kit.files.text import display_name, shortest
+from rerank_plugins.kit.files.text import display_name, finite_value, shortest
 
 UNTUNED = ("UnknownWordPenalty",)
 
@@ -44,7 +43,7 @@ def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
         raise FormatError(f"found {text.strip()!r}, expected 'name= value ...'", path=path, line=line)
     if not tokens:
         raise FormatError(f"found {text.strip()!r}, expected a name and its weight", path=path, line=line)
-    return label, [value(token, f"a weight of {label!r}", path, line) for token in tokens]
+    return label, [finite_value(token, f"a weight of {label!r}", path, line) for token in tokens]
 
 
 def _is_number(token: str) -> bool:

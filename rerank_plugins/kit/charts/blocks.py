@@ -2,9 +2,7 @@
 
 Symbols are numbered within their base. A pair of bases has few pairs of symbols (b, c) with a rule, each with several
 parents, so charts first sum I(b, i, k) I(c, k, j) over split points for each pair, and multiply by the rules
-afterwards. Entries are sorted so that none writes to the place that the entry before it has just written to; numbers
-are unsigned, so that a compiled loop need not allow for Python's negative indices, which costs as much as the
-arithmetic.
+afterwards. Entries are sorted so that none writes to the place that the entry before it has just written to.
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import closure_of
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
-UnsignedArray = NDArray[np.uint32]
-
 
 class UnaryBlocks(NamedTuple):
     """Unary probabilities p(a → b) in blocks, by the base of the child."""
@@ -29,8 +25,8 @@ class UnaryBlocks(NamedTuple):
     parent: IntArray  # (blocks) the base of each block's parent
     entries: IntArray  # (blocks + 1) where the entries of each block begin
     # a, b, p: (entries) parent and child, numbered within their bases, and the probability
-    a: UnsignedArray
-    b: UnsignedArray
+    a: IntArray
+    b: IntArray
     p: FloatArray
 
 
@@ -45,15 +41,15 @@ class Blocks(NamedTuple):
     pair: IntArray  # (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
     # (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their bases
     groups: IntArray
-    b: UnsignedArray
-    c: UnsignedArray
+    b: IntArray
+    c: IntArray
     starts: IntArray  # (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
     parent: IntArray
     # (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the pair of
     # symbols `group`, numbered within the pair of bases, and the probability `p`
     entries: IntArray
-    a: UnsignedArray
-    group: UnsignedArray
+    a: IntArray
+    group: IntArray
     p: FloatArray
     room: int  # the number of all pairs of symbols, each once for every block of its bases and once more
     unary: UnaryBlocks  # blocks of the unary rules; `chains` blocks of their closure
@@ -94,9 +90,9 @@ def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, grammar.unary_p, len(grammar.base))
     return bundled(Blocks(
-        states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.uint32),
-        symbols[:, 3].astype(np.uint32), starts, a[begins], _with_end(begins, len(order)),
-        local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), grammar.binary_p[order],
+        states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.int32),
+        symbols[:, 3].astype(np.int32), starts, a[begins], _with_end(begins, len(order)),
+        local[parent[order]].astype(np.int32), group[order].astype(np.int32), grammar.binary_p[order],
         int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], grammar.unary_p, base, local, size),
         _unary(closure.above, closure.below, closure.p, base, local, size), grammar.word_starts,
@@ -114,7 +110,7 @@ def _unary(
     begins = np.flatnonzero(_changes(child, parent))
     return UnaryBlocks(
         np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32), parent[begins],
-        _with_end(begins, len(order)), local[above[order]].astype(np.uint32), local[below[order]].astype(np.uint32),
+        _with_end(begins, len(order)), local[above[order]].astype(np.int32), local[below[order]].astype(np.int32),
         p[order],
     )  # fmt: skip
 

@@ -105,24 +105,24 @@ def sum_of_splits(
     rule_starts, rule_parent, rule_p = rules.rule_starts, rules.rule_parent, rules.rule_p
     for a in range(len(below)):
         below[a] = 0.0
-    count = np.uint64(0)
+    count = 0
     for left in range(len(begins)):
         bits = begins[left]
         if bits:
-            for pair in range(np.uint64(pair_starts[left]), np.uint64(pair_starts[left + 1])):
+            for pair in range(pair_starts[left], pair_starts[left + 1]):
                 chosen[count] = pair  # without a branch, which no processor could foresee
-                count += np.uint64(bits & ends[np.uint64(pair_right[pair])] != 0)
-    first, last = np.uint64(i + 1), np.uint64(j)
+                count += bits & ends[pair_right[pair]] != 0
+    first, last = i + 1, j
     for place in range(count):
         # The sum over split points, once for all rules with this pair of children.
-        both = np.uint64(chosen[place])
+        both = chosen[place]
         row, column = rows[pair_left[both]], columns[pair_right[both]]
         total = 0.0
         for k in range(first, last):
             total += row[k] * column[k]
         # V(a, i, j) of the parents of this pair.
-        for rule in range(np.uint64(rule_starts[both]), np.uint64(rule_starts[both + np.uint64(1)])):
-            below[np.uint64(rule_parent[rule])] += rule_p[rule] * total
+        for rule in range(rule_starts[both], rule_starts[both + 1]):
+            below[rule_parent[rule]] += rule_p[rule] * total
 
 
 @part

@@ -18,9 +18,7 @@ from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
 from rerank_plugins.kit.kernels import filling_kernel, part
 
-# In place of a derivation: not requested yet; there is none. Typed as derivations are, so that parts are compiled once.
-UNKNOWN: Any = np.int32(-1)
-NONE: Any = np.int32(-2)
+UNKNOWN, NONE = -1, -2  # in place of a derivation: not requested yet; there is none
 
 
 class Derivations(NamedTuple):

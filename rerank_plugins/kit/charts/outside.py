@@ -79,25 +79,25 @@ def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts:
                 counts[cell, s] = count
                 if width == 1:
                     continue
-                for rule in range(np.uint64(parent_starts[s]), np.uint64(parent_starts[s + 1])):
-                    needed[np.uint64(parent_pair[rule])] += parent_p[rule] * below
+                for rule in range(parent_starts[s], parent_starts[s + 1]):
+                    needed[parent_pair[rule]] += parent_p[rule] * below
                 active = True
             if not active:
                 continue
             # The pairs that have a weight and a split point, without a branch, which no processor could foresee.
-            count = np.uint64(0)
+            count = 0
             for left in range(size):
                 bits = begins[i, left]
                 if bits:
-                    for pair in range(np.uint64(pair_starts[left]), np.uint64(pair_starts[left + 1])):
+                    for pair in range(pair_starts[left], pair_starts[left + 1]):
                         chosen[count] = pair
-                        both = bits & ends[j, np.uint64(pair_right[pair])]
-                        count += np.uint64((both != 0) & (needed[pair] != 0.0))
+                        both = bits & ends[j, pair_right[pair]]
+                        count += (both != 0) & (needed[pair] != 0.0)
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
             # The elements of other k are not read any more, so that k may run over whole rows of eight.
-            start, end = np.uint64((i + 1) & -8), np.uint64(j + 7 & -8 if j + 7 & -8 < n else n)
+            start, end = (i + 1) & -8, j + 7 & -8 if j + 7 & -8 < n else n
             for place in range(count):
-                children = np.uint64(chosen[place])
+                children = chosen[place]
                 weight, left, right = needed[children], pair_left[children], pair_right[children]
                 row, column = from_start[i, left], to_end[j, right]
                 left_row, right_row = as_left[i, left], as_right[j, right]

@@ -70,12 +70,17 @@ def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, b
     return bundled(Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets))))
 
 
-class Meetings(NamedTuple):
-    """The pairs of items, `left` and `right`, of a number in `Blocks.pair`, that make an item of a cell; bundled.
+class Passes(NamedTuple):
+    """What the passes fill in; bundled."""
 
-    Those of cell c are starts[c] to starts[c + 1], ordered by split point, left and right item.
-    """
-
+    # (values) `lower` and `upper` are inside probabilities below and above the chains of unary rules, 0 at first;
+    # `outer` and `inner` are outside probabilities of symbols at the top of a chain and at its bottom
+    lower: FloatArray
+    upper: FloatArray
+    outer: FloatArray
+    inner: FloatArray
+    # The pairs of items, `left` and `right`, of a number in `Blocks.pair`, that make an item of a cell. Those of cell c
+    # are starts[c] to starts[c + 1], ordered by split point, left and right item.
     starts: IntArray
     left: IntArray
     right: IntArray
@@ -117,12 +122,10 @@ def meetings_at_most(starts: Any, n: int) -> int:
 
 
 @filling_kernel
-def fill_inside(
-    blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any, work: CellBuffers
-) -> int:
-    """Fill `lower` and `upper` with inside probabilities times the scales (n) of the words (Baker 1979).
+def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, work: CellBuffers) -> int:
+    """Fill in inside probabilities, times the scales (n) of the words, and pairs of items (Baker 1979).
 
-    Fills the arrays of `meetings` too, and returns how many items they make.
+    Returns how many items these pairs make.
     """
     pair_of, groups, group_b, group_c = blocks.pair, blocks.groups, blocks.b, blocks.c
     block_starts, block_parent, block_entries = blocks.starts, blocks.parent, blocks.entries
@@ -130,8 +133,8 @@ def fill_inside(
     word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
     base_of, local = blocks.base, blocks.local
     cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
-    met_starts, met_left, met_right, met_pair = meetings.starts, meetings.left, meetings.right, meetings.pair
-    chains = blocks.chains
+    met_starts, met_left, met_right, met_pair = passes.starts, passes.left, passes.right, passes.pair
+    chains, lower, upper = blocks.chains, passes.lower, passes.upper
     n, ways, met = len(words), 0, 0
     where, place, sums = work.where, work.place, work.sums  # where: the offset of a base; place: -2: no parent
     touched, alive = work.touched, work.alive
@@ -156,7 +159,7 @@ def fill_inside(
             for k in range(i + 1, j):
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
                 for x in range(cell_starts[left_cell], cell_starts[left_cell + 1]):
-                    left = np.uint64(item_offsets[x])
+                    left = item_offsets[x]
                     for y in range(cell_starts[right_cell], cell_starts[right_cell + 1]):
                         pair = pair_of[item_base[x], item_base[y]]
                         if pair < 0:
@@ -172,7 +175,7 @@ def fill_inside(
                             place[pair] = -2
                             if alive[pair]:
                                 place[pair] = room
-                                for g in range(np.uint64(room), np.uint64(room + end - begin)):
+                                for g in range(room, room + end - begin):
                                     sums[g] = 0.0
                                 room += end - begin
                         if place[pair] < 0:
@@ -180,10 +183,10 @@ def fill_inside(
                         ways += alive[pair]
                         met_left[met], met_right[met], met_pair[met] = x, y, pair
                         met += 1
-                        right, here = np.uint64(item_offsets[y]), np.uint64(place[pair])
-                        for g in range(np.uint64(begin), np.uint64(end)):
+                        right, here = item_offsets[y], place[pair]
+                        for g in range(begin, end):
                             sums[here] += upper[left + group_b[g]] * upper[right + group_c[g]]
-                            here += np.uint64(1)
+                            here += 1
             # Binary rules: V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c).
             for t in range(count):
                 pair = touched[t]
@@ -191,16 +194,16 @@ def fill_inside(
                 if here >= 0:
                     for block in range(block_starts[pair], block_starts[pair + 1]):
                         if where[block_parent[block]] >= 0:
-                            parent, sums_here = np.uint64(where[block_parent[block]]), np.uint64(here)
-                            for e in range(np.uint64(block_entries[block]), np.uint64(block_entries[block + 1])):
+                            parent, sums_here = where[block_parent[block]], here
+                            for e in range(block_entries[block], block_entries[block + 1]):
                                 lower[parent + rule_a[e]] += rule_p[e] * sums[sums_here + rule_group[e]]
             # All chains of unary rules on top: I(s, i, j) = Σ_a R(s, a) V(a, i, j).
             for item in range(first, last):
-                child, base = np.uint64(item_offsets[item]), item_base[item]
+                child, base = item_offsets[item], item_base[item]
                 for block in range(chains.starts[base], chains.starts[base + 1]):
                     if where[chains.parent[block]] >= 0:
-                        parent = np.uint64(where[chains.parent[block]])
-                        for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
+                        parent = where[chains.parent[block]]
+                        for e in range(chains.entries[block], chains.entries[block + 1]):
                             upper[parent + chains.a[e]] += chains.p[e] * lower[child + chains.b[e]]
             for item in range(first, last):
                 where[item_base[item]] = -1
@@ -210,12 +213,12 @@ def fill_inside(
 
 @partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
-    blocks: Any, items: Any, words: Any, scales: Any, upper: Any, outer: Any, inner: Any, meetings: Any, total: float,
-    most: float, edges: Edges, work: CellBuffers,
+    blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, total: float, most: float, edges: Edges,
+    work: CellBuffers,
 ) -> int:  # fmt: skip
-    """Fill in outside probabilities: `outer` of symbols at the top of a unary chain, `inner` of those at its bottom.
+    """Fill in outside probabilities from the inside probabilities `upper` and the pairs of items.
 
-    On entry both are 0, except that `outer` of ROOT over the whole sentence is 1. `total` is p(sentence) in the chart.
+    On entry they are 0, except that `outer` of ROOT over the whole sentence is 1. `total` is p(sentence) in the chart.
     Fills `edges` too, whose score is the expected number of the rule over its spans, that of unary rules at `most` so
     high, and returns how many there are.
     """
@@ -225,7 +228,8 @@ def fill_outside(
     word_starts, word_symbol, word_p = blocks.words, blocks.word_symbol, blocks.word_p
     base_of, local = blocks.base, blocks.local
     cell_starts, item_base, item_offsets = items.starts, items.base, items.offsets
-    met_starts, met_left, met_right, met_pair = meetings.starts, meetings.left, meetings.right, meetings.pair
+    met_starts, met_left, met_right, met_pair = passes.starts, passes.left, passes.right, passes.pair
+    upper, outer, inner = passes.upper, passes.outer, passes.inner
     first_edge, score = edges.first, edges.score
     chains, unary = blocks.chains, blocks.unary
     n, count = len(words), 0
@@ -240,24 +244,24 @@ def fill_outside(
                 where[item_base[item]] = item
             # Down all chains of unary rules: inner(b) = Σ_a R(a, b) outer(a). All larger spans are done.
             for item in range(first, last):
-                child, base = np.uint64(item_offsets[item]), item_base[item]
+                child, base = item_offsets[item], item_base[item]
                 for block in range(chains.starts[base], chains.starts[base + 1]):
                     above = where[chains.parent[block]]
                     if above >= 0:
-                        parent = np.uint64(item_offsets[above])
-                        for e in range(np.uint64(chains.entries[block]), np.uint64(chains.entries[block + 1])):
+                        parent = item_offsets[above]
+                        for e in range(chains.entries[block], chains.entries[block + 1]):
                             inner[child + chains.b[e]] += chains.p[e] * outer[parent + chains.a[e]]
             # Edges from 2e to 2e + 1 by the empty chain, and from 2e + 1 to the vertices above by every unary rule:
             # Σ_{a → b} outside(a) p(a → b) I(b, i, j) / p(sentence).
             for item in range(first, last):
                 count = add_edge(edges, count, 2 * item + 1, 2 * item, -1, 1.0)
-                child, base = np.uint64(item_offsets[item]), item_base[item]
+                child, base = item_offsets[item], item_base[item]
                 for block in range(unary.starts[base], unary.starts[base + 1]):
                     above = where[unary.parent[block]]
                     if above < 0:
                         continue
-                    p, parent = 0.0, np.uint64(item_offsets[above])
-                    for e in range(np.uint64(unary.entries[block]), np.uint64(unary.entries[block + 1])):
+                    p, parent = 0.0, item_offsets[above]
+                    for e in range(unary.entries[block], unary.entries[block + 1]):
                         p += inner[parent + unary.a[e]] * unary.p[e] * upper[child + unary.b[e]]
                     p = p / total if p / total < most else most
                     if p > 0.0:
@@ -274,11 +278,11 @@ def fill_outside(
                                 count = add_edge(edges, count, 2 * item, -1, -1, 0.0)
                             score[first_edge[2 * item]] += p
             # Binary rules, an edge for each meeting and parent base.
-            room = np.uint64(0)
+            room = 0
             for m in range(met_starts[cell], met_starts[cell + 1]):
                 pair = met_pair[m]
-                begin = np.uint64(groups[pair])
-                size = np.uint64(groups[pair + 1]) - begin
+                begin = groups[pair]
+                size = groups[pair + 1] - begin
                 # T(b, c) = Σ_a O(a, i, j) p(a → b c): first for all parent bases together, then for each.
                 if place[pair] < 0:
                     here, place[pair] = room, np.int64(room)
@@ -287,18 +291,18 @@ def fill_outside(
                         sums[here + g] = 0.0
                     for block in range(block_starts[pair], block_starts[pair + 1]):
                         if where[block_parent[block]] >= 0:
-                            parent = np.uint64(item_offsets[where[block_parent[block]]])
+                            parent = item_offsets[where[block_parent[block]]]
                             for g in range(size):
                                 sums[room + g] = 0.0
-                            for e in range(np.uint64(block_entries[block]), np.uint64(block_entries[block + 1])):
+                            for e in range(block_entries[block], block_entries[block + 1]):
                                 sums[room + rule_group[e]] += rule_p[e] * inner[parent + rule_a[e]]
                             for g in range(size):
                                 sums[here + g] += sums[room + g]
                             room += size
                 # Outside of both children, and the edges' posteriors.
-                here = np.uint64(place[pair])
+                here = place[pair]
                 x, y = met_left[m], met_right[m]
-                left, right = np.uint64(item_offsets[x]), np.uint64(item_offsets[y])
+                left, right = item_offsets[x], item_offsets[y]
                 for g in range(size):
                     b, c = left + group_b[begin + g], right + group_c[begin + g]
                     products[g] = upper[b] * upper[c]
@@ -325,9 +329,9 @@ def fill_outside(
 class PrunedChart:
     """Inside and outside probabilities of one sentence, times the scales of its words.
 
-    `meetings` are those of the chart's items, and make `ways` items, counted each time; `total` is p(sentence) · Π
-    scales, summed over the derivations that the chart contains; `top` is the item of ROOT over the whole sentence, or
-    -1. `work` is what the passes share.
+    `passes` has the values and the pairs of items, which make `ways` items, counted each time; `total` is p(sentence)
+    times the scales, summed over the derivations that the chart contains; `top` is the item of ROOT over the whole
+    sentence, or -1. `work` is what the passes share.
     """
 
     def __init__(self, blocks: Blocks, items: Items, words: IntArray, scales: FloatArray) -> None:
@@ -335,9 +339,11 @@ class PrunedChart:
         self.lower, self.upper, self.outer, self.inner = np.zeros((4, int(items.offsets[-1])))
         room = meetings_at_most(items.starts, len(words))
         left, right, pair = np.empty((3, room), np.int32)
-        self.meetings = bundled(Meetings(np.empty(len(items.starts), np.int32), left, right, pair))
+        starts = np.empty(len(items.starts), np.int32)
+        values = self.lower, self.upper, self.outer, self.inner
+        self.passes = bundled(Passes(*values, starts, left, right, pair))
         self.work = cell_buffers(blocks)
-        self.ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, self.meetings, self.work)
+        self.ways = fill_inside(blocks, items, words, scales, self.passes, self.work)
         first, last = items.starts[-2:]
         self.top = int(first) if last > first and items.base[first] == 0 else -1
         self.total = float(self.upper[items.offsets[self.top]]) if self.top >= 0 else 0.0
@@ -348,7 +354,7 @@ class PrunedChart:
         The chart must have a tree.
         """
         self.outer[self.items.offsets[self.top]] = 1.0
-        return self._graph(self.blocks, self.upper, self.outer, self.inner, self.total, ALMOST_ONE)
+        return self._graph(self.blocks, self.passes, self.total, ALMOST_ONE)
 
     def probabilities(self) -> Hypergraph:
         """Return the hypergraph with ln p of each rule as score, emissions times the scales.
@@ -359,14 +365,13 @@ class PrunedChart:
         chains = self.blocks.chains
         none = UnaryBlocks(np.zeros_like(chains.starts), chains.parent, chains.entries, chains.a, chains.b, chains.p)
         below, outer, inner = np.where(self.upper > 0, 1.0, 0.0), np.zeros_like(self.upper), np.ones_like(self.upper)
-        return self._graph(self.blocks._replace(chains=none), below, outer, inner, 1.0, np.inf)
+        passes = self.passes._replace(upper=below, outer=outer, inner=inner)
+        return self._graph(self.blocks._replace(chains=none), passes, 1.0, np.inf)
 
-    def _graph(
-        self, blocks: Blocks, upper: FloatArray, outer: FloatArray, inner: FloatArray, total: float, most: float
-    ) -> Hypergraph:
+    def _graph(self, blocks: Blocks, passes: Passes, total: float, most: float) -> Hypergraph:
         vertices = 2 * len(self.items.base)
         chains = int(np.diff(blocks.unary.starts)[self.items.base].sum())
         edges = make_edges(vertices, self.ways + vertices + chains)
-        values = upper, outer, inner, self.meetings, total, most
-        count = fill_outside(blocks, self.items, self.words, self.scales, *values, edges, self.work)
+        values = passes, total, most, edges, self.work
+        count = fill_outside(blocks, self.items, self.words, self.scales, *values)
         return hypergraph(self.items.starts, edges, count, self.top)

@@ -7,20 +7,24 @@ the language and whose value is the package with the files:
     cs = "rerank_models_cs"
 
 A config that says `language = "cs"` then gets these files wherever it names no model. A folder need not have all files.
-The models record the parser of their trees as all models do; it is looked for beside them.
+The models record the parser of their trees as all models do; it is looked for beside them. Those of this package are
+embedded ones, each of which is read once for all parts of a process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Hashable, MutableMapping
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
 
+T = TypeVar("T")
+FOLDER = Path(str(files("rerank_plugins.resources")))
+ENGLISH = "en"  # the language of the models that are used where no other one is named
 GROUP = "rerank_plugins.languages"
 FILES = {  # plugin -> the file that is its model
     "biaffine": "parser.npz",
@@ -40,6 +44,35 @@ READ_BY = {  # plugin that reads another one -> its options for that, of which o
     "dependency-agreement": (("parser",), "biaffine"),
 }
 ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
+
+_shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
+
+
+def embedded(name: str, language: str = ENGLISH) -> Path:
+    """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` describes its training."""
+    return FOLDER / language / name
+
+
+def shared(key: Hashable, read: Callable[[], T]) -> T:
+    """The embedded model that `read` reads: one object under each key for all that use it at a time.
+
+    Nobody may change the model, and weak references to it must be possible.
+    """
+    model: T | None = _shared.get(key)
+    if model is None:
+        _shared[key] = model = read()
+    return model
+
+
+def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
+    """The model that `read` reads from a file; that of an embedded file is shared."""
+    return shared(path, lambda: read(path)) if path.is_relative_to(FOLDER) else read(path)
+
+
+def keep_shared() -> None:
+    """Keep embedded models in memory from now on, even while nobody uses them."""
+    global _shared  # noqa: PLW0603
+    _shared = dict(_shared)
 
 
 def language_folders() -> dict[str, Path]:

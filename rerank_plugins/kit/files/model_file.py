@@ -29,7 +29,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.kit.files.embedded import ENGLISH, FOLDER
+from rerank_plugins.kit.files.languages import ENGLISH, FOLDER
 
 Bytes = NDArray[np.uint8]
 FAST, SMALL = 1, 19  # compression levels: for the choice between values and differences, and of compact models

@@ -51,6 +51,14 @@ def finite(text: str) -> float:
     return value
 
 
+def finite_value(text: str, name: str, path: str, line: int) -> float:
+    """The finite number that a line of a file has for what messages call `name`. Raises FormatError for other text."""
+    try:
+        return finite(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {error}", path=path, line=line) from None
+
+
 def shortest(value: float) -> str:
     """The shortest text that reads back as exactly `value`: `-7` and `0.1`, never `-7.0`."""
     text = repr(float(value))

@@ -20,7 +20,7 @@ import numpy as np
 from rerank_plugins.core.brackets_and_quotes import DIRECTED, spellings
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.embedded import embedded, shared
+from rerank_plugins.kit.files.languages import embedded, shared
 
 EMBEDDED = embedded("unigrams.tsv.xz")
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of a table that are no words of a sentence

@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.core.brackets_and_quotes import PLAIN, known_spelling, spellings
+from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.declared import WordList
 from rerank_plugins.kit.workspace import Collection, Workspace
@@ -26,7 +26,6 @@ from rerank_plugins.kit.workspace import Collection, Workspace
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
 BLOCK = 1 << 14  # lines numbered at a time
-MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 
 
 class Numbering:

@@ -38,7 +38,7 @@ from rerank_plugins.similarity.measures.word_alignment import (
     side_means,
     with_same,
 )
-from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+from rerank_plugins.similarity.random_indexing import RandomIndexModel
 from rerank_plugins.similarity.structured_vectors import pair_by_pair, parsed_vectors
 from rerank_plugins.similarity.wordnet import MEASURES, WordNet
 from rerank_plugins.svs.parsing import SvsParser

@@ -19,7 +19,7 @@ from rerank_plugins.similarity.measures import data_measures as by_data
 from rerank_plugins.similarity.measures import pair_measures as of_pair
 from rerank_plugins.similarity.measures import strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
-from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+from rerank_plugins.similarity.random_indexing import RandomIndexModel
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.svs.parsing import SvsParser
 

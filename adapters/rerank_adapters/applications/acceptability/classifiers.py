@@ -33,7 +33,7 @@ from rerank_adapters.commands.options import jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.weights.files import plain_values, read_toml, write_toml
+from rerank_adapters.weights.named_weights import plain_values, read_toml, write_toml
 from rerank_plugins import ConfigError, FloatArray, __version__
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.feature_table import FeatureTable

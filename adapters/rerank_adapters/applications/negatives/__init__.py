@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rerank_plugins import NBestList
     from rerank_plugins.core.dependency_tree import DependencyTree
     from rerank_plugins.english.inserted_errors import ErrorInserter
+    from rerank_plugins.english.minimal_pairs import PairMaker
     from rerank_plugins.english.minimal_pairs.clauses import MinimalPair
-    from rerank_plugins.english.minimal_pairs.pair_maker import PairMaker
 
 Tree = TypeVar("Tree")  # what a maker of pairs makes them of
 ERROR_COLUMNS = ("kind", "position", "before", "after")
@@ -146,7 +146,7 @@ def pair_maker(kinds: Sequence[str], each: int | None) -> PairMaker:
     Raises ConfigError for an unknown kind.
     """
     from rerank_plugins.english.english_lexicon import english
-    from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
+    from rerank_plugins.english.minimal_pairs import KINDS, PairMaker
 
     names = [name.strip() for argument in kinds for name in argument.split(",")]
     try:

@@ -1,7 +1,14 @@
-"""`rerank surface-trees`: the trees of a treebank over the tokens that text has, contractions joined."""
+"""`rerank surface-trees`: the trees of a treebank over the tokens that text has, contractions joined.
+
+The words of a multiword token (`6-7 im`, which is `in dem`) become one word, which stands where they stood. It takes
+the lemma, the tags, the features, the head and the relation of its word nearest the root (the first one, of several),
+and the dependents of all its words. The result is a tree: along the heads, the least depth of a token's words
+decreases.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -9,7 +16,10 @@ import click
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
-from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins import open_atomic, open_text
+from rerank_plugins.core.dependency_tree import ConlluSentence, read_conllu_lines
+
+ID, FORM, HEAD, ENHANCED = 0, 1, 6, 8  # columns
 
 
 @click.command("surface-trees")
@@ -31,8 +41,6 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
     rerank surface-trees gsd.conllu.xz --except-every 5 -o train.conllu
     rerank surface-trees gsd.conllu.xz --every 5 -o dev.conllu
     """  # noqa: D301
-    from rerank_plugins.kit.trees.surface_tokens import surface_sentences
-
     closing = Closing()
     if every and except_every:
         raise click.UsageError("give either --every or --except-every, not both")
@@ -48,3 +56,62 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
                     written += 1
                     bar.add(1)
     closing.wrote(counted(written, "tree"), output)
+
+
+def surface_sentences(lines: Iterable[str], path: str) -> Iterator[list[str]]:
+    """The lines of each sentence of a CoNLL-U file, over surface tokens, with its comments and without empty nodes.
+
+    Raises FormatError as `read_conllu` does.
+    """
+    for sentence in read_conllu_lines(lines, path):
+        yield _joined(sentence)
+
+
+def _joined(sentence: ConlluSentence) -> list[str]:
+    """The lines of the sentence over surface tokens."""
+    heads, tokens = sentence.tree.heads, dict(_tokens(sentence.others))
+    depths = depths_of(heads)
+    new, tops, word = [0] * len(heads), [], 0
+    while word < len(heads):
+        last, form = tokens.get(word + 1, (word + 1, ""))
+        words = range(word, min(last, len(heads)))
+        top = min(words, key=lambda each: depths[each])
+        tops.append((top, form))
+        for each in words:
+            new[each] = len(tops)
+        word = words.stop
+    result = [line for line in sentence.others if line.startswith("#")]
+    for number, (top, form) in enumerate(tops, 1):
+        columns, head = [*sentence.rows[top][1]], heads[top]
+        columns[ID], columns[HEAD] = str(number), str(new[head] if head >= 0 else 0)
+        columns[FORM] = form or columns[FORM]
+        columns[ENHANCED:] = ["_"] * len(columns[ENHANCED:])
+        result.append("\t".join(columns))
+    return result
+
+
+def _tokens(lines: Iterable[str]) -> Iterator[tuple[int, tuple[int, str]]]:
+    """The multiword tokens among the lines: the number of the first word, that of the last one, and the form."""
+    for line in lines:
+        columns = line.split("\t")
+        start, _, end = columns[ID].partition("-")
+        if start.isdecimal() and end.isdecimal():
+            yield int(start), (int(end), columns[FORM])
+
+
+def depths_of(heads: Sequence[int]) -> list[int]:
+    """The number of arcs between each word and the root symbol.
+
+    >>> depths_of((1, -1, 1, 2))
+    [2, 1, 2, 3]
+    """
+    depths = [0] * len(heads)
+    for word in range(len(heads)):
+        path = []
+        node = word
+        while node >= 0 and not depths[node]:
+            path.append(node)
+            node = heads[node]
+        for number, each in enumerate(reversed(path), 1 + (depths[node] if node >= 0 else 0)):
+            depths[each] = number
+    return depths

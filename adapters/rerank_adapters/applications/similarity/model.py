@@ -24,8 +24,8 @@ from rerank_plugins import __version__
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.similarity.random_indexing.model import FILE as VECTORS
-from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+from rerank_plugins.similarity.random_indexing import FILE as VECTORS
+from rerank_plugins.similarity.random_indexing import RandomIndexModel
 
 TREES, SMALLEST_LEAF = 200, 5
 KIND = "similarity"

@@ -31,7 +31,7 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.dependency.stanza_parser import StanzaEntities
 from rerank_plugins.kit.files.text import open_atomic
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing.model import read_model as read_vectors
+from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:

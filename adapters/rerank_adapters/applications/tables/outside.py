@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from rerank_adapters.chain.extraction import of_lists
+from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.pairs import plain_text

@@ -4,6 +4,11 @@ The key of a hypothesis is a hash of all that a value depends on besides the fea
 (SentenceFeature) depends on the text alone, so that a hypothesis has the same key in every list. Other features of
 scope "text" may read the source as well, and those of scope "list" anything in the list. A feature `by_row` reads
 nothing but the numbers of the hypotheses in their files.
+
+Values are kept under the description of the feature and its text pipelines, with the code of its package and the
+libraries that compute (core/identity.py); where these are not all that the values may depend on, for one job only. A
+class variable `cached` of the extractor decides otherwise: False keeps its values out of the cache; True declares that
+its own source file, options and `resources` are all that they depend on.
 """
 
 from __future__ import annotations
@@ -12,15 +17,17 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
 from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
-from rerank_adapters.chain.extraction.value_identity import value_identity
-from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature, __version__
+from rerank_plugins.core.identity import code_of
 
 SIZE = 16  # bytes of a key
+TEXT = "rerank_adapters.text"  # the package of the text pipelines
 KeysOf = Callable[[Sequence[NBestList]], Keys]
 
 
@@ -39,6 +46,22 @@ def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
     return digest.hexdigest()
 
 
+class ValueIdentity(NamedTuple):
+    """The JSON text of all that the values depend on, and whether that is enough to keep them beyond the job."""
+
+    text: str
+    lasting: bool
+
+
+def value_identity(plan: Plan, label: str) -> ValueIdentity:
+    """The identity of the values of one feature of a plan. Raises what `describe` raises."""
+    extractor, description = plan.extractors[label], plan.description(label, file_names=False)
+    sure, code = code_of(description, TEXT) if extractor.cached is not False else (False, {})
+    lasting = sure and "options" in description["extractor"] if extractor.cached is None else extractor.cached
+    identity = {"values": description, "version": __version__, **code}
+    return ValueIdentity(json.dumps(identity, ensure_ascii=False, sort_keys=True), lasting)
+
+
 @dataclass(frozen=True)
 class LookedUp:
     """Lists, their values (rows, columns) as far as they are known, the task to extract the others, and their keys."""
@@ -52,7 +75,7 @@ class LookedUp:
 class KnownValues:
     """Where the values of each feature of a plan are kept.
 
-    They are kept in `cache` if their identity allows it (value_identity.py), otherwise in `work`, until the job is
+    They are kept in `cache` if their identity allows it, otherwise in `work`, until the job is
     done; None stands for a cache that is not there.
     """
 

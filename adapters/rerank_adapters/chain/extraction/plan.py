@@ -64,16 +64,17 @@ class Plan:
 
     def describe(self) -> dict[str, Any]:
         """By label, all that the values depend on besides the lists, as plain values for JSON."""
-        descriptions = {}
-        for label, extractor in self.extractors.items():
-            text, source = self.pipelines(label)
-            descriptions[label] = {
-                "extractor": describe(extractor),
-                "components": list(extractor.components),
-                "text": text.describe(),
-                "source": source.describe(),
-            }
-        return descriptions
+        return {label: self.description(label) for label in self.extractors}
+
+    def description(self, label: str, *, file_names: bool = True) -> dict[str, Any]:
+        """The same of one feature; without the names of files if `file_names` is false, so that copies are equal."""
+        extractor, (text, source) = self.extractors[label], self.pipelines(label)
+        return {
+            "extractor": describe(extractor, file_names=file_names),
+            "components": list(extractor.components),
+            "text": text.describe(),
+            "source": source.describe(),
+        }
 
 
 FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on

@@ -12,8 +12,7 @@ from pathlib import Path
 from rerank_adapters.chain.first_config.assignment import Column, Set
 from rerank_adapters.chain.first_config.texts import Look, undoing
 from rerank_adapters.runtime.progress import counted
-from rerank_plugins.kit.files.embedded import ENGLISH
-from rerank_plugins.kit.files.languages import has_defaults, language_folders, missing, models_of
+from rerank_plugins.kit.files.languages import ENGLISH, has_defaults, language_folders, missing, models_of
 
 METRICS = {
     "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")),

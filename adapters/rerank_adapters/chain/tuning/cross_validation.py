@@ -10,37 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.chain.tuning.data import take_segments
+from rerank_adapters.chain.tuning import chosen_rows, take_segments
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
-from rerank_adapters.tuners.mbr import expected_scores
-from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
-
-
-def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
-    """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
-    scores, offsets = result.scores(data.table), data.table.offsets
-    if result.decision == "map":
-        return one_best(scores, offsets)
-    if not data.hypotheses:
-        raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
-    rows = []
-    for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
-        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
-        rows.append(int(begin + np.argmax(utility)))
-    return np.array(rows, np.int64)
-
-
-def held_out_score(data: TuningData, result: TuningResult) -> float:
-    """The corpus score of the hypotheses that the result chooses in this data."""
-    return float(data.metric.score(data.statistics[chosen_rows(data, result)].sum(axis=0)))
 
 
 @dataclass(frozen=True)

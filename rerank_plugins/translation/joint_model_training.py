@@ -1,4 +1,4 @@
-"""Training of the network: stochastic gradient descent over the target words of sentence pairs, in random order.
+"""Training of joint models: stochastic gradient descent over the target words of sentence pairs, in random order.
 
 All steps fall linearly to 0 at the end of the last pass. A part of the pairs is held out, to measure how well the
 network predicts. The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
@@ -25,7 +25,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import expm1, log, log1p
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import product
-from rerank_plugins.translation.joint_model.model import Contexts, JointModel, Numbering, Weights, affiliations
+from rerank_plugins.translation.joint_model import Contexts, JointModel, Numbering, Weights, affiliations
 from rerank_plugins.translation.words import frequent_words, split_words
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from rerank_adapters.applications.parsing.surface_trees import depths_of, surface_sentences
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.trees.surface_tokens import depths_of, surface_sentences
 from tests.command_line import done, refused
 
 GERMAN = """# text = Sie geht zum Arzt

@@ -1,7 +1,8 @@
-"""The vectors of words, and of sentences: v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
+"""Random indexing: vectors of words, and of sentences, v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
 
-The paper's weights w_t are 1 (`none`); `idf` is ln(N / df_t), where df_t of the N training documents contain t, and
-`sif` is a / (a + p(t)) with a = 0.001 (Arora et al. 2017). A sentence without a known word has the zero vector.
+A word vector is a sum of sparse random index vectors (Kanerva et al. 2000; Sahlgren 2005). The paper's weights w_t are
+1 (`none`); `idf` is ln(N / df_t), where df_t of the N training documents contain t, and `sif` is a / (a + p(t)) with
+a = 0.001 (Arora et al. 2017). A sentence without a known word has the zero vector.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class RandomIndexModel(KnownWords, PickledFields):
 
         `weighting` is the name of a weighting or an array of (V) weights.
         """
-        from rerank_plugins.similarity.random_indexing.context_sums import sum_rows
+        from rerank_plugins.similarity.context_sums import sum_rows
 
         table, number = self.vectors(space), self.number
         weights = self.weights[weighting] if isinstance(weighting, str) else weighting

@@ -27,7 +27,7 @@ from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.random_indexing.context_sums import (
+from rerank_plugins.similarity.context_sums import (
     END,
     UNKNOWN,
     add_documents,
@@ -35,7 +35,7 @@ from rerank_plugins.similarity.random_indexing.context_sums import (
     count_documents,
     index_vectors,
 )
-from rerank_plugins.similarity.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
+from rerank_plugins.similarity.random_indexing import SIF, SPACES, RandomIndexModel, Space
 
 ITERATIONS = 3  # power iterations of the randomised decomposition
 SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words

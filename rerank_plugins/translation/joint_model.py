@@ -1,4 +1,4 @@
-"""The network, and its inputs: ln p of target words, given their contexts (Devlin et al. 2014, section 2).
+"""The neural network joint model: ln p of target words, given the words before and the source (Devlin et al. 2014).
 
 With x the concatenated embeddings of a context's symbols, a network with one hidden layer gives
 

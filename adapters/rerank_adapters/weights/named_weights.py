@@ -1,6 +1,6 @@
-"""Reads weights files of all forms and writes weights.toml.
+"""The weights of a linear model, by feature name, and their file weights.toml.
 
-This is an example of a weights.toml:
+This is an example of the file:
 
     decision = "map"
     scale = 1.0                         # of the posterior, for "mbr"
@@ -24,24 +24,115 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import tomli_w
 
+from rerank_adapters.formats.feature_field import label_groups, names_differ
 from rerank_adapters.tuners.trees import Trees
-from rerank_adapters.weights.moses import read_moses_ini, read_moses_weights
-from rerank_adapters.weights.values import Weights, grouped
-from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
+from rerank_plugins import (
+    ConfigError,
+    FeatureTable,
+    FloatArray,
+    FormatError,
+    PluginError,
+    TuningResult,
+    open_atomic,
+    open_text,
+)
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
 KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by name, the decision rule, and the provenance.
+
+    `dense`       the weight of each dense feature; a table must have exactly these features
+    `sparse`      the weights of sparse features; a feature without one has weight 0
+    `decision`    "map" chooses the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
+                  taken over the `evidence` hypotheses of highest sum (0: all of them)
+    `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
+    `trees`       boosted trees whose sum is added to the weighted sum; None where there are weights alone
+    """
+
+    dense: Mapping[str, float]
+    sparse: Mapping[str, float] = field(default_factory=dict)
+    decision: Literal["map", "mbr"] = "map"
+    scale: float = 1.0
+    evidence: int = 0
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    trees: Trees | None = None
+
+    @classmethod
+    def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
+        """The weights of a tuning result for the features of `table`.
+
+        Raises PluginError for a scorer other than boosted trees, for which there is no file.
+        """
+        if result.scorer is not None and not isinstance(result.scorer, Trees):
+            raise PluginError(f"a {type(result.scorer).__name__} cannot be written with the weights: only Trees can")
+        values = [float(value) for value in result.weights]
+        dense = dict(zip(table.names, values, strict=False))
+        sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
+        return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance, result.scorer)
+
+    def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
+        """(len(all_names)): the weights in the order of a table's `all_names`; 0 for `sparse_names` without a weight.
+
+        Dense weights called F0, F1, ..., as kbmira writes them without the features' names, are assigned by position
+        where the table has none of these names. Raises ConfigError with the features that lack a weight and the dense
+        weights without a feature.
+        """
+        sparse_names = frozenset(sparse_names)
+        dense = self.dense_for(all_names, sparse_names)
+        known = {**self.sparse, **dense}
+        names = set(all_names)
+        missing = [name for name in all_names if name not in known and name not in sparse_names]
+        difference = names_differ(missing, [name for name in dense if name not in names])
+        if difference:
+            origin = f" of {self.provenance['file']}" if "file" in self.provenance else ""
+            raise ConfigError(f"the weights{origin} are for other features: the file {difference}")
+        return np.array([known.get(name, 0.0) for name in all_names], np.float64)
+
+    def vector_for(self, table: FeatureTable) -> FloatArray:
+        """The weights in the order of a table's columns. Raises ConfigError as `vector` does, and for boosted trees."""
+        if self.trees is not None:
+            origin = self.provenance.get("file", "the weights")
+            raise ConfigError(f"{origin}: boosted trees belong to these weights, which alone would choose otherwise")
+        return self.vector(table.all_names, frozenset(table.sparse.names))
+
+    def dense_for(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
+        """The dense weights by name; those called F0, F1, ... get the names of the table's features, by position."""
+        wanted = [name for name in all_names if name not in sparse_names and name not in self.sparse]
+        anonymous = [f"F{i}" for i in range(len(self.dense))]
+        if list(self.dense) != anonymous or len(wanted) != len(anonymous) or set(wanted) & set(anonymous):
+            return self.dense
+        return dict(zip(wanted, self.dense.values(), strict=True))
+
+
+def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
+    """The weights with each run X_0, X_1, ... as a list under the name X (see `label_groups`)."""
+    return {
+        label: [weights[name] for name in members] if len(members) > 1 else weights[label]
+        for label, members in label_groups(list(weights))
+    }
+
+
+def ungrouped(label: str, values: Sequence[float]) -> dict[str, float]:
+    """The weights of a group by name: X for a single value, X_0, X_1, ... for several."""
+    if len(values) == 1:
+        return {label: values[0]}
+    return {f"{label}_{i}": value for i, value in enumerate(values)}
 
 
 @dataclass(frozen=True)
@@ -92,19 +183,6 @@ def plain_values(value: Any) -> Any:
     return str(value)
 
 
-def read_weights(path: str | Path) -> Weights:
-    """Read a weights file: .toml is read as weights.toml, .ini as moses.ini, anything else as a Moses weights file.
-
-    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name;
-    ModelError for boosted trees that are missing or damaged.
-    """
-    if Path(path).suffix == ".toml":
-        return _read_toml(path)
-    if Path(path).suffix == ".ini":
-        return read_moses_ini(path)
-    return read_moses_weights(path)
-
-
 def write_weights(weights: Weights, path: str | Path) -> None:
     """Write weights.toml, completely or not at all; `-` is stdout. Trees go to a file beside it, before the weights.
 
@@ -123,7 +201,8 @@ def write_weights(weights: Weights, path: str | Path) -> None:
     write_toml({key: value for key, value in document.items() if value != {} or key == "dense"}, path)
 
 
-def _read_toml(path: str | Path) -> Weights:
+def read_weights_toml(path: str | Path) -> Weights:
+    """Read weights.toml. Raises FormatError, with the line, and ModelError for trees that are missing or damaged."""
     file = read_toml(path)
     for key in file.document:
         if key not in KEYS:

@@ -1,1 +1,0 @@
-"""Completes sentences: chooses the word for a blank from several options."""
