@@ -17,10 +17,10 @@ PLUGIN = """
 import os, time
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.chain.extraction import extract
+from rerank_adapters.chain.extraction import Gauge
 from rerank_plugins import FeatureExtractor, hookimpl, option
 
-extract.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
+Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 
 @dataclass
 class Slow(FeatureExtractor):
