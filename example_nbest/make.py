@@ -5,6 +5,7 @@ The same bytes each time. Steps: corpus, alignment, phrase table, language model
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -102,4 +103,5 @@ def save(path: Path, lines: Iterable[str], end: str = "\n") -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # lattices have millions of arcs and no cycles
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "mt")

@@ -1,15 +1,21 @@
-"""README, tour and cookbook tell the truth: their commands run, their numbers are printed, the files they name exist."""
+"""README, tour and cookbook tell the truth: their commands run, their numbers are printed, the files they name exist.
+
+The commands of the README are processes of their own, those of the other pages forks (forked_commands.py).
+"""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.forked_commands import forking
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
@@ -33,7 +39,7 @@ def excerpts(page: str) -> list[str]:
 
 
 SHELL = [
-    pytest.param(block, id=f"{name}-{i}")
+    pytest.param(name, block, id=f"{name}-{i}")
     for name, page in (("readme", TEXT), ("cookbook", COOKBOOK))
     for i, block in enumerate(shell_blocks(page))
 ]
@@ -63,19 +69,36 @@ def copy(tmp_path_factory) -> Path:
     return folder
 
 
-def run(script: str, folder: Path) -> tuple[str, str]:
-    """What the script prints on stdout and on stderr; it must succeed."""
-    programs = CORE / "bin" if CORE else Path(sys.executable).parent
-    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+PROGRAMS = CORE / "bin" if CORE else Path(sys.executable).parent
+
+
+def environment_of(folder: Path, *programs: Path) -> dict[str, str]:
+    """That of a user's shell, which finds these programs first."""
+    path = os.pathsep.join([*map(str, (*programs, PROGRAMS)), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "140"}
     environment["RERANK_CACHE"] = str(folder / "work" / "cache")  # that of the page with a batch job, to extract once
     if CORE:
         environment.pop("PYTHONPATH", None)
+    return environment
+
+
+@pytest.fixture(scope="module")
+def forks(copy: Path) -> Iterator[Path]:
+    """A folder with a program `rerank` that starts in no time."""
+    with (
+        tempfile.TemporaryDirectory() as folder,  # of a short name, as the address of a socket must be
+        forking(PROGRAMS / "python", environment_of(copy), Path(folder)),
+    ):
+        yield Path(folder)
+
+
+def run(script: str, folder: Path, *programs: Path) -> tuple[str, str]:
+    """What the script prints on stdout and on stderr; it must succeed."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         check=False,
         cwd=folder,
-        env=environment,
+        env=environment_of(folder, *programs),
         capture_output=True,
         text=True,
     )
@@ -93,10 +116,10 @@ def tracked(folder: Path) -> dict[Path, bytes]:
     }
 
 
-def run_cleanly(script: str, folder: Path) -> str:
+def run_cleanly(script: str, folder: Path, *programs: Path) -> str:
     """All that the script prints; it may write files to work/ alone."""
     before = tracked(folder)
-    output = "".join(run(script, folder))
+    output = "".join(run(script, folder, *programs))
     after = tracked(folder)
     assert before.keys() == after.keys(), f"files outside work/: {before.keys() ^ after.keys()}"
     assert before == after, "a file of the checkout was changed"
@@ -114,15 +137,15 @@ def test_the_tour_runs_without_extras(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SHELL)
-def test_every_command_runs_and_writes_to_work_alone(script, copy):
-    run_cleanly(script, copy)
+@pytest.mark.parametrize(("page", "script"), SHELL)
+def test_every_command_runs_and_writes_to_work_alone(page, script, copy, forks):
+    run_cleanly(script, copy, *([] if page == "readme" else [forks]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("script", "text"), list(zip(shell_blocks(TOUR), excerpts(TOUR), strict=True)))
-def test_the_tour_runs_and_prints_the_numbers_of_its_tables(script, text, copy):
-    printed = {float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", run_cleanly(script, copy))}
+def test_the_tour_runs_and_prints_the_numbers_of_its_tables(script, text, copy, forks):
+    printed = {float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", run_cleanly(script, copy, forks))}
     rows = [line for line in text.splitlines() if line.startswith("|") and not re.fullmatch(r"[|: -]+", line)]
     for row in rows[1:]:
         for number in map(float, re.findall(r"(?<![\w.])\d+(?:\.\d+)?", row)):  # other processors, other roundings

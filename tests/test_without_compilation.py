@@ -11,7 +11,6 @@ from tests.command_line import RERANK, done
 from tests.conftest import ROOT
 
 LISTS = """0 ||| the house is small . ||| LM= -1 ||| -1.0
-0 ||| the house was small . ||| LM= -2 ||| -1.5
 0 ||| small is the house . ||| LM= -3 ||| -2.0
 """
 FEATURES = (

@@ -573,7 +573,7 @@ from rerank_plugins.kit.files.store import Store
 @dataclass(frozen=True)
 class Slow(FeatureExtractor):
     def extract(self, nbest):
-        time.sleep(0.1)
+        time.sleep(float(sys.argv[3]))
         return np.array([[float(len(text))] for text in nbest.texts])
 
 if __name__ == "__main__":
@@ -590,7 +590,7 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
     (tmp_path / "job.py").write_text(SCRIPT)
     work, out = tmp_path / "work", tmp_path / "table.npz"
     command = [sys.executable, str(tmp_path / "job.py"), str(work), str(out)]
-    job = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    job = subprocess.Popen([*command, "0.1"], start_new_session=True, stderr=subprocess.PIPE, text=True)
     while sum(holding.blobs for holding in Store(work).holdings()) < 3 and job.poll() is None:
         time.sleep(0.05)
     os.killpg(job.pid, signal.SIGINT)
@@ -599,9 +599,9 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert not out.exists()
     assert Store(work).holdings()
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run([*command, "0"], check=True, timeout=60)
     (tmp_path / "whole").mkdir()
-    subprocess.run([*command[:2], str(tmp_path / "work2"), str(tmp_path / "whole" / "t")], check=True, timeout=60)
+    subprocess.run([*command[:2], str(tmp_path / "work2"), str(tmp_path / "whole" / "t"), "0"], check=True, timeout=60)
     assert out.read_bytes() == (tmp_path / "whole" / "t").read_bytes()
 
 

@@ -59,16 +59,16 @@ def place(tmp_path):
 
 @pytest.mark.slow
 def test_apply_streams(place):
-    few, many = (peak_of(place, lines, "apply", "-", "-w", "w.toml", "-j", "1") for lines in (20_000, 200_000))
-    assert (few[1], many[1]) == (20_000 // SIZE, 200_000 // SIZE)
+    few, many = (peak_of(place, lines, "apply", "-", "-w", "w.toml", "-j", "1") for lines in (20_000, 100_000))
+    assert (few[1], many[1]) == (20_000 // SIZE, 100_000 // SIZE)
     assert many[0] < 1.3 * few[0]
-    assert many[0] - few[0] < 30_000, f"{few[0]} KiB for 20,000 lines, {many[0]} KiB for 200,000"
+    assert many[0] - few[0] < 30_000, f"{few[0]} KiB for 20,000 lines, {many[0]} KiB for 100,000"
 
 
 @pytest.mark.slow
 def test_merging_sorted_files_streams(place):
-    for name, lines in (("few", 20_000), ("many", 200_000)):
+    for name, lines in (("few", 20_000), ("many", 100_000)):
         (place / name).write_bytes(b"".join(lists(lines)))
     few, many = (peak_of(place, 0, "merge", name, name) for name in ("few", "many"))
-    assert (few[1], many[1]) == (20_000, 200_000)
+    assert (few[1], many[1]) == (20_000, 100_000)
     assert many[0] < 1.3 * few[0]

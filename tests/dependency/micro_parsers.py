@@ -40,27 +40,9 @@ def run_python(folder: Path, *arguments: object) -> None:
     assert ran.returncode == 0, ran.stderr[-2000:]
 
 
-def train_stanza(treebank: Path, folder: Path) -> tuple[Path, Path]:
-    """A tagger and a dependency parser of Stanza, each in a process of its own."""
-    for name, batch, steps in (("tagger", 32, 160), ("parser", 500, 100)):
-        files = ["--train_file", treebank, "--eval_file", treebank, "--output_file", folder / "out.conllu"]
-        where = ["--save_dir", folder, "--save_name", f"{name}.pt", "--lang", "en", "--shorthand", "en_own"]
-        sizes = [*STANZA_SIZES, "--no_char", "--no_pretrain", "--cpu", "--batch_size", batch]
-        length = ["--max_steps", steps, "--eval_interval", steps // 2]
-        run_python(folder, "-m", f"stanza.models.{name}", "--mode", "train", *files, *where, *sizes, *length)
-    return folder / "tagger.pt", folder / "parser.pt"
-
-
-PHRASES = {"VERB": "VP", "AUX": "VP", "NOUN": "NP", "PROPN": "NP", "PRON": "NP", "ADJ": "AP"}
-CONSTITUENCY_SIZES = (
-    *("--hidden_size", "32", "--transition_hidden_size", "20", "--tag_embedding_dim", "10"),
-    *("--transition_embedding_dim", "10", "--delta_embedding_dim", "20"),
-    *("--pattn_num_layers", "0", "--no_use_lattn", "--no_check_valid_states", "--no_retag"),
-)
-TRAIN_CONSTITUENCY = """
-import sys
+TRAIN_STANZA = """
+import importlib, json, sys
 from types import SimpleNamespace
-from stanza.models import constituency_parser
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.constituency import parser_training
 
@@ -73,8 +55,48 @@ class NoEvaluation:  # Stanza's own asks a Java program
 
 Pretrain("vectors.pt", "vectors.txt").load()
 parser_training.EvaluateParser = NoEvaluation
-constituency_parser.main(sys.argv[1:])
+for module, arguments in json.loads(sys.argv[1]):
+    importlib.import_module(f"stanza.models.{module}").main(arguments)
 """
+
+
+def train_stanza(treebank: Path, folder: Path) -> tuple[Path, Path, Path, Path]:
+    """A tagger, a dependency parser and a constituency parser of Stanza, and the word vectors that the last one needs.
+
+    One process trains all of them, which takes some 9 seconds, a few of them to import Stanza.
+    """
+    _write_constituents(treebank, folder)
+    trainings = [("constituency_parser", ["--mode", "train", *CONSTITUENCY_FILES, *CONSTITUENCY_SIZES])]
+    for name, batch, steps in (("tagger", 32, 140), ("parser", 500, 80)):
+        files = ["--train_file", treebank, "--eval_file", treebank, "--output_file", folder / "out.conllu"]
+        where = ["--save_dir", folder, "--save_name", f"{name}.pt", "--lang", "en", "--shorthand", "en_own"]
+        sizes = [*STANZA_SIZES, "--no_char", "--no_pretrain", "--cpu", "--batch_size", batch]
+        length = ["--max_steps", steps, "--eval_interval", steps]
+        trainings.append((name, ["--mode", "train", *map(str, [*files, *where, *sizes, *length])]))
+    run_python(folder, "-c", TRAIN_STANZA, json.dumps(trainings))
+    return folder / "tagger.pt", folder / "parser.pt", folder / "constituency.pt", folder / "vectors.pt"
+
+
+PHRASES = {"VERB": "VP", "AUX": "VP", "NOUN": "NP", "PROPN": "NP", "PRON": "NP", "ADJ": "AP"}
+CONSTITUENCY_SIZES = (
+    *("--hidden_size", "32", "--transition_hidden_size", "20", "--tag_embedding_dim", "10"),
+    *("--transition_embedding_dim", "10", "--delta_embedding_dim", "20"),
+    *("--pattn_num_layers", "0", "--no_use_lattn", "--no_check_valid_states", "--no_retag"),
+)
+CONSTITUENCY_FILES = (
+    *("--train_file", "trees.mrg", "--eval_file", "trees.mrg", "--wordvec_pretrain_file", "vectors.pt"),
+    *("--save_dir", ".", "--save_name", "constituency.pt", "--lang", "en", "--shorthand", "en_own"),
+    *(
+        "--epochs",
+        "1",
+        "--epoch_size",
+        "100",
+        "--train_batch_size",
+        "10",
+        "--cpu",
+        "--no_checkpoint",
+    ),  # the first epoch is kept: all are rated alike
+)
 
 
 def phrases(tree: DependencyTree) -> Tree:
@@ -91,8 +113,8 @@ def phrases(tree: DependencyTree) -> Tree:
     return Tree("ROOT", (below(tree.heads.index(-1)),))
 
 
-def train_stanza_constituency(treebank: Path, folder: Path) -> tuple[Path, Path]:
-    """A constituency parser of Stanza, and the word vectors it needs (random ones), in some 9 seconds of CPU."""
+def _write_constituents(treebank: Path, folder: Path) -> None:
+    """Write the trees of the constituency parser, and random word vectors."""
     with open(treebank, encoding="utf-8") as lines:
         trees = [phrases(tree) for tree in read_conllu(lines)]
     (folder / "trees.mrg").write_text("".join(f"{write_tree(tree)}\n" for tree in trees), encoding="utf-8")
@@ -100,11 +122,6 @@ def train_stanza_constituency(treebank: Path, folder: Path) -> tuple[Path, Path]
     draw = random.Random(0)
     rows = [f"{word} {' '.join(f'{draw.gauss(0, 1):.4f}' for _ in range(16))}\n" for word in words]
     (folder / "vectors.txt").write_text(f"{len(words)} 16\n{''.join(rows)}", encoding="utf-8")
-    files = ["--train_file", "trees.mrg", "--eval_file", "trees.mrg", "--wordvec_pretrain_file", "vectors.pt"]
-    where = ["--save_dir", ".", "--save_name", "constituency.pt", "--lang", "en", "--shorthand", "en_own"]
-    length = ["--epochs", "5", "--epoch_size", "100", "--train_batch_size", "10", "--cpu", "--no_checkpoint"]
-    run_python(folder, "-c", TRAIN_CONSTITUENCY, "--mode", "train", *files, *where, *length, *CONSTITUENCY_SIZES)
-    return folder / "constituency.pt", folder / "vectors.pt"
 
 
 NER_SIZES = ("--hidden_dim", "20", "--char_hidden_dim", "10", "--word_emb_dim", "20", "--char_emb_dim", "8")
@@ -131,7 +148,7 @@ def train_stanza_entities(folder: Path) -> Path:
 
     (folder / "ner.json").write_text(json.dumps([tagged(NAMED[i % len(NAMED)]) for i in range(200)]), encoding="utf-8")
     files = ["--train_file", "ner.json", "--eval_file", "ner.json", "--save_dir", ".", "--save_name", "ner.pt"]
-    length = ["--max_steps", "160", "--eval_interval", "80", "--batch_size", "16", "--cpu", "--no_pretrain"]
+    length = ["--max_steps", "160", "--eval_interval", "160", "--batch_size", "16", "--cpu", "--no_pretrain"]
     what = ["-m", "stanza.models.ner_tagger", "--mode", "train", "--shorthand", "en_own"]
     run_python(folder, *what, *files, *length, *NER_SIZES)
     return folder / "ner.pt"

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -16,15 +17,18 @@ PLUGIN = """
 import os, time
 import numpy as np
 from dataclasses import dataclass
+from rerank_adapters.chain.extraction import Gauge
 from rerank_plugins import FeatureExtractor, hookimpl, option
+
+Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 
 @dataclass
 class Slow(FeatureExtractor):
     '''Number of characters, after a nap; says in a file which segments it saw.'''
-    nap: float = option(0.02, doc="seconds for each list")
+    nap: float = option(0.02, doc="seconds for each list, where the command is to be interrupted")
 
     def extract(self, nbest):
-        time.sleep(self.nap)
+        time.sleep(self.nap if "INTERRUPTED" in os.environ else 0.005)
         log = os.open(os.path.join(os.path.dirname(__file__), "seen"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(log, f"{nbest.segment_id} {os.getpid()}\\n".encode())
         os.close(log)
@@ -45,7 +49,11 @@ def seen(place: Path) -> list[str]:
 def run(place: Path, *arguments: object, stop_after: int | None = None) -> Ran:
     """A command with the plugin in a process of its own; SIGINT to all its processes after so many segments."""
     (place / "seen").unlink(missing_ok=True)
-    with start("--plugin", "slow.py", *arguments, cwd=place, start_new_session=True) as process:
+    environment = {} if stop_after is None else {"INTERRUPTED": "1"}
+    with (
+        mock.patch.dict(os.environ, environment),
+        start("--plugin", "slow.py", *arguments, cwd=place, start_new_session=True) as process,
+    ):
         assert process.stdin is not None
         process.stdin.close()
         process.stdin = None
@@ -105,7 +113,7 @@ def test_nothing_is_promised_without_a_cache(place, monkeypatch):
 
 @pytest.mark.slow
 def test_an_interrupted_extraction_in_worker_processes_continues(place):
-    check_continues(place, 0.08, 2, 60)
+    check_continues(place, 0.04, 2, 30)
     assert len({line.split()[1] for line in (place / "seen").read_text().splitlines()}) == 3  # ours, and two workers
 
 

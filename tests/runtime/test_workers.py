@@ -55,11 +55,14 @@ class Unloadable:
 
 
 def alive(pid: int) -> bool:
+    """Whether the process has not ended; a zombie has, though nobody has asked how."""
     try:
         os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except ProcessLookupError:
         return False
-    return True
+    except FileNotFoundError:  # it has just ended, or there is no /proc
+        return not Path("/proc/self").exists()
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.svs import clustering
+from rerank_plugins.svs import clustering, training
 from rerank_plugins.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
 from rerank_plugins.svs.clusters import clusters
 from rerank_plugins.svs.model import EMBEDDED, compose, read_model, write_model
@@ -462,8 +462,17 @@ def test_the_embedded_model():
 
 
 @pytest.mark.slow
-def test_clusters_help_parsing(shared_data):
+def test_clusters_help_parsing(shared_data, monkeypatch):
     """Trained on GUM train, tested on GUM dev: better trees than the same states without concepts."""
+    forests = []
+
+    def same_states(*arguments):
+        """The states of both models, which do not depend on the concepts and take most of the time."""
+        if not forests:
+            forests.append(state_forest(*arguments))
+        return forests[0]
+
+    monkeypatch.setattr(training, "state_forest", same_states)
     train = list(read_trees((shared_data / "treebank_gum/gum-train.ptb").read_text("utf-8").splitlines()))
     dev = list(read_trees((shared_data / "treebank_gum/gum-dev.ptb").read_text("utf-8").splitlines()))
     dev = [tree for tree in map(clean, dev) if tree and len(tree.words()) <= 40][::4]
