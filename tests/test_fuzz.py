@@ -130,7 +130,7 @@ def readers() -> set[str]:
     found = set()
     for base, package in ((ROOT, "rerank_plugins"), (ROOT / "adapters", "rerank_adapters")):
         for file in (base / package).rglob("*.py"):
-            module = ".".join(file.relative_to(base).with_suffix("").parts)
+            module = ".".join(file.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
             body = ast.parse(file.read_text(encoding="utf-8")).body
             classes = [(f"{each.name}.", each.body) for each in body if isinstance(each, ast.ClassDef)]
             for prefix, functions in (("", body), *classes):

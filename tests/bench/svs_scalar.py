@@ -49,6 +49,15 @@ def compose(p: Any, one: Any, two: Any, e: Any, f: Any, made: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def weighed(prior: Any, e: Any) -> float:
+    """aᵀe."""
+    total = 0.0
+    for i in range(len(e)):
+        total += prior[i] * e[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def scalar_parse(
     rules: Any, pair_starts: Any, words: Any, expand: bool, vectors: Any, there: Any, sources: Any, steps: Any
 ) -> float:
@@ -65,10 +74,14 @@ def scalar_parse(
             cell = cell_number(i, j, n)
             worth[:] = 0.0
             if width == 1:
-                entries = rules.word_p[rules.words[words[i]] : rules.words[words[i] + 1]]
-                for number in range(len(entries)):
-                    symbol = rules.word_symbol[rules.words[words[i]] + number]
-                    vectors[cell, symbol] = entries[number] / entries.max()
+                largest = 0.0
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    for c in range(concepts):
+                        largest = max(largest, rules.word_p[entry, c])
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    symbol = rules.word_symbol[entry]
+                    for c in range(concepts):
+                        vectors[cell, symbol, c] = rules.word_p[entry, c] / largest
                     worth[symbol], there[cell, symbol] = 1.0, True
             for k in range(i + 1, j):
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
@@ -107,12 +120,12 @@ def scalar_parse(
                 if there[cell, child]:
                     one = rules.transfer[rules.relation[child]]
                     compose(rules.chain_p[chain], one, identity, vectors[cell, child], ones, made)
-                    value = (rules.prior[parent] * made).sum()
+                    value = weighed(rules.prior[parent], made)
                     if value > worth[parent]:
                         worth[parent], there[cell, parent] = value, True
                         vectors[cell, parent] = made
     top = vectors[cell_number(0, n, n), 0]
-    return (rules.prior[0] * top).sum() if there[cell_number(0, n, n), 0] else 0.0
+    return weighed(rules.prior[0], top) if there[cell_number(0, n, n), 0] else 0.0
 
 
 def scalar_log_probability(rules: Any, words: Any, expand: bool = True) -> tuple[float, int]:
