@@ -30,6 +30,7 @@ from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
+from rerank_adapters.runtime.call_stack import with_room
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
@@ -94,7 +95,7 @@ class PluginGroup(GroupWithHeadings):
         try:
             with log_on_stderr():
                 kernel_cache.choose_folder()
-                result = super().invoke(ctx)
+                result = with_room(super().invoke, ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:
             raise click.Abort from error
