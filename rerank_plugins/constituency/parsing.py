@@ -282,14 +282,14 @@ class ChartParser:
 
         A derivation over bases is impossible if each of its rules has symbols, but no choice of symbols fits them all.
         """
-        asked = k
+        requested = k
         while True:
-            derivations = self._k_best(graph, asked)
+            derivations = self._k_best(graph, requested)
             logp = log_probabilities(self.blocks, items, graph, derivations, chart.words, chart.scales)
             possible = np.flatnonzero(logp > -np.inf)[:k]
-            if len(possible) == k or len(derivations.best) < asked or asked >= MORE * k:
+            if len(possible) == k or len(derivations.best) < requested or requested >= MORE * k:
                 return derivations._replace(best=derivations.best[possible]), logp[possible]
-            asked *= 2
+            requested *= 2
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:

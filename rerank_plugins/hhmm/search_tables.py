@@ -239,9 +239,9 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
     p = np.exp(grammar.binary_logp)
     order = np.lexsort((grammar.binary[:, 0], grammar.binary[:, 1]))
     parent, left, right = (np.ascontiguousarray(grammar.binary[order, column], np.int32) for column in range(3))
-    asked, binary = np.zeros((2, grammar.size), np.bool_)
-    asked[left] = binary[parent] = True
-    node, place = np.nonzero((left_progeny.closure * asked[:, None]).T)
+    is_left, binary = np.zeros((2, grammar.size), np.bool_)
+    is_left[left] = binary[parent] = True
+    node, place = np.nonzero((left_progeny.closure * is_left[:, None]).T)
     awaited, filler = np.nonzero(left_progeny.closure * binary)
     if events is None:
         counted = nothing_counted(grammar.size, len(order), depth)

@@ -24,7 +24,7 @@ class Cluster(NamedTuple):
     """A concept within a category: its number (from 1), P(concept | category), and its headwords by falling P_H."""
 
     concept: int
-    share: float
+    proportion: float
     heads: tuple[ClusterHead, ...]
 
 

@@ -107,8 +107,8 @@ class SvsParser:
             self.coarse_chart.fill(words)
         while True:
             kept = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold if threshold else None
-            if (found := self._decoded(words, kept)) or threshold == lowest:
-                return found
+            if (has_tree := self._decoded(words, kept)) or threshold == lowest:
+                return has_tree
             threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
@@ -139,22 +139,22 @@ class SvsParser:
 
     def vector_tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
         """The tree below the root that `read_all` has found. There is no recursion, because trees are deep."""
-        found, children = [root], list[range]()  # parents before their children, whose positions are in `children`
-        for node in found:  # it grows in the loop
-            children.append(range(len(found), len(found) + len(node.children)))
-            found += node.children
-        symbols = [node.symbol for node in found]
+        descending, children = [root], list[range]()  # parents before their children, whose positions are in `children`
+        for node in descending:  # it grows in the loop
+            children.append(range(len(descending), len(descending) + len(node.children)))
+            descending += node.children
+        symbols = [node.symbol for node in descending]
         # Their vectors e (eq. 4), scaled to sums of one.
-        e, powers = vectors_of(self.rules, root.heap, np.array([node.item for node in found]))
+        e, powers = vectors_of(self.rules, root.heap, np.array([node.item for node in descending]))
         scales = powers * math.log(2)
         totals = e.sum(axis=1)
         vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
         with np.errstate(divide="ignore"):  # all concepts of a word may have prior 0 with its tag
             log_probabilities = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
         # The constituents, children before their parents.
-        nodes: list[VectorTree] = [None] * len(found)  # type: ignore[list-item]
-        for place in range(len(found) - 1, -1, -1):
-            node, below = found[place], tuple(nodes[child] for child in children[place])
+        nodes: list[VectorTree] = [None] * len(descending)  # type: ignore[list-item]
+        for place in range(len(descending) - 1, -1, -1):
+            node, below = descending[place], tuple(nodes[child] for child in children[place])
             nodes[place] = VectorTree(
                 self.model.symbols[node.symbol], node.phrases, node.span, below, "" if below else sentence[node.begin],
                 vectors[place], log_totals[place], log_probabilities[place],

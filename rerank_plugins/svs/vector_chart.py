@@ -242,8 +242,8 @@ class VectorChart:
     """The charts of successive sentences, with best vectors or, if `summing`, with sums over rules.
 
     `cells` has the numbers in `heap` of the last sentence's cells, and `top` the item of ROOT over all its words, -1 if
-    there is none. Sentences share cells over the same words where nothing is pruned; `asked` counts the cells of all
-    sentences, `shared` those that earlier ones had.
+    there is none. Sentences share cells over the same words where nothing is pruned; `requested` counts the cells of
+    all sentences, `shared` those that earlier ones had.
     """
 
     def __init__(self, rules: VectorRules, sets: SymbolSets, *, summing: bool = False) -> None:
@@ -254,7 +254,7 @@ class VectorChart:
         self.heap = make_heap(0, ITEMS, self.concepts, self._groups)
         self._every = every_category(0, self._groups)
         self.words, self.cells = np.zeros((2, 0), np.int32)
-        self.asked = self.shared = 0
+        self.requested = self.shared = 0
         self.top, self._pruned = -1, False
         self.forget()
 
@@ -278,7 +278,7 @@ class VectorChart:
             keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
             self.cells = np.array([self.known.setdefault(key, len(self.known)) for key in keys], np.int32)
             used = len(self.known)
-            self.asked, self.shared = self.asked + len(keys), self.shared + len(keys) - (used - before)
+            self.requested, self.shared = self.requested + len(keys), self.shared + len(keys) - (used - before)
         self.words = words
         if used > len(self.heap.begin):
             self.heap = enlarged(self.heap, 2 * used, 0, self._groups)

@@ -224,7 +224,7 @@ def test_sentences_share_cells_over_the_same_words():
     parser = SvsParser(model, threshold=0.0)
     together = parser.parse_all(sentences)
     spans = {sentence[i:j] for sentence in sentences for j in range(len(sentence) + 1) for i in range(j)}
-    assert parser.chart.asked - parser.chart.shared == len(spans)
+    assert parser.chart.requested - parser.chart.shared == len(spans)
     assert together[3] is None
     assert together[0] is together[2]
     for sentence, tree in zip(sentences, together, strict=True):

@@ -409,8 +409,8 @@ def test_a_tag_with_the_name_of_a_phrase():
 def test_clusters_of_a_category(bank):
     model = train_svs([bank], [1.0], replace(SMALL, clustering=Clustering(2, 5, noise=2.0)))
     found = clusters(model, "VBD")
-    assert sum(cluster.share for cluster in found) == pytest.approx(1)
-    assert [cluster.share for cluster in found] == sorted((cluster.share for cluster in found), reverse=True)
+    assert sum(cluster.proportion for cluster in found) == pytest.approx(1)
+    assert [cluster.proportion for cluster in found] == sorted((cluster.proportion for cluster in found), reverse=True)
     for each in found:
         assert sum(head.p for head in each.heads) == pytest.approx(1)
         assert {head.headword for head in each.heads} <= set(model.heads.headwords)

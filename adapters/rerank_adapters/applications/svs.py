@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str, Any]]:
     """A record for each headword of each cluster."""
     return [
-        {"category": category, "concept": cluster.concept, "share": cluster.share, "rank": rank, **head._asdict()}
+        {"category": category, "concept": cluster.concept, "share": cluster.proportion, "rank": rank, **head._asdict()}
         for cluster in clusters
         for rank, head in enumerate(cluster.heads, 1)
     ]
@@ -28,7 +28,7 @@ def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str
 def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
     """A table with a row for each cluster: its headwords, most probable first, its number and its probability."""
     rows = (
-        (", ".join(head.headword for head in cluster.heads), str(cluster.concept), f"{100 * cluster.share:.1f} %")
+        (", ".join(head.headword for head in cluster.heads), str(cluster.concept), f"{100 * cluster.proportion:.1f} %")
         for cluster in clusters
     )
     note = "Headwords are sorted by P(headword | concept); --as tsv prints it."

@@ -49,7 +49,7 @@ class Heaps(NamedTuple):
     child: IntArray
     sibling: IntArray
     top: IntArray  # (V) the best candidate of each vertex, -1 if there is none
-    made: IntArray  # (1) the number of candidates
+    size: IntArray  # (1) the number of candidates
 
 
 class Requests(NamedTuple):
@@ -65,7 +65,7 @@ class Requests(NamedTuple):
 class Search(NamedTuple):
     """Room for a search."""
 
-    found: Derivations
+    derivations: Derivations
     heaps: Heaps
     requests: Requests
 
@@ -100,8 +100,8 @@ def meld(heaps: Heaps, x: int, y: int) -> int:
 @part
 def candidate_of(heaps: Heaps, score: float, edge: int, left: int, right: int) -> Any:
     """Make a candidate, which is in no heap yet, and return it."""
-    new = heaps.made[0]
-    heaps.made[0] = new + 1
+    new = heaps.size[0]
+    heaps.size[0] = new + 1
     heaps.score[new], heaps.edge[new], heaps.left[new] = score, edge, left
     heaps.right[new], heaps.child[new], heaps.sibling[new] = right, -1, -1
     return new
@@ -114,9 +114,10 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
     It is -1 if the arrays had no room for them. On entry, `ranked` has NONE, every answer is UNKNOWN, nothing is
     opened, and the heaps are empty.
     """
-    found, heaps, requests = search.found, search.heaps, search.requests
+    derivations, heaps, requests = search.derivations, search.heaps, search.requests
     tail_left, tail_right, edge_score, best = edges.left, edges.right, edges.score, edges.best
-    edge_of, left_of, right_of, score_of = found.edge, found.left, found.right, found.score
+    vertex_of, edge_of, score_of = derivations.vertex, derivations.edge, derivations.score
+    left_of, right_of = derivations.left, derivations.right
     answer, opened, vertices, numbers = requests.answer, requests.opened, requests.vertex, requests.number
     count, wanted = 0, top
     for rank in range(len(ranked)):
@@ -188,7 +189,7 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                         return -1
                     else:
                         heaps.top[vertex] = meld(heaps, heaps.child[candidate], heaps.sibling[candidate])
-                        found.vertex[count], edge_of[count], score_of[count] = vertex, edge, heaps.score[candidate]
+                        vertex_of[count], edge_of[count], score_of[count] = vertex, edge, heaps.score[candidate]
                         left_of[count], right_of[count] = x, y
                         result = count
                         count += 1
@@ -216,32 +217,32 @@ class KBest:
         """Provide room for so many derivations of a hypergraph of this size."""
         candidates = edges + 2 * derivations  # every edge once, and two successors of each derivation
         vertex, edge, left, right = np.empty((4, derivations), np.int32)
-        found = Derivations(vertex, edge, left, right, np.empty(derivations), np.empty(0, np.int32))
+        kept = Derivations(vertex, edge, left, right, np.empty(derivations), np.empty(0, np.int32))
         edge, left, right, child, sibling = np.empty((5, candidates), np.int32)
-        top, made = np.empty(vertices, np.int32), np.empty(1, np.int32)
-        heaps = Heaps(np.empty(candidates), edge, left, right, child, sibling, top, made)
+        top, size = np.empty(vertices, np.int32), np.empty(1, np.int32)
+        heaps = Heaps(np.empty(candidates), edge, left, right, child, sibling, top, size)
         answer, opened, waiting, numbers = np.empty((4, vertices + derivations), np.int32)
-        self._search = bundled(Search(found, heaps, Requests(answer, opened, waiting, numbers)))
+        self._search = bundled(Search(kept, heaps, Requests(answer, opened, waiting, numbers)))
         self._room = vertices, edges, derivations
 
     def __call__(self, graph: Hypergraph, k: int) -> Derivations:
         """Return the k best derivations of the top vertex, or all if there are fewer, and all their parts."""
-        vertices, derivations = len(graph.edges.best), 1024 + 64 * k
+        vertices, room = len(graph.edges.best), 1024 + 64 * k
         if graph.top < 0 or graph.edges.best[graph.top] == -np.inf:
             k = 0
         while True:
-            wanted = vertices, graph.size, derivations
-            if any(size > room for size, room in zip(wanted, self._room, strict=True)):
+            wanted = vertices, graph.size, room
+            if any(size > present for size, present in zip(wanted, self._room, strict=True)):
                 self._make_room(*(2 * size for size in map(max, wanted, self._room)))
-            found, heaps, requests = self._search.found, self._search.heaps, self._search.requests
+            kept, heaps, requests = self._search.derivations, self._search.heaps, self._search.requests
             heaps.top.fill(-1)
-            heaps.made.fill(0)
+            heaps.size.fill(0)
             requests.answer.fill(UNKNOWN)
             requests.opened.fill(0)
             ranked = np.full(k, NONE, np.int32)
             count = derive(graph.edges, graph.top, self._search, ranked)
             if count >= 0:
-                vertex, edge, left = (column[:count].copy() for column in (found.vertex, found.edge, found.left))
-                right, score = found.right[:count].copy(), found.score[:count].copy()
+                vertex, edge, left = (column[:count].copy() for column in (kept.vertex, kept.edge, kept.left))
+                right, score = kept.right[:count].copy(), kept.score[:count].copy()
                 return Derivations(vertex, edge, left, right, score, ranked[ranked != NONE])
-            derivations *= 4  # the arrays were full: start again with larger ones
+            room *= 4  # the arrays were full: start again with larger ones
