@@ -17,10 +17,10 @@ number of options, from 2 to 26. Reading takes linear time.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.table_rows import Row, table_rows
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Data, Job
 
 BLANK = re.compile(r"_{3,}")
-Row = tuple[int, list[str]]  # line number, cells
 
 
 @dataclass(frozen=True)
@@ -147,19 +147,7 @@ def _rows(lines: Iterable[str], name: str) -> Iterator[Row]:
     """The rows that are not empty: tab-separated without quoting if the first line has a tab, otherwise CSV."""
     stream = iter(lines)
     first = next(stream, "")
-    all_lines = (line for part in ([first], stream) for line in part)
-    if "\t" in first:
-        for number, line in enumerate(all_lines, 1):
-            if line.strip():
-                yield number, line.rstrip("\r\n").split("\t")
-        return
-    reader = csv.reader(all_lines, strict=True)
-    try:
-        for cells in reader:
-            if cells:
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise FormatError(f"not CSV: {error}", path=name, line=reader.line_num) from None
+    return table_rows(chain([first], stream), name, commas="\t" not in first)
 
 
 def _position(answer: str, options: int, name: str, line: int) -> int:

@@ -13,14 +13,13 @@ linear time.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.formats.table_rows import table_rows
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.text import display_name, open_text
@@ -46,7 +45,7 @@ def read_sentence_pairs(path: str | Path) -> SentencePairs:
     """
     name = display_name(path)
     with open_text(path) as lines:
-        rows = list(_rows(lines, name, ".csv" in Path(name).suffixes))
+        rows = list(table_rows(lines, name, commas=".csv" in Path(name).suffixes))
     if not rows:
         raise FormatError("no pairs of sentences", path=name)
     number, first = rows[0]
@@ -61,21 +60,6 @@ def read_sentence_pairs(path: str | Path) -> SentencePairs:
         if score_column is not None:
             scores.append(_score(cells[score_column], name, number))
     return SentencePairs(name, tuple(pairs), np.array(scores, np.float64) if score_column is not None else None)
-
-
-def _rows(lines: Iterable[str], name: str, commas: bool) -> Iterator[tuple[int, list[str]]]:
-    if commas:
-        reader = csv.reader(lines, strict=True)
-        try:
-            for cells in reader:
-                if cells:
-                    yield reader.line_num, cells
-        except csv.Error as error:
-            raise FormatError(f"not CSV: {error}", path=name, line=reader.line_num) from None
-        return
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield number, line.rstrip("\r\n").split("\t")
 
 
 def _columns(first: list[str], name: str, line: int) -> tuple[int | None, int]:
