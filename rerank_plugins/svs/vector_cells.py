@@ -30,7 +30,6 @@ class Heap(NamedTuple):
     width: IntArray  # (cells) number of words that the cell spans
     symbol: IntArray  # (items)
     cell: IntArray  # (items)
-    bits: IntArray  # (items) the number of the symbol in its category, by which the items of a cell are sorted
     rule: IntArray  # (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
     # left, right: (items) items of the children, -1 where there is none; `right` of EMISSION is an entry of the lexicon
     left: IntArray
@@ -47,10 +46,10 @@ class Heap(NamedTuple):
 def make_heap(cells: int, items: int, concepts: int, categories: int) -> Heap:
     """An empty heap with room for this many items, and cells of so many categories, bundled."""
     begin, end, power, width, runs_end = np.full((5, cells), NEW, np.int32)
-    symbol, cell, bits, rule, left, right = np.empty((6, items), np.int32)
+    symbol, cell, rule, left, right = np.empty((5, items), np.int32)
     runs, vector = np.empty((cells * categories, 3), np.int32), np.empty((items, concepts))
     greatest, total = np.empty((2, items))
-    columns = begin, end, power, width, symbol, cell, bits, rule, left, right, runs_end, runs, vector, greatest, total
+    columns = begin, end, power, width, symbol, cell, rule, left, right, runs_end, runs, vector, greatest, total
     return bundled(Heap(*columns))
 
 

@@ -42,7 +42,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
 
     Returns how many there are.
     """
-    symbol_of, bits, runs, blocks, where = heap.symbol, heap.bits, heap.runs, sets.blocks, work.where
+    symbol_of, place_of, runs, blocks, where = heap.symbol, rules.place, heap.runs, sets.blocks, work.where
     block_pairs, pair_right, exact = rules.block_pairs, rules.pair_right, len(kept.allowed) == 0
     right_begin, right_end = heap.begin[right], heap.end[right]
     met_pair, met_left, met_right, met = work.pair, work.left, work.right, 0
@@ -63,7 +63,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
             # Both lists are filled without a branch, which no processor could foresee.
             offset, count = sets.block_starts[couple], 0
             for x in range(runs[one, 0], runs[one, 1]):
-                block = blocks[offset + bits[x]]
+                block = blocks[offset + place_of[symbol_of[x]]]
                 part_block[count], part_left[count] = block, x
                 count += block >= 0
             for number in range(count):
@@ -109,8 +109,7 @@ def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, count: 
     for number in range(count):
         symbol = opened[number]
         if worth[symbol] > NOTHING:
-            work.here[symbol], heap.symbol[item] = item, symbol
-            heap.cell[item], heap.bits[item] = cell, rules.place[symbol]
+            work.here[symbol], heap.symbol[item], heap.cell[item] = item, symbol, cell
             if rules.group[symbol] != last:
                 last = rules.group[symbol]
                 run += 1
@@ -216,9 +215,7 @@ def fill_cells(
                     bound, new = factor * greatest[x] * total[y], True
                     for rule in range(rule_starts[pair], rule_starts[pair + 1]):
                         parent = parents[rule]
-                        if (sums is None and bound * most[rule] >= worth[parent]) or (
-                            sums is not None and worth[parent] < BARRED
-                        ):
+                        if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
                             if new:
                                 new = False
                                 for c in range(len(both)):

@@ -278,7 +278,7 @@ def fill_outside(
                 size = groups[pair + 1] - begin
                 # T(b, c) = Σ_a O(a, i, j) p(a → b c): first for all parent bases together, then for each.
                 if place[pair] < 0:
-                    here, place[pair] = room, np.int64(room)
+                    here = place[pair] = room
                     room += size
                     for g in range(size):
                         sums[here + g] = 0.0
