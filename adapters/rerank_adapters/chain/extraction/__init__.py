@@ -10,8 +10,9 @@ fast stream is processed in batches. What is read ahead is bounded.
 Chunks are extracted in this process or, where that is quicker, in worker processes, or on a cluster. Workers are
 processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Where they cannot be forks of
 this process, each costs an interpreter and the loading of the models, so they start only when the expected gain is
-larger. The first chunks, which are small, show how long a chunk and the loading take. Values that are known from an
-earlier run are not extracted.
+larger. The first chunks, which are small, show how long a chunk and the loading take. A fork extracts the second one,
+the last feature first, while this process extracts the first: where kernels are not compiled yet, each of the two
+compiles about half of them and loads the others. Values that are known from an earlier run are not extracted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
 from threading import Condition, Thread
 
 import numpy as np
@@ -118,21 +120,37 @@ def _shared_out(
 ) -> Iterator[tuple[tuple[int, LookedUp], Extracted | Future[Extracted]]]:
     """Yield each chunk with its new values, or with the future of a worker that extracts them."""
     gauge = Gauge(rows)
-    for number, group in enumerate(groups):
-        looked_up, size = known.look_up(group), sum(map(len, group))
+
+    def extract_here(looked_up: LookedUp) -> Extracted:
+        started = time.perf_counter()
+        extracted = extract_chunk(plan, looked_up.task)
+        gauge.add(len(looked_up.values), time.perf_counter() - started)
+        return extracted
+
+    def one_process(looked_up: LookedUp) -> bool:
+        return any(plan.extractors[label].one_process for label in looked_up.task.wanted)
+
+    items = enumerate(map(known.look_up, groups))
+    first = list(islice(items, 2)) if jobs > 1 and not workers.remote and workers.forks else []
+    if len(first) == 2 and all(each.task.wanted and not one_process(each) for _, each in first):
+        with Workers(partial(extract_chunk, plan, last_first=True), 1, "an extractor", fork=True) as fork:
+            second = fork.submit(first[1][1].task)
+            yield first[0], extract_here(first[0][1])
+            yield first[1], second.result()
+            gauge.add(len(first[1][1].values), None)
+            first.clear()
+    for number, looked_up in chain(first, items):
         item = number, looked_up
-        alone = any(plan.extractors[label].one_process for label in looked_up.task.wanted)
         if not looked_up.task.wanted:
-            gauge.add(size, None)
+            gauge.add(len(looked_up.values), None)
             yield item, Extracted({}, {})
-        elif not alone and (workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
-            gauge.add(size, None)
+        elif not one_process(looked_up) and (
+            workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))
+        ):
+            gauge.add(len(looked_up.values), None)
             yield item, workers.submit(looked_up.task)
         else:
-            started = time.perf_counter()
-            extracted = extract_chunk(plan, looked_up.task)
-            gauge.add(size, time.perf_counter() - started)
-            yield item, extracted
+            yield item, extract_here(looked_up)
 
 
 Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)

@@ -86,7 +86,7 @@ class Task:
     """Lists and, by label, the rows (of all rows of the lists) whose values are wanted; other labels are left out."""
 
     nbests: Sequence[NBestList]
-    wanted: Mapping[str, BoolArray]
+    wanted: dict[str, BoolArray]
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,17 @@ def _cost(nbest: NBestList) -> float:
     return float(sum(len(text) ** 1.5 for text in nbest.texts))
 
 
-def extract_chunk(plan: Plan, task: Task) -> Extracted:
-    """Extract the wanted values. Raises PluginError for an extractor that breaks its contract."""
+def extract_chunk(plan: Plan, task: Task, *, last_first: bool = False) -> Extracted:
+    """Extract the wanted values, the last feature first if told so.
+
+    Raises PluginError for an extractor that breaks its contract.
+    """
     sizes = np.cumsum([len(nbest) for nbest in task.nbests])[:-1]
     values: dict[str, FloatArray] = {}
     seconds: dict[str, float] = {}
     through = cache(lambda text, source: as_read(task.nbests, text, source))
-    for label, rows in task.wanted.items():
-        extractor = plan.extractors[label]
+    for label in reversed(task.wanted) if last_first else task.wanted:
+        extractor, rows = plan.extractors[label], task.wanted[label]
         started = time.process_time()
         parts = np.split(rows, sizes)
         lists = [
