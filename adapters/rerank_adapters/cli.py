@@ -30,7 +30,7 @@ from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
-from rerank_adapters.runtime.call_stack import with_room
+from rerank_adapters.runtime.interpreter import collect_seldom, with_room
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
@@ -95,6 +95,8 @@ class PluginGroup(GroupWithHeadings):
         try:
             with log_on_stderr():
                 kernel_cache.choose_folder()
+                kernel_cache.write_plain_errors()
+                collect_seldom()
                 result = with_room(super().invoke, ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:

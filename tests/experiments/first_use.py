@@ -31,6 +31,8 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.runtime.interpreter import collect_seldom, with_room
+from rerank_adapters.runtime.kernel_cache import PLAIN, VARIABLE
 from rerank_plugins import RerankError
 from rerank_plugins.core.loader import load_plugins
 from tests.experiments.experiment import FILE, PACKAGE, experiment, say
@@ -75,7 +77,7 @@ def measured(lists: Path, count: int, features: Sequence[str], folder: str) -> d
     """The `extraction` by another process, which keeps its machine code in a folder."""
     command = [sys.executable, "-m", f"{PACKAGE}.first_use", str(lists), "--count", str(count), "--here"]
     command += [argument for spec in features for argument in ("-f", spec)]
-    environment = os.environ | {"NUMBA_CACHE_DIR": folder, "RERANK_CACHE": ""}
+    environment = os.environ | {VARIABLE: folder, PLAIN: "1", "RERANK_CACHE": ""}
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RerankError((done.stderr.strip().splitlines() or ["a measurement ended without a message"])[-1])
@@ -92,7 +94,8 @@ def measured(lists: Path, count: int, features: Sequence[str], folder: str) -> d
 def main(lists: Path, count: int, features: Sequence[str], dearest: int, here: bool) -> None:
     """Print the tables."""
     if here:
-        click.echo(json.dumps(extraction(lists, count, features)))
+        collect_seldom()
+        click.echo(json.dumps(with_room(extraction, lists, count, features)))
         return
     rows, together = [], [("all together", tuple(features))] if len(features) > 1 else []
     for name, specs in [(spec, (spec,)) for spec in features] + together:

@@ -61,6 +61,19 @@ twice(0.5)
         assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == told
 
 
+def test_commands_let_numba_write_plain_errors():
+    script = """
+import contextlib, sys
+from rerank_adapters.cli import main
+sys.argv = ["rerank", "plugins"]
+with contextlib.suppress(SystemExit):
+    main()
+from numba.core import errors
+assert errors.termcolor().errmsg("text") == "text"
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
 def test_the_cache_command_shows_and_clears_kernels(tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
     kernels = tmp_path / kernel_cache.FOLDER

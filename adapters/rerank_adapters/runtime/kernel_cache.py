@@ -20,13 +20,23 @@ import rerank_plugins
 from rerank_plugins.core.paths import cache_folder
 
 VARIABLE = "NUMBA_CACHE_DIR"
+PLAIN = "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"
 FOLDER = "kernels"
 BESIDE = Path(rerank_plugins.__file__).parent / "__pycache__"
 logger = logging.getLogger(__name__)
 
 
+def write_plain_errors() -> None:
+    """Let numba write its errors without colours, before it is imported.
+
+    It makes some thousand errors for each kernel, of attempts that another attempt follows, and colours are a thirtieth
+    of the time of compilation.
+    """
+    os.environ.setdefault(PLAIN, "1")
+
+
 def choose_folder() -> None:
-    """Set the variable where it is needed; numba reads it when it is imported."""
+    """Set the variable of the folder where it is needed, before numba is imported."""
     if os.environ.get(VARIABLE) or _writable(BESIDE):
         return
     cache = cache_folder()

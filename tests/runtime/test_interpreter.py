@@ -1,10 +1,11 @@
-"""Room on the stack of calls: at no depth does each call of a loop map memory of its own."""
+"""Room on the stack of calls: at no depth does each call of a loop map memory of its own. Few collections of garbage."""
 
+import gc
 import resource
 
 import pytest
 
-from rerank_adapters.runtime.call_stack import with_room
+from rerank_adapters.runtime.interpreter import THRESHOLDS, collect_seldom, with_room
 
 CALLS = 500
 
@@ -42,3 +43,22 @@ def test_arguments_results_and_errors_are_those_of_the_function():
     assert with_room(sorted, [1, 2], reverse=True) == [2, 1]
     with pytest.raises(ZeroDivisionError):
         with_room(divmod, 1, 0)
+
+
+def full_collections(objects):
+    """Collections of all generations while so many objects are made and kept."""
+    before = gc.get_stats()[2]["collections"]
+    assert len([[] for _ in range(objects)]) == objects
+    return gc.get_stats()[2]["collections"] - before
+
+
+def test_garbage_is_collected_seldom():
+    thresholds = gc.get_threshold()
+    try:
+        gc.set_threshold(700, 10, 10)  # CPython's own
+        assert full_collections(1_000_000) > 1
+        collect_seldom()
+        assert gc.get_threshold() == THRESHOLDS
+        assert full_collections(1_000_000) <= 1
+    finally:
+        gc.set_threshold(*thresholds)
