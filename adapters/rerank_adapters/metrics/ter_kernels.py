@@ -16,20 +16,23 @@ of the bags of words, which no shift can lower. Time is O(shifts tried × n × �
 Levenshtein distance of a permuted hypothesis to a reference, 64 cells at a time (Myers 1999; Hyyrö 2003).
 
 D(i, j) is the distance of the first i words of the hypothesis to the first j words of the reference. Row i of this
-matrix is stored as two bit vectors, in which bit j - 1 is whether D(i, j) - D(i, j - 1) is +1 (`columns[0, i]`) or
--1 (`columns[1, i]`), and as its last cell D(i, m) (`last[i]`). All rows are kept, so that the distance of a permutation
-is computed from the first position that it changes.
+matrix is stored as two bit vectors, in which bit j - 1 is whether D(i, j) - D(i, j - 1) is +1 (`rises[i]`) or -1
+(`falls[i]`), and as its last cell D(i, m) (`last[i]`). All rows are kept, so that the distance of a permutation is
+computed from the first position that it changes.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
-from rerank_plugins.kit.kernels import allocating_part, part
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.bundles import bundled
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -40,23 +43,120 @@ BAND = 25
 CERTAIN = 2 * (BAND - 2)  # up to this distance + difference of lengths, the band holds every best alignment
 NONE, SUBSTITUTION, INSERTION, DELETION = range(4)
 FAR = 1 << 29  # the cost of a cell outside the band
+CURRENT, TRIAL = range(2)  # the order of the hypothesis, and the one that a shift would make of it
+PLACE_BITS = 24  # of a position in the number of a shift
+PLACE = (1 << PLACE_BITS) - 1
+WORST = 1 << 62  # greater than the number of any shift
 
 
-@allocating_part
-def compare_words(hypothesis: Any, reference: Any, equal: Any) -> int:
+class Work(NamedTuple):
+    """The pairs, and room for hypotheses of n words and references of m, which are b = ⌊m / 64⌋ + 1 blocks; bundled."""
+
+    # Sequence s is tokens[starts[s]:starts[s + 1]]; edits[k] are those of the sequences pairs[k].
+    tokens: IntArray
+    starts: LongArray
+    pairs: LongArray
+    edits: LongArray
+    # What `compare_words` fills in, (n, b), and the reference words that no hypothesis word has been matched with.
+    equal: NDArray[np.uint64]
+    free: NDArray[np.uint64]
+    # Of CURRENT and TRIAL: (2, n) the word at each position, and the rows 0 … n of D, all cells or those of the band.
+    orders: LongArray
+    rises: NDArray[np.uint64]
+    falls: NDArray[np.uint64]
+    last: LongArray
+    cost: IntArray  # (2, n + 1, m + 1)
+    operation: NDArray[np.int8]  # the last one of those that `cost` counts
+    trials: LongArray  # the numbers of the shifts tried, see `list_trials`
+    # What `align` fills in: (m) the last hypothesis word aligned up to each reference word; (n), (m) the wrong words.
+    aligned: LongArray
+    hypothesis_wrong: NDArray[np.int8]
+    reference_wrong: NDArray[np.int8]
+
+
+def count_edits(tokens: IntArray, starts: LongArray, pairs: LongArray, edits: LongArray) -> None:
+    """Compute `edits[k]`, the edits, shifts included, that turn sequence `pairs[k, 0]` into sequence `pairs[k, 1]`."""
+    # All pairs use the same room, that of the longest hypothesis and the longest reference.
+    n, m = np.diff(starts)[pairs].max(axis=0, initial=0).tolist()
+    blocks = m // 64 + 1
+    rises, falls = np.empty((2, 2, n + 1, blocks), np.uint64)
+    cost, operation = np.empty((2, n + 1, m + 1), np.int32), np.empty((2, n + 1, m + 1), np.int8)
+    # Row 0, the same for all: D(0, j) = j, by inserting the first j words of the reference.
+    rises[CURRENT, 0], falls[CURRENT, 0] = ALL, ZERO
+    cost[CURRENT, 0], operation[CURRENT, 0] = np.arange(m + 1), INSERTION
+    work = Work(
+        tokens, starts, pairs, edits, np.empty((n, blocks), np.uint64), np.empty(blocks, np.uint64),
+        np.empty((2, n), np.int64), rises, falls, np.empty((2, n + 1), np.int64), cost, operation,
+        np.empty(MOST_TRIALS + MOST_WORDS + 1, np.int64), np.empty(m, np.int64),
+        np.empty(n, np.int8), np.empty(m, np.int8),
+    )  # fmt: skip
+    search_shifts(bundled(work))
+
+
+@filling_kernel
+def search_shifts(work: Work) -> None:
+    """Compute `edits`."""
+    starts, pairs, trials, orders = work.starts, work.pairs, work.trials, work.orders
+    for k in range(len(pairs)):
+        hypothesis, reference = starts[pairs[k, 0]], starts[pairs[k, 1]]
+        n, m = starts[pairs[k, 0] + 1] - hypothesis, starts[pairs[k, 1] + 1] - reference
+        if n == 0 or m == 0:
+            work.edits[k] = n + m
+            continue
+        # Compare the words once; every order of the hypothesis is a permutation of the rows of `equal`.
+        bags = compare_words(work, hypothesis, n, reference, m)
+        for i in range(n):
+            orders[CURRENT, i] = i
+        work.last[CURRENT, 0] = m
+        # Make the best shift until none lowers the distance, the trials are used up, or the lower bound is reached.
+        shifts, tried = 0, 0
+        while True:
+            before = fill_band(work, CURRENT, 0, n, m)
+            if before == bags:
+                break
+            align(work, n, m)
+            next_trial, tried = tried, list_trials(work, n, m, tried)
+            if tried >= MOST_TRIALS:
+                break
+            # Compute the distance after each shift, from the first position that it changes.
+            continue_distance(work, CURRENT, 0, n, m)
+            best, least = WORST, before
+            for t in range(next_trial, tried):
+                if least == bags and trials[t] >= best:
+                    continue  # no distance can be below the least one so far
+                first = shift(work, trials[t], n)
+                distance = continue_distance(work, TRIAL, first, n, m)
+                if distance + abs(m - n) > CERTAIN:  # some best alignment may leave the band
+                    distance = fill_band(work, TRIAL, first, n, m)
+                if distance < least or (distance == least and trials[t] < best):
+                    best, least = trials[t], distance
+            if least == before:
+                break
+            for i in range(shift(work, best, n), n):
+                orders[CURRENT, i] = orders[TRIAL, i]
+            shifts += 1
+        # Each shift counts as one edit.
+        work.edits[k] = shifts + before
+
+
+@part
+def compare_words(work: Work, hypothesis: int, n: int, reference: int, m: int) -> int:
     """Set bit j of row i of `equal` where hypothesis word i is reference word j; return the distance of the word bags.
 
-    That distance is the greater length less the number of words in common; no order of the words has a lower edit
-    distance.
+    The n and m words are those in `tokens` from `hypothesis` and `reference` on. That distance is the greater length
+    less the number of words in common; no order of the words has a lower edit distance.
     """
-    blocks = len(reference) // 64 + 1
-    free = np.full(blocks, ALL, np.uint64)  # reference words that no hypothesis word has been matched with
+    tokens, equal, free = work.tokens, work.equal, work.free
+    blocks = (m >> 6) + 1
+    for block in range(blocks):
+        free[block] = ALL
     common = 0
-    for i in range(len(hypothesis)):
+    for i in range(n):
         # Mark the reference words that hypothesis word i equals.
-        equal[i, :blocks] = ZERO
-        for j in range(len(reference)):
-            if hypothesis[i] == reference[j]:
+        for block in range(blocks):
+            equal[i, block] = ZERO
+        for j in range(m):
+            if tokens[hypothesis + i] == tokens[reference + j]:
                 equal[i, j >> 6] |= ONE << np.uint64(j & 63)
         # Match it with the first of them that is still free (x & -x is the lowest bit of x).
         for block in range(blocks):
@@ -65,31 +165,28 @@ def compare_words(hypothesis: Any, reference: Any, equal: Any) -> int:
                 free[block] &= ~(left & (~left + ONE))
                 common += 1
                 break
-    return max(len(hypothesis), len(reference)) - common
+    return (n if n > m else m) - common
 
 
 @part
-def start_distance(columns: Any, last: Any, m: int) -> None:
-    """Set row 0 for a reference of m words: D(0, j) = j."""
-    columns[0, 0] = ALL
-    columns[1, 0] = ZERO
-    last[0] = m
+def continue_distance(work: Work, which: int, first: int, n: int, m: int) -> Any:
+    """Compute rows first + 1 … n of an order from row `first` of the current one; return the distance D(n, m).
 
-
-@part
-def continue_distance(order: Any, first: int, n: int, m: int, equal: Any, columns: Any, last: Any) -> int:
-    """Compute rows first + 1 … n from row `first`, with word `order[i]` at position i; return the distance D(n, m).
-
-    `m` is the number of reference words, `equal` the matches of `compare_words`. Names in brackets are Hyyrö's (2003).
+    Names in brackets are Hyyrö's (2003).
     """
+    equal, order = work.equal, work.orders[which]
+    rises, falls, last = work.rises[which], work.falls[which], work.last[which]
     top_block, top_bit = (m - 1) >> 6, np.uint64((m - 1) & 63)
+    for block in range(top_block + 1):
+        rises[first, block], falls[first, block] = work.rises[CURRENT, first, block], work.falls[CURRENT, first, block]
+    last[first] = work.last[CURRENT, first]
     for i in range(first, n):
         carry_up, carry_down = ONE, ZERO  # the change in column 0: D(i + 1, 0) = D(i, 0) + 1
         last[i + 1] = last[i]
         for block in range(top_block + 1):
             # Row i: where it rises (Pv) and falls (Mv) from one cell to the next, and where words match (Eq).
             same = equal[order[i], block]
-            plus, minus = columns[0, i, block], columns[1, i, block]
+            plus, minus = rises[i, block], falls[i, block]
             # Xv = Eq | Mv; then a fall carried in from the block before acts as a match in the first cell.
             vertical = same | minus
             same |= carry_down
@@ -105,233 +202,124 @@ def continue_distance(order: Any, first: int, n: int, m: int, equal: Any, column
             next_up, next_down = up >> TOP, down >> TOP
             up, down = (up << ONE) | carry_up, (down << ONE) | carry_down
             # Row i + 1: Pv = Mh | ~(Xv | Ph), Mv = Ph & Xv.
-            columns[0, i + 1, block] = down | ~(vertical | up)
-            columns[1, i + 1, block] = up & vertical
+            rises[i + 1, block] = down | ~(vertical | up)
+            falls[i + 1, block] = up & vertical
             carry_up, carry_down = next_up, next_down
-    return int(last[n])
+    return last[n]
 
 
-@njit(cache=True, nogil=True)
-def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
-    """Compute `edits[k]`, the edits, shifts included, that turn sequence `pairs[k, 0]` into sequence `pairs[k, 1]`."""
-    # Allocate all matrices once, for the longest hypothesis and the longest reference.
-    n_most, m_most = 0, 0
-    for k in range(len(pairs)):
-        n_most = max(n_most, starts[pairs[k, 0] + 1] - starts[pairs[k, 0]])
-        m_most = max(m_most, starts[pairs[k, 1] + 1] - starts[pairs[k, 1]])
-    order, best = np.empty(n_most, np.int64), np.empty(n_most, np.int64)  # word of the hypothesis at each position
-    blocks = m_most // 64 + 1
-    equal = np.empty((n_most, blocks), np.uint64)
-    columns = np.empty((2, 2, n_most + 1, blocks), np.uint64)
-    last = np.empty((2, n_most + 1), np.int64)
-    cost = np.empty((n_most + 1, m_most + 1), np.int32)
-    operation = np.empty((n_most + 1, m_most + 1), np.int8)
-    for k in range(len(pairs)):
-        hypothesis = tokens[starts[pairs[k, 0]] : starts[pairs[k, 0] + 1]]
-        reference = tokens[starts[pairs[k, 1]] : starts[pairs[k, 1] + 1]]
-        n, m = len(hypothesis), len(reference)
-        if m == 0:
-            edits[k] = n
-            continue
-        # Compare the words once; every order of the hypothesis is a permutation of the rows of `equal`.
-        bags = compare_words(hypothesis, reference, equal)
-        for i in range(n):
-            order[i] = i
-        # Make the best shift until none lowers the distance, the trials are used up, or the lower bound is reached.
-        shifts, trials = 0, 0
-        while True:
-            fill_band(order, n, m, equal, cost, operation)
-            if cost[n, m] == bags:
-                break
-            gain, trials = find_shift(order, n, m, bags, equal, cost, operation, columns, last, best, trials)
-            if trials >= MOST_TRIALS or gain <= 0:
-                break
-            for i in range(n):
-                order[i] = best[i]
-            shifts += 1
-        # Each shift counts as one edit.
-        edits[k] = shifts + cost[n, m]
+@part
+def list_trials(work: Work, n: int, m: int, tried: int) -> int:
+    """List the shifts of the current order to be tried; return the number of shifts in `trials`, `tried` of them old.
 
-
-@allocating_part
-def find_shift(
-    order: Any,
-    n: int,
-    m: int,
-    bags: int,
-    equal: Any,
-    cost: Any,
-    operation: Any,
-    columns: Any,
-    last: Any,
-    best: Any,
-    trials: int,
-) -> tuple[int, int]:
-    """The gain of the best shift, whose order is written to `best`, and the number of shifts tried so far.
-
-    The gain is the edit distance before the shift less that after it. `bags` is the lower bound of the distance. The
-    search ends early when all trials are used up.
+    The list ends early when all trials are used up. Of equally good shifts, the one with the least number is preferred:
+    the one of the longest block, then the one from the earliest position, then the one to the earliest position.
     """
-    # Align the current order with the reference, and compute the rows from which trial distances will continue.
-    aligned, hypothesis_wrong, reference_wrong = align(operation, n, m)
-    start_distance(columns[0], last[0], m)
-    continue_distance(order, 0, n, m, equal, columns[0], last[0])
-    trial = np.empty(n, np.int64)
-    before = cost[n, m]
-    best_gain, best_length, best_start, best_target = -FAR, 0, 0, 0
+    equal, order, aligned, trials = work.equal, work.orders[CURRENT], work.aligned, work.trials
     for start in range(n):
-        for place in range(max(0, start - FARTHEST), min(m, start + FARTHEST + 1)):
+        lowest = start - FARTHEST if start > FARTHEST else 0
+        highest = start + FARTHEST if start + FARTHEST < m else m - 1
+        for place in range(lowest, highest + 1):
             # Extend the block of hypothesis words from `start` as long as it equals the reference from index `place`
             # on.
-            hypothesis_errors, reference_errors = 0, 0
-            for length in range(1, min(MOST_WORDS, n - start, m - place) + 1):
-                i, j = start + length - 1, place + length - 1
-                if not (equal[order[i], j >> 6] >> np.uint64(j & 63)) & np.uint64(1):
+            hypothesis_errors, reference_errors, length = 0, 0, 0
+            while length < MOST_WORDS and start + length < n and place + length < m:
+                i, j = start + length, place + length
+                if not (equal[order[i], j >> 6] >> np.uint64(j & 63)) & ONE:
                     break
-                hypothesis_errors += hypothesis_wrong[i]
-                reference_errors += reference_wrong[j]
+                length += 1
+                hypothesis_errors += work.hypothesis_wrong[i]
+                reference_errors += work.reference_wrong[j]
                 # Skip a block without a wrong word, in itself or in its copy, and one already aligned with its copy.
                 if hypothesis_errors == 0 or reference_errors == 0 or start <= aligned[place] < start + length:
                     continue
                 # Try each distinct target: the position after the alignment of the reference word before the copy,
                 # and after that of each word of the copy.
                 previous = -1
-                for j in range(place - 1, place + length):
-                    target = aligned[j] + 1 if j >= 0 else 0
-                    if target == previous:
-                        continue
-                    previous = target
-                    trials += 1
-                    # Of equal gains the longest block is preferred, then the earliest start, then the earliest target.
-                    preferred = length > best_length or (
-                        length == best_length and (start, target) < (best_start, best_target)
-                    )
-                    if best_gain == before - bags and not preferred:
-                        continue  # no gain can exceed that of the best shift so far
-                    # Compute the distance of the shifted order from the first position that changed.
-                    first = shift(order, n, start, length, target, trial)
-                    gain = before - distance(trial, first, n, m, equal, cost, columns, last)
-                    if gain > best_gain or (gain == best_gain and preferred):
-                        best_gain, best_length, best_start, best_target = gain, length, start, target
-                        for i in range(n):
-                            best[i] = trial[i]
-                if trials >= MOST_TRIALS:
-                    return best_gain, trials
-    return best_gain, trials
+                for word in range(place - 1, place + length):
+                    target = aligned[word] + 1 if word >= 0 else 0
+                    if target != previous:
+                        trials[tried] = ((MOST_WORDS - length) << PLACE_BITS | start) << PLACE_BITS | target
+                        previous = target
+                        tried += 1
+                if tried >= MOST_TRIALS:
+                    return tried
+    return tried
 
 
 @part
-def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any) -> int:
-    """Write `order` to `shifted` with `length` words from `start` moved to before position `target`.
+def shift(work: Work, trial: int, n: int) -> int:
+    """Make the trial order: the current one with a block of words moved to before the target.
 
-    Returns the first position that may differ. A target within the block or at its end moves the block on by
-    `target - start` words, as in sacrebleu.
+    Returns the first position that may differ, from which on the trial order is written. A target within the block or
+    at its end moves the block on by `target - start` words, as in sacrebleu.
     """
+    order, shifted = work.orders[CURRENT], work.orders[TRIAL]
+    start, target = trial >> PLACE_BITS & PLACE, trial & PLACE
+    after = start + MOST_WORDS - (trial >> 2 * PLACE_BITS)
+    first, middle, end = target, start, after
     if target >= start:
-        end = target if target > start + length else min(target + length, n)
-        first, middle = start, start + length  # the block is swapped with the words from `middle` to `end`
-    else:
-        first, middle, end = target, start, start + length
-    # Positions from `first` to `end` receive [middle, end) and then [first, middle); all others are unchanged.
-    for i in range(n):
+        first, middle, end = start, after, target if target > after else target + after - start
+        end = end if end < n else n
+    # The words from `middle` to `end` come first, then those from `first` to `middle`.
+    for i in range(first, end):
+        moved = i + middle - first
+        shifted[i] = order[moved if moved < end else moved - (end - first)]
+    for i in range(end, n):
         shifted[i] = order[i]
-    for i in range(middle, end):
-        shifted[first + i - middle] = order[i]
-    for i in range(first, middle):
-        shifted[i + end - middle] = order[i]
     return first
 
 
-@allocating_part
-def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, columns: Any, last: Any) -> int:
-    """The banded edit distance of `order`, which before position `first` is the order that `cost` was computed for."""
-    # Continue the bit-parallel rows from the last one that is the same in both orders.
-    for block in range(columns.shape[3]):
-        columns[1, 0, first, block] = columns[0, 0, first, block]
-        columns[1, 1, first, block] = columns[0, 1, first, block]
-    last[1, first] = last[0, first]
-    exact = continue_distance(order, first, n, m, equal, columns[1], last[1])
-    # Every best alignment is within the band: the exact distance is the banded one.
-    if exact + abs(m - n) <= CERTAIN:
-        return exact
-    # Otherwise compute the banded rows from row `first` on: D(i, j) is the least of D(i - 1, j - 1) + [words differ],
-    # D(i - 1, j) + 1 and D(i, j - 1) + 1.
-    row = np.empty(m + 1, np.int64)
-    for j in range(m + 1):
-        row[j] = cost[first, j]
-    for i in range(first + 1, n + 1):
-        low, high = band(i, n, m)
-        diagonal = row[low - 1] if low > 0 else 0
-        for j in range(m + 1):
-            above = row[j]
-            if j < low or j >= high:
-                row[j] = FAR
-            elif j == 0:
-                row[0] = above + 1
-            else:
-                same = (equal[order[i - 1], (j - 1) >> 6] >> np.uint64((j - 1) & 63)) & np.uint64(1)
-                row[j] = min(diagonal + (0 if same else 1), above + 1, row[j - 1] + 1, FAR)
-            diagonal = above
-    return int(row[m])
+@partial(part, error_model="numpy")
+def fill_band(work: Work, which: int, first: int, n: int, m: int) -> Any:
+    """Fill the band of `cost[i, j]`, of turning i words of an order into j reference words, and of the last operation.
 
-
-@part
-def band(i: int, n: int, m: int) -> tuple[int, int]:
-    """The first cell of row i that is computed, and the one after the last, as in sacrebleu."""
+    Rows up to `first` are those of the current order. Of operations of equal cost, substitution or none is preferred,
+    then deletion, then insertion. The first cell of row i that is computed, and the one after the last, are as in
+    sacrebleu. Returns the distance, which is the last cell.
+    """
+    equal, order = work.equal, work.orders[which]
     ratio = m / n
     width = math.ceil(ratio / 2 + BAND) if ratio / 2 > BAND else BAND
-    diagonal = math.floor(i * ratio)
-    return max(0, diagonal - width), m + 1 if i == n else min(m + 1, diagonal + width)
+    for j in range(m + 1):
+        work.cost[which, first, j] = work.cost[CURRENT, first, j]
+    for i in range(first + 1, n + 1):
+        above, cost, operation = work.cost[which, i - 1], work.cost[which, i], work.operation[which, i]
+        diagonal = math.floor(i * ratio)
+        low = diagonal - width if diagonal > width else 0
+        high = diagonal + width if i < n and diagonal + width <= m else m + 1
+        # Cells outside the band can never be reached.
+        for j in range(m + 1):
+            cost[j] = FAR
+        if low == 0:
+            cost[0], operation[0] = above[0] + 1, DELETION
+            low = 1
+        # cost[i, j] = min(cost[i - 1, j - 1] + [words differ], cost[i - 1, j] + 1, cost[i, j - 1] + 1)
+        for j in range(low, high):
+            least, chosen = above[j - 1], NONE
+            if not (equal[order[i - 1], (j - 1) >> 6] >> np.uint64((j - 1) & 63)) & ONE:
+                least, chosen = least + 1, SUBSTITUTION
+            if above[j] + 1 < least:
+                least, chosen = above[j] + 1, DELETION
+            if cost[j - 1] + 1 < least:
+                least, chosen = cost[j - 1] + 1, INSERTION
+            cost[j], operation[j] = least if least < FAR else FAR, chosen
+    return work.cost[which, n, m]
 
 
 @part
-def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any) -> None:
-    """Fill the band of `cost[i, j]`, of turning i hypothesis words into j reference words, and of the last operation.
+def align(work: Work, n: int, m: int) -> None:
+    """Fill in which words the current order aligns (-1: none), and which words are wrong.
 
-    Of operations of equal cost, substitution or none is preferred, then deletion, then insertion.
+    The walk goes back from the last cell along the operations: deletions consume a hypothesis word, insertions a
+    reference word, substitutions and matches one of each; all but the words of matches are wrong.
     """
-    # Row 0: insert the first j words of the reference.
-    for j in range(m + 1):
-        cost[0, j] = j
-        operation[0, j] = INSERTION
-    for i in range(1, n + 1):
-        # Cells outside the band can never be reached.
-        low, high = band(i, n, m)
-        for j in range(m + 1):
-            cost[i, j] = FAR
-        if low == 0:
-            cost[i, 0] = cost[i - 1, 0] + 1
-            operation[i, 0] = DELETION
-        # cost[i, j] = min(cost[i - 1, j - 1] + [words differ], cost[i - 1, j] + 1, cost[i, j - 1] + 1)
-        for j in range(max(1, low), high):
-            same = (equal[order[i - 1], (j - 1) >> 6] >> np.uint64((j - 1) & 63)) & np.uint64(1)
-            least, chosen = (cost[i - 1, j - 1], NONE) if same else (cost[i - 1, j - 1] + 1, SUBSTITUTION)
-            if cost[i - 1, j] + 1 < least:
-                least, chosen = cost[i - 1, j] + 1, DELETION
-            if cost[i, j - 1] + 1 < least:
-                least, chosen = cost[i, j - 1] + 1, INSERTION
-            cost[i, j] = min(least, FAR)
-            operation[i, j] = chosen
-
-
-@allocating_part
-def align(operation: Any, n: int, m: int) -> tuple[Any, Any, Any]:
-    """(m) the last hypothesis word aligned up to each reference word (-1: none); (n), (m) which words are wrong."""
-    aligned = np.empty(m, np.int64)
-    hypothesis_wrong, reference_wrong = np.zeros(n, np.int64), np.zeros(m, np.int64)
-    # Walk back from the last cell along the operations: deletions consume a hypothesis word, insertions a reference
-    # word, substitutions and matches one of each; all but the words of matches are wrong.
     i, j = n, m
     while i > 0 or j > 0:
-        last = operation[i, j]
-        if last == DELETION:
-            i -= 1
-            hypothesis_wrong[i] = 1
-            continue
-        j -= 1
-        aligned[j] = i - 1
-        reference_wrong[j] = last != NONE
+        last = work.operation[CURRENT, i, j]
+        if last != DELETION:
+            j -= 1
+            work.aligned[j], work.reference_wrong[j] = i - 1, last != NONE
         if last != INSERTION:
             i -= 1
-            hypothesis_wrong[i] = last != NONE
-    return aligned, hypothesis_wrong, reference_wrong
+            work.hypothesis_wrong[i] = last != NONE
