@@ -47,9 +47,7 @@ def encode_words(texts: Sequence[str]) -> tuple[Sequences, list[str]]:
 def encode_characters(texts: Sequence[str]) -> Sequences:
     """The code points of the texts, including lone surrogates."""
     starts = _starts([len(text) for text in texts])
-    tokens = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
-    # The copy is writable, as encoded words are, so that kernels are compiled for one type only.
-    return Sequences(tokens.copy(), starts)
+    return Sequences(np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32), starts)
 
 
 def split_words(sequences: Sequences, pieces: Sequence[Sequence[str]]) -> Sequences:
