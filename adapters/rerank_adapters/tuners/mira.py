@@ -70,13 +70,15 @@ class Mira(IterativeTuner):
 
     def search(self, problem: Problem) -> Search:
         """A search by passes over the lists; restarts differ in the order of the lists."""
-        from rerank_adapters.tuners.hope_fear import visit_lists  # loads numba, at the first search
+        from rerank_adapters.tuners.hope_fear import Lists, visit_lists  # loads numba, at the first search
+        from rerank_plugins.kit.bundles import bundled
 
         statistics = problem.statistics
         if self.gain == "sentence":
             statistics = (problem.sign * problem.metric.sentence_scores(statistics))[:, None]
-        values = np.ascontiguousarray(problem.features.dense)
+        statistics, values = np.ascontiguousarray(statistics), np.ascontiguousarray(problem.features.dense)
         sparse = problem.features.sparse
+        most = values.shape[1] + 2 * int(np.diff(sparse.indptr).max(initial=0))  # features in which two rows differ
 
         def slope_at(background: FloatArray, memory: float) -> FloatArray:
             return np.ones(1) if self.gain == "sentence" else metric_slope(problem.metric, background, memory)
@@ -89,20 +91,25 @@ class Mira(IterativeTuner):
             background = statistics[chosen].mean(axis=0) * memory
             unit = spread(gains_of(statistics, slope_at(background, memory)), problem.offsets)
             lag = np.zeros_like(weights)  # weights - lag / visits is the mean of the weights after each visit
+            order, slope = np.empty(problem.segments, np.int64), np.empty(statistics.shape[1])
+            lists = bundled(
+                Lists(
+                    order, problem.offsets, values, sparse.indptr, sparse.indices, sparse.data, problem.base,
+                    statistics, slope, problem.lower, problem.upper, float(self.C), float(self.decay),
+                    weights, lag, background, np.empty(most, np.int64), np.empty(most),
+                )
+            )  # fmt: skip
             for pass_ in range(self.passes):
-                order = rng.permutation(problem.segments)
+                order[:] = rng.permutation(problem.segments)
                 step = PULL if self.prior else BLOCK
-                for begin in range(0, len(order), step):
+                for begin in range(0, problem.segments, step):
                     if begin % BLOCK == 0:
-                        slope = slope_at(background, memory) / unit
+                        slope[:] = slope_at(background, memory) / unit
                     visits = pass_ * problem.segments + begin
-                    visit_lists(
-                        order[begin : begin + step], problem.offsets, values, problem.base,
-                        sparse.indptr, sparse.indices, sparse.data, statistics, slope,
-                        problem.lower, problem.upper, self.C, self.decay, visits, weights, lag, background,
-                    )  # fmt: skip
+                    end = min(begin + step, problem.segments)
+                    visit_lists(lists, begin, end, visits)
                     if self.prior:
-                        visited = len(order[begin : begin + step])
+                        visited = end - begin
                         part = 1.0 - 1.0 / (1.0 + visited * self.C * self.prior)
                         pulled = np.clip(weights - part * prior.residual(weights), problem.lower, problem.upper)
                         lag += (visits + visited) * (pulled - weights)
