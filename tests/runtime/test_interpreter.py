@@ -14,9 +14,8 @@ def leaf():
     return None
 
 
-leaf.__code__ = leaf.__code__.replace(
-    co_stacksize=100
-)  # at some depth, the rest of a chunk has room for `faults` alone
+# At some depth, the rest of a chunk has room for `faults` alone.
+leaf.__code__ = leaf.__code__.replace(co_stacksize=100)
 
 
 def faults(depth):

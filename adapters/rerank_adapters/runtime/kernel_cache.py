@@ -1,4 +1,4 @@
-"""Where numba keeps compiled kernels, and what the user is told while it compiles.
+"""Where numba keeps compiled kernels, how it writes errors, and what the user is told while it compiles.
 
 numba caches them beside the source code, so that they are removed with the installation. Where that folder cannot be
 written (a system-wide installation, a container), the command line sets `NUMBA_CACHE_DIR`, which worker processes

@@ -43,8 +43,11 @@ class Lists(NamedTuple):
 
 
 @partial(filling_kernel, error_model="numpy")
-def visit_lists(lists: Lists, begin: int, end: int, visits: int) -> None:
-    """Visit the lists `order[begin:end]`, and update `weights`, `lag` and `background`; `visits` were before these."""
+def visit_lists(lists: Lists, begin: int, end: int, earlier: int) -> None:
+    """Visit the lists `order[begin:end]`, and update `weights`, `lag` and `background`.
+
+    Passes before this one have made `earlier` visits.
+    """
     values, base, statistics, weights = lists.values, lists.base, lists.statistics, lists.weights
     indptr, indices, data = lists.indptr, lists.indices, lists.data
     dense, kinds = values.shape[1], statistics.shape[1]
@@ -75,7 +78,7 @@ def visit_lists(lists: Lists, begin: int, end: int, visits: int) -> None:
         # The hinge loss: by how much the margin of the scores falls short of the difference of the gains.
         loss = (hope_gain - fear_gain) - (hope_score - fear_score)
         if hope != fear and hope_gain > fear_gain and loss > 0.0:
-            _move(lists, hope, fear, loss, visits + visit - begin)
+            _move(lists, hope, fear, loss, earlier + visit)
 
 
 @partial(part, error_model="numpy")

@@ -100,19 +100,17 @@ class Mira(IterativeTuner):
                 )
             )  # fmt: skip
             for pass_ in range(self.passes):
-                order[:] = rng.permutation(problem.segments)
+                order[:], earlier = rng.permutation(problem.segments), pass_ * problem.segments
                 step = PULL if self.prior else BLOCK
                 for begin in range(0, problem.segments, step):
                     if begin % BLOCK == 0:
                         slope[:] = slope_at(background, memory) / unit
-                    visits = pass_ * problem.segments + begin
                     end = min(begin + step, problem.segments)
-                    visit_lists(lists, begin, end, visits)
+                    visit_lists(lists, begin, end, earlier)
                     if self.prior:
-                        visited = end - begin
-                        part = 1.0 - 1.0 / (1.0 + visited * self.C * self.prior)
+                        part = 1.0 - 1.0 / (1.0 + (end - begin) * self.C * self.prior)
                         pulled = np.clip(weights - part * prior.residual(weights), problem.lower, problem.upper)
-                        lag += (visits + visited) * (pulled - weights)
+                        lag += (earlier + end) * (pulled - weights)
                         weights[:] = pulled
                 yield weights - lag / ((pass_ + 1) * problem.segments)
 

@@ -138,7 +138,7 @@ def _shared_out(
             yield first[0], extract_here(first[0][1])
             yield first[1], second.result()
             gauge.add(len(first[1][1].values), None)
-            first.clear()
+        first = []
     for number, looked_up in chain(first, items):
         item = number, looked_up
         if not looked_up.task.wanted:
