@@ -83,7 +83,7 @@ def test_added_and_selected(ablation):
 
 
 def test_resampled_weights_are_those_of_drawn_segments(data):
-    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, threads=2)
+    resampled = resampled_weights(data, TUNER, np.ones(7), 3, 5, jobs=2)
     for number, weights in enumerate(resampled):
         rng = np.random.default_rng([5, number])
         drawn = take_segments(data, rng.integers(0, 20, 20))

@@ -64,7 +64,7 @@ def test_spread_is_the_standard_deviation_within_lists(data):
 def test_the_loss_is_that_of_tuning_without_the_family(data):
     """The same as cross-validation on a table in which the family's features are zero and its weights are fixed."""
     weights = np.ones(len(data.table.all_names))
-    result = measured(data, weights, threads=2)
+    result = measured(data, weights, jobs=2)
     tuner = {"mira": Mira(passes=5)}
     assert result.held_out == cross_validate(data, tuner, weights, 4, [2]).rows[0].mean
     for row in result.rows:

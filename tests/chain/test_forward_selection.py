@@ -54,8 +54,8 @@ def test_is_the_loop_over_cross_validations(data):
     assert (base.family, base.score) == ("", METRIC.score(first.sum(axis=0)))
 
 
-def test_base_patience_and_threads(data):
-    steps = forward_selection(trials_of(data, threads=3), ["good"], patience=1)
+def test_base_patience_and_jobs(data):
+    steps = forward_selection(trials_of(data, jobs=3), ["good"], patience=1)
     whole = forward_selection(trials_of(data), ["good"])
     scores = [step.score for step in steps]
     assert len(steps) == min(scores.index(min(scores)) + 2, 4)

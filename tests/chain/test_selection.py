@@ -42,7 +42,7 @@ def held_out(data, kept):
 
 
 def test_each_round_adds_the_best_family(data):
-    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=0.0, threads=2)
+    result = select_families(data, FAMILIES, always=["base"], folds=3, seed=3, margin=0.0, jobs=2)
     kept, left = ["base"], ["good", "noise", "more noise", "better"]
     assert result.steps[0].held_out == held_out(data, kept)
     for step in result.steps[1:3]:

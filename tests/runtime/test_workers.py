@@ -282,3 +282,30 @@ if __name__ == "__main__":
         [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.returncode, ran.stdout) == (0, "31\n"), ran.stderr
+
+
+SHARED = """
+import os, threading
+from rerank_adapters.runtime.workers import shared_out
+
+data = list(range(1000))  # not sent anywhere
+
+def results(items):
+    return list(shared_out(lambda item: (data[item], os.getpid()), items, 2, "the work"))
+
+pairs = results(range(7))
+forks = {pid for _, pid in pairs}
+assert [value for value, _ in pairs] == list(range(7)), pairs
+assert len(forks) == 2 and os.getpid() not in forks, forks
+assert results([]) == []
+thread = threading.Thread(target=lambda: pairs.extend(results([5, 6])))  # where forks are not safe
+thread.start()
+thread.join()
+assert pairs[7:] == [(5, os.getpid()), (6, os.getpid())], pairs
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks are used on Linux alone")
+def test_work_on_data_in_memory_is_shared_out_to_forks_or_threads():
+    # In a program of its own, which may fork whatever ran before.
+    subprocess.run([sys.executable, "-c", SHARED], check=True, timeout=60)

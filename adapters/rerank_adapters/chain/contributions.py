@@ -34,7 +34,7 @@ def contributions(
     folds: int,
     seed: int,
     together: Mapping[str, Sequence[str]] | None = None,
-    threads: int = 1,
+    jobs: int = 1,
 ) -> Contributions:
     """Measure the contributions of families (name -> feature names) to the tuned `weights`.
 
@@ -42,7 +42,7 @@ def contributions(
     families); their rows follow the others. `weights` and `start` are in the order of `data.table.all_names`.
     Raises ConfigError for fewer than two folds or more folds than segments, and where a name is not a feature.
     """
-    trials = FamilyTrials(data, families, tuner, start, folds, (seed,), threads)
+    trials = FamilyTrials(data, families, tuner, start, folds, (seed,), jobs)
     whole = spread(data.table, weights, np.arange(len(weights))) or 1.0
     parts = [*((family, (family,)) for family in families), *(together or {}).items()]
     full, *reduced = trials.statistics([families, *(set(families).difference(members) for _, members in parts)])
@@ -117,6 +117,6 @@ def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Wei
             folds=folds,
             seed=job.config.seed,
             together=families_together(systems, job.labels),
-            threads=job.config.jobs,
+            jobs=job.config.jobs,
         )
     return replace(result, linear=weights.trees is None)

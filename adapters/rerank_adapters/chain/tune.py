@@ -57,7 +57,7 @@ def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
 def _selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Selecting:
     settings, by_family = job.config.tuning, families(job, table)
     folds, margin = settings.select_folds, settings.select_margin
-    return Selecting(tuner, fast_tuner(tuner), by_family, [DECODER], folds, margin, threads=job.config.jobs)
+    return Selecting(tuner, fast_tuner(tuner), by_family, [DECODER], folds, margin, jobs=job.config.jobs)
 
 
 def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +14,7 @@ from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_adapters.report.run_facts import TunedWeight
 from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.within_lists import centred
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
@@ -29,24 +29,25 @@ def resampled_weights(
     samples: int,
     seed: int,
     *,
-    threads: int = 1,
+    jobs: int = 1,
     progress: Callable[[int], None] = lambda tuned: None,
 ) -> FloatArray:
     """(samples, features): the weights tuned on each of so many tuning sets, drawn from `data` with replacement.
 
-    A tuning set has as many segments as `data`. The result does not depend on `threads`; `progress` is called with 1
-    for each set that was tuned.
+    A tuning set has as many segments as `data`. The result does not depend on `jobs`, the number of processes;
+    `progress` is called with 1 for each set that was tuned.
     """
     segments = data.table.segments
 
     def tuned(number: int) -> FloatArray:
         rng = np.random.default_rng([seed, number])
-        weights = tuner.tune(take_segments(data, rng.integers(0, segments, segments)), start, rng).weights
-        progress(1)
-        return weights
+        return tuner.tune(take_segments(data, rng.integers(0, segments, segments)), start, rng).weights
 
-    with ThreadPoolExecutor(threads) as pool:  # the kernels of the tuners release the interpreter's lock
-        return np.array(list(pool.map(tuned, range(samples)))).reshape(samples, len(start))
+    drawn = np.empty((samples, len(start)))
+    for number, weights in enumerate(shared_out(tuned, range(samples), jobs, "the tuner")):
+        drawn[number] = weights
+        progress(1)
+    return drawn
 
 
 def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
@@ -81,7 +82,7 @@ def weights_with_intervals(job: Job, data: Data, table: FeatureTable, weights: W
         tuner = job.tuner.quick() or job.tuner
         with CountingBar("tunings on resampled lists", samples) as bar:
             drawn = resampled_weights(
-                problem, tuner, start, samples, job.config.seed, threads=job.config.jobs, progress=bar.add
+                problem, tuner, start, samples, job.config.seed, jobs=job.config.jobs, progress=bar.add
             )
     return tuned_weights(table, vector, drawn)
 

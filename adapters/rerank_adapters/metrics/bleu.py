@@ -38,6 +38,7 @@ from rerank_plugins.kit.elementary_functions import exp, log
 
 ORDER = 4
 LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0
+HALVES = 0.5 ** np.arange(ORDER + 1)
 PAIRS_AT_ONCE = 1 << 16  # pairs scored at a time in `pairwise`, which bounds the memory
 
 
@@ -74,22 +75,17 @@ class Bleu(Metric):
 
     def _halving(self, totals: FloatArray, *, effective_order: bool) -> FloatArray:
         """The mean is that of all orders or, with `effective_order`, of those that a text is long enough to have."""
-        totals = np.asarray(totals, np.float64)
-        length, reference_length = totals[..., 0], totals[..., 1]
-        matches, ngrams = totals[..., 2 : 2 + ORDER], totals[..., 2 + ORDER :]
-        logs = np.zeros(totals.shape[:-1])
-        halving = np.ones(totals.shape[:-1])
-        has_ngrams = np.ones(totals.shape[:-1], bool)
+        by_statistic = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
+        matches, ngrams = by_statistic[2 : 2 + ORDER], by_statistic[2 + ORDER :]
+        hit = matches > 0
+        has_ngrams = np.logical_and.accumulate(ngrams > 0)
+        misses = np.add.accumulate(has_ngrams > hit)  # orders without a match, up to each order
         with np.errstate(divide="ignore", invalid="ignore"):
-            for n in range(ORDER):
-                has_ngrams &= ngrams[..., n] > 0
-                hit = matches[..., n] > 0
-                halving = np.where(has_ngrams & ~hit, 2 * halving, halving)
-                precision = 100 * np.where(hit, matches[..., n], 1) / (np.where(hit, 1, halving) * ngrams[..., n])
-                logs += np.where(has_ngrams, log(precision), 0.0 if effective_order else LOG_ZERO)
-        orders = np.maximum((ngrams > 0).sum(axis=-1), 1) if effective_order else ORDER
-        score = _brevity_penalty(length, reference_length) * exp(logs / orders)
-        return np.where(matches.any(axis=-1), score, 0.0)
+            precision = 100 * np.where(hit, matches, HALVES[misses]) / ngrams
+            logs = np.where(has_ngrams, log(precision), 0.0 if effective_order else LOG_ZERO).sum(axis=0)
+        orders = np.maximum((ngrams > 0).sum(axis=0), 1) if effective_order else ORDER
+        score = _brevity_penalty(by_statistic[0], by_statistic[1]) * exp(logs / orders)
+        return np.where(hit.any(axis=0), score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
         """BLEU+1 between 0 and 100: one is added to the matches and the numbers of 2- to 4-grams (Lin & Och 2004).

@@ -20,10 +20,10 @@ import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -215,6 +215,20 @@ def in_processes(
 
     with Workers(work, jobs, name, fork=fork) as workers:
         yield from in_order(shared_out(), workers.most)
+
+
+def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, name: str) -> Iterator[Result]:
+    """Yield the result of each item, in order: from forks, or, where these are not safe, from threads.
+
+    This is for work on much data in memory, most of which is done by kernels that release the interpreter's lock.
+    """
+    with ExitStack() as stack:
+        workers = stack.enter_context(Workers(work, min(jobs, len(items)), name, fork=True))
+        if jobs == 1 or not workers.forks:
+            yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(work, items)
+        else:
+            for result in [workers.submit(item) for item in items]:
+                yield result.result()
 
 
 def as_finished(

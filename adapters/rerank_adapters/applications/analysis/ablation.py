@@ -184,9 +184,7 @@ def _by_weights(
         families = Correlations(tuple(trials.families), correlations_within_lists(sums, table.offsets))
     if "weights" not in parts:
         return families, features, ()
-    resampled = resampled_weights(
-        data, trials.tuner, trials.start, samples, seed, threads=trials.threads, progress=progress
-    )
+    resampled = resampled_weights(data, trials.tuner, trials.start, samples, seed, jobs=trials.jobs, progress=progress)
     rows = tuned_weights(table, weights, resampled)
     return families, features, tuple(sorted(rows, key=lambda row: -abs(row.part)))
 

@@ -13,7 +13,6 @@ method: to first order a corpus score is a mean of gains. What the families chos
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from rerank_adapters.chain.tuning.cross_validation import check_folds, tuned_folds
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
+from rerank_adapters.runtime.workers import shared_out
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope
 from rerank_plugins import ConfigError, FloatArray, Metric, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import BoolArray, LongArray
@@ -38,7 +38,7 @@ class FamilyTrials:
     `families`  the names of the features of each family; a feature that is in none of them is always used
     `start`     the start weights, in the order of `data.table.all_names`
     `folds`     the segments are divided into so many folds, once for each of the `seeds`
-    `threads`   so many trials run at once; the results do not depend on it
+    `jobs`      so many trials run at once, in processes of their own; the results do not depend on it
     `progress`  is called with the number of folds that have just been tuned
     """
 
@@ -48,7 +48,7 @@ class FamilyTrials:
     start: FloatArray
     folds: int
     seeds: Sequence[int]
-    threads: int = 1
+    jobs: int = 1
     progress: Callable[[int], None] = lambda folds: None
     _known: dict[frozenset[str], FloatArray] = field(default_factory=dict, repr=False)
 
@@ -73,26 +73,25 @@ class FamilyTrials:
         """
         wanted = [frozenset(trial) for trial in trials]
         new = [trial for trial in dict.fromkeys(wanted) if trial not in self._known]
-        with ThreadPoolExecutor(self.threads) as pool:  # the kernels of the tuners release the interpreter's lock
-            runs = [[pool.submit(self._held_out, trial, seed) for seed in self.seeds] for trial in new]
-            for trial, seeds in zip(new, runs, strict=True):
-                self._known[trial] = np.sum([run.result() for run in seeds], axis=0)
+        runs = [(trial, seed) for trial in new for seed in self.seeds]
+        for (trial, _), held_out in zip(runs, shared_out(self._held_out, runs, self.jobs, "the tuner"), strict=True):
+            self._known[trial] = self._known.get(trial, 0.0) + held_out
+            self.progress(self.folds)
         return [self._known[trial] for trial in wanted]
 
     def score(self, statistics: FloatArray) -> float:
         """The corpus score of statistics (segments, S)."""
         return float(self.data.metric.score(statistics.sum(axis=0)))
 
-    def _held_out(self, used: Collection[str], seed: int) -> FloatArray:
+    def _held_out(self, run: tuple[Collection[str], int]) -> FloatArray:
+        used, seed = run
         without = left_out(self.data.table.all_names, self.families, used)
         statistics = np.empty((self.data.table.segments, self.data.statistics.shape[1]))
         if without.all():
-            self.progress(self.folds)
             return self.data.statistics[self.data.table.offsets[:-1]]
         reduced = replace(self.data, fixed=self.data.fixed | without)
         for fold in tuned_folds(reduced, self.tuner, np.where(without, 0.0, self.start), self.folds, seed):
             statistics[fold.segments] = fold.data.statistics[fold.rows]
-            self.progress(1)
         return statistics
 
 
@@ -201,7 +200,7 @@ class Selecting(Tuner):
     always: Collection[str] = ()
     folds: int = 5
     margin: float = 1.0
-    threads: int = 1
+    jobs: int = 1
     selections: dict[tuple[str, ...], Selection] = field(default_factory=dict)
 
     def select(
@@ -213,7 +212,7 @@ class Selecting(Tuner):
         have just been tuned. Raises ConfigError for a wrong number of folds.
         """
         order = tuple(family for family in self.families if family in self.always)
-        trials = FamilyTrials(data, self.families, self.selector, start, self.folds, (seed,), self.threads, progress)
+        trials = FamilyTrials(data, self.families, self.selector, start, self.folds, (seed,), self.jobs, progress)
         path = forward_selection(trials, order, patience=PATIENCE)
         sign = 1.0 if data.metric.higher_is_better else -1.0
         best = max(path, key=lambda step: sign * step.score)
