@@ -67,7 +67,7 @@ class Gauge:
     passed: int = 0
 
     def add(self, rows: int, seconds: float | None) -> None:
-        """Count a chunk; `seconds` is None for one that was not extracted in this process."""
+        """Count a chunk; `seconds` is None where it is not known how long it takes."""
         self.passed += rows
         if seconds is None:
             return
@@ -137,7 +137,7 @@ def _shared_out(
             second = fork.submit(first[1][1].task)
             yield first[0], extract_here(first[0][1])
             yield first[1], second.result()
-            gauge.add(len(first[1][1].values), None)
+            gauge.add(len(first[1][1].values), sum(second.result().seconds.values()))
         first = []
     for number, looked_up in chain(first, items):
         item = number, looked_up
