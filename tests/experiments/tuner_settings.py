@@ -139,7 +139,7 @@ def _outcomes(compare: Comparison, settings: Sequence[str], jobs: int) -> Iterat
     if jobs == 1:
         yield from map(compare, settings)
         return
-    with Workers(compare, jobs, "a tuner", fork=True) as workers:
+    with Workers(compare, jobs, "a tuner") as workers:
         for future in [workers.submit(setting) for setting in settings]:
             yield future.result()
 

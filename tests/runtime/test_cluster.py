@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from rerank_adapters.runtime import cluster
-from rerank_adapters.runtime.cluster import cluster_workers, using_cluster
+from rerank_adapters.runtime.cluster import using_cluster, workers_for
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
 from rerank_plugins.kit.files.store import Store
 from tests.command_line import done, start
@@ -116,7 +116,7 @@ class Double:
 
 
 def test_results_and_errors_come_back(stand_in):
-    with using_cluster(ADDRESS), cluster_workers(Double(), "a number") as workers:
+    with using_cluster(ADDRESS), workers_for(Double(), 1, "a number") as workers:
         futures = [workers.submit(number) for number in (1, 13, 17, 3)]
         assert workers.most() == 4
         assert (futures[0].result(), futures[3].result()) == (2, 6)
@@ -125,12 +125,12 @@ def test_results_and_errors_come_back(stand_in):
         with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
             futures[2].result()
     with using_cluster(ADDRESS), pytest.raises(PluginError, match="a lambda cannot be sent"):
-        cluster_workers(lambda item: item, "a lambda").start()
+        workers_for(lambda item: item, 1, "a lambda").start()
 
 
 def test_what_is_wrong_with_a_cluster(stand_in, monkeypatch, tmp_path):
     def result(name, value):
-        with monkeypatch.context() as patch, using_cluster(ADDRESS), cluster_workers(Double(), "a number") as workers:
+        with monkeypatch.context() as patch, using_cluster(ADDRESS), workers_for(Double(), 1, "a number") as workers:
             workers.start()
             patch.setattr(cluster, name, value)
             return workers.submit(1).result()

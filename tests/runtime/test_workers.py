@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.runtime.workers import Workers, in_order
+from rerank_adapters.runtime.workers import Workers, collected, finished
 from rerank_plugins import FormatError, PluginError, RerankError
 
 
@@ -65,8 +65,16 @@ def alive(pid: int) -> bool:
         return not Path("/proc/self").exists()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_forks():
+    """Workers are not forks in the tests of this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rerank_adapters.runtime.workers.may_fork", lambda: False)
+        yield
+
+
 @pytest.fixture(scope="module")
-def doubling():
+def doubling(no_forks):
     with Workers(Double(), 2, "a number") as workers:
         yield workers
 
@@ -88,16 +96,16 @@ def test_results_and_errors_come_back(doubling):
     assert len(set(doubling.pids)) == 2
 
 
-def test_order_and_how_many_wait():
+def test_order_and_how_many_are_held():
     futures = [Future() for _ in range(6)]
     pulled = []
 
     def source():
         for number, future in enumerate(futures):
             pulled.append(number)
-            yield number, future if number % 2 else -number
+            yield number, future if number % 2 else finished(-number)
 
-    ordered = in_order(source(), lambda: 2)
+    ordered = collected(source(), lambda: 2)
     assert next(ordered) == (0, 0)
     assert pulled == [0]
     futures[1].set_result("a")
@@ -106,6 +114,26 @@ def test_order_and_how_many_wait():
     for future in futures[3:]:
         future.set_result("b")
     assert list(ordered) == [(3, "b"), (4, -4), (5, "b")]
+
+
+def test_whichever_is_ready_first_and_how_many_are_held():
+    futures = [Future() for _ in range(6)]
+    pulled = []
+
+    def source():
+        for number, future in enumerate(futures):
+            pulled.append(number)
+            yield number, future
+
+    futures[2].set_result("a")
+    unordered = collected(source(), lambda: 2, ordered=False)
+    assert next(unordered) == (2, "a")
+    futures[3].set_result("b")
+    assert next(unordered) == (3, "b")
+    assert pulled == [0, 1, 2, 3]
+    for future in (futures[5], futures[0], futures[4], futures[1]):
+        future.set_result("c")
+    assert sorted(unordered) == [(0, "c"), (1, "c"), (4, "c"), (5, "c")]
 
 
 @pytest.mark.slow
@@ -143,19 +171,21 @@ def test_the_block_ends_them_at_once_where_it_fails():
 
 
 SCRIPT = """
-import sys, time
-from rerank_adapters.runtime.workers import Workers
+import sys
+from rerank_adapters.runtime import workers
+workers.may_fork = lambda forks=workers.may_fork: sys.argv[1] == "fork" and forks()
 if __name__ == "__main__":
-    workers = Workers(abs, 2, "a number")
-    print(workers.submit(-1).result(), *workers.pids, flush=True)
+    forgotten = workers.Workers(abs, 2, "a number")
+    print(forgotten.submit(-1).result(), *forgotten.pids, flush=True)
 """
 
 
 @pytest.mark.slow
-def test_a_script_that_forgets_them_ends(tmp_path):
+@pytest.mark.parametrize("how", ["spawn", "fork"])
+def test_a_script_that_forgets_them_ends(tmp_path, how):
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, tmp_path / "script.py", how], capture_output=True, text=True, timeout=60, check=True
     )
     result, *pids = map(int, done.stdout.split())
     assert (result, done.stderr) == (1, "")
@@ -169,6 +199,7 @@ def test_a_thread_ends_them_where_the_kernel_does_not(tmp_path):
     script = """
 import os, sys, time
 from rerank_adapters.runtime import workers
+workers.may_fork = lambda: False
 class Nap:
     def __call__(self, seconds):
         import ctypes
@@ -217,7 +248,7 @@ class Work:
         return loaded["loads"], os.getppid(), os.getpid(), (lambda: 1)() * item
 if __name__ == "__main__":
     print("buffered", end=" ")
-    with Workers(Work(), 2, "a number", fork=True) as workers:
+    with Workers(Work(), 2, "a number") as workers:
         futures = [workers.submit(number) for number in range(20)]
         print([future.result()[3] for future in futures] == list(range(20)), end=" ")
         loads, parent, own, _ = futures[0].result()
@@ -227,7 +258,7 @@ if __name__ == "__main__":
                 workers.submit("die").result()
             except Exception as error:
                 print("signal 9" in str(error), end=" ")
-    late = Workers(Work(), 2, "a number", fork=True)
+    late = Workers(Work(), 2, "a number")
     [late.submit("sleep") for _ in range(2)]
     print(*late.pids, flush=True)
     os.kill(os.getpid(), 9)
@@ -270,7 +301,7 @@ if __name__ == "__main__":
             def count(number):
                 bar.add(1)  # in the fork, which shows nothing and holds no lock
                 return abs(number)
-            with workers.Workers(count, 2, "a number", fork=True) as shared:
+            with workers.Workers(count, 2, "a number") as shared:
                 assert shared.forks
                 for number in range(30):
                     bar.add(shared.submit(-1).result())

@@ -1,8 +1,8 @@
 """Parses many sentences: in order, in bounded memory, in several processes or on a cluster.
 
-The parses of each finished batch are kept in the parse cache, where the next run finds those of an interrupted one. The
-first batch is parsed in this process; workers start for the others. Workers of a cluster parse all batches; the cache
-is that of this machine alone, so this process looks parses up and keeps them.
+This process looks sentences up in the parse cache, and keeps the parses of each finished batch there, where the next
+run finds those of an interrupted one. It parses the first batch with new sentences too, which loads the models; workers
+start for the others. Workers of a cluster parse all batches.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
+from typing import NamedTuple
 
-from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
-from rerank_adapters.runtime.workers import in_order, in_processes
+from rerank_adapters.runtime.cluster import workers_for
+from rerank_adapters.runtime.workers import collected, finished
 from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import Parse
 from rerank_plugins.kit.files.cached_parser import CachedParser
@@ -23,9 +23,16 @@ from rerank_plugins.kit.files.cached_parser import CachedParser
 BATCH = 1_000  # sentences of one task
 
 Words = tuple[str, ...]
-Parsed = tuple[list[Parse], int]  # the parses of a batch, and how many of them were not in the cache
 
 logger = logging.getLogger(__name__)
+
+
+class Batch(NamedTuple):
+    """Some sentences, the parses of those that the cache has, and the others, each once."""
+
+    sentences: list[Words]
+    known: dict[Words, Parse]
+    new: list[Words]
 
 
 @dataclass
@@ -59,44 +66,29 @@ def parse_in_order(
         texts = [" ".join(words) for words in first[0]]
         for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH):
             logger.warning(warning)
-    batches, here = chain(first, batches), partial(_parsed, parser)
-    pairs = _on_cluster(parser, batches) if on_cluster() else in_processes(here, batches, jobs, "the parser", fork=True)
-    for batch, (parses, parsed) in pairs:
-        counts.parsed += parsed
-        for words, parse in zip(batch, parses, strict=True):
-            counts.sentences += 1
-            counts.without += bool(words) and parse.is_empty
-            yield words, parse
+    parse: Callable[[list[Words]], list[Parse]] = parser.parser.parse
+    with workers_for(parse, jobs, "the parser") as workers:
+
+        def submitted() -> Iterator[tuple[Batch, Future[list[Parse]]]]:
+            here = not workers.remote
+            for batch in chain(first, batches):
+                known, new = parser.known(batch)
+                future = finished(parse(new) if new else []) if here or not new else workers.submit(new)
+                here = here and (jobs == 1 or not new)
+                yield Batch(batch, known, new), future
+
+        for batch, parses in collected(submitted(), workers.most):
+            if parses:
+                parser.keep(batch.new, parses)
+            known = batch.known | dict(zip(batch.new, parses, strict=True))
+            counts.parsed += len(parses)
+            for words in batch.sentences:
+                counts.sentences += 1
+                counts.without += bool(words) and known[words].is_empty
+                yield words, known[words]
 
 
 def _batches(sentences: Iterable[Words]) -> Iterator[list[Words]]:
     source = iter(sentences)
     while batch := list(islice(source, BATCH)):
         yield batch
-
-
-def _parsed(parser: CachedParser, batch: list[Words]) -> Parsed:
-    """The parses of a batch, which a process of this machine looks up, makes and keeps."""
-    before = parser.parsed
-    parses = parser.parse(batch)
-    return parses, parser.parsed - before
-
-
-def _on_cluster(parser: CachedParser, batches: Iterable[list[Words]]) -> Iterator[tuple[list[Words], Parsed]]:
-    """Each batch with its parses: this process looks them up and keeps them, and the cluster makes those not known."""
-
-    def shared(
-        workers: ClusterWorkers[list[Words], list[Parse]],
-    ) -> Iterator[tuple[tuple[list[Words], dict[Words, Parse]], list[Parse] | Future[list[Parse]]]]:
-        for batch in batches:
-            known = parser.known(batch)
-            new = [words for words in dict.fromkeys(batch) if words not in known]
-            yield (batch, known), workers.submit(new) if new else []
-
-    uncached: Callable[[list[Words]], list[Parse]] = parser.parser.parse
-    with cluster_workers(uncached, "the parser") as workers:
-        for (batch, known), parses in in_order(shared(workers), workers.most):
-            new = [words for words in dict.fromkeys(batch) if words not in known]
-            parser.keep(new, parses)
-            known.update(zip(new, parses, strict=True))
-            yield batch, ([known[words] for words in batch], len(new))

@@ -1,8 +1,8 @@
 """Runs the tasks of worker processes on a Dask cluster instead, whose scheduler the user names.
 
-In the block of `using_cluster`, `cluster_workers` is used instead of Workers. Users start the cluster, as they always
-do; this program only connects to its scheduler. A task whose worker dies runs again on another one. What a task needs
-to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
+In the block of `using_cluster`, `workers_for` returns workers of the cluster, not processes of this machine. Users
+start the cluster, as they always do; this program only connects to its scheduler. A task whose worker dies runs again
+on another one. What a task needs to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
 
 A worker of Dask may have several threads, but runs one of these tasks at a time, since they share models and memory.
 Pickles travel both ways, so that anyone who can reach the scheduler can run any program on the cluster: Dask's TLS
@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from rerank_adapters.runtime.worker_process import Load, attempt, load, sendable
-from rerank_adapters.runtime.workers import in_order
+from rerank_adapters.runtime.workers import Workers, collected
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 logger = logging.getLogger(__name__)
@@ -62,9 +62,11 @@ def on_cluster() -> bool:
     return bool(_schedulers)
 
 
-def cluster_workers(work: Callable[[Item], Result], name: str) -> ClusterWorkers[Item, Result]:
-    """Workers of the cluster in use; messages call `work` by `name`."""
-    return ClusterWorkers(work, _schedulers[-1], name)
+def workers_for(
+    work: Callable[[Item], Result], jobs: int, name: str
+) -> Workers[Item, Result] | ClusterWorkers[Item, Result]:
+    """The workers of the cluster in use or, without one, `jobs` processes; messages call `work` by `name`."""
+    return ClusterWorkers(work, _schedulers[-1], name) if _schedulers else Workers(work, jobs, name)
 
 
 def present_workers() -> tuple[int, int | None]:
@@ -75,9 +77,9 @@ def present_workers() -> tuple[int, int | None]:
 
 def each(task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
     """The results of the task for all items, in their order, from the cluster in use; messages call it by `name`."""
-    with cluster_workers(task, name) as workers:
-        futures: Iterable[tuple[Item, Result | Future[Result]]] = ((item, workers.submit(item)) for item in items)
-        return [result for _, result in in_order(futures, workers.most)]
+    with ClusterWorkers(task, _schedulers[-1], name) as workers:
+        futures = ((item, workers.submit(item)) for item in items)
+        return [result for _, result in collected(futures, workers.most)]
 
 
 class ClusterWorkers(Generic[Item, Result]):

@@ -64,7 +64,7 @@ def serve(connection: Connection[Any, Any], parent: int) -> None:
 
 
 def serve_fork(
-    connection: Connection[Any, Any], work: Callable[[Any], Any], inherited: Sequence[Connection[Any, Any]], parent: int
+    connection: Connection[Any, Any], parent: int, work: Callable[[Any], Any], inherited: Sequence[Connection[Any, Any]]
 ) -> None:
     """The main function of a worker that is a fork, which has the work; signals wait until it calls this.
 

@@ -5,8 +5,8 @@ killed at any moment, which the queues of `concurrent.futures.ProcessPoolExecuto
 process waits for each worker. This process ends the workers, and they end with it (worker_process.py), or with the
 thread that has started them.
 
-Workers are started by `spawn` or, where the caller allows it, by `fork`: then they have the loaded models and compiled
-kernels of this process in shared memory. A fork copies locks as they are, so it is safe only where no other thread can
+Workers are started by `fork` where that is safe: then they have the loaded models and compiled kernels of this process
+in shared memory; elsewhere by `spawn`. A fork copies locks as they are, so it is safe only where no other thread can
 hold one: on Linux, in the main thread of a program whose only other threads belong to displays of progress, which are
 paused meanwhile, and without torch, whose threads do not survive.
 """
@@ -19,11 +19,10 @@ import signal
 import sys
 import threading
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -48,16 +47,16 @@ class _Worker(NamedTuple):
 class Workers(Generic[Item, Result]):
     """`jobs` processes that call `work` on items; they start when the first item is submitted.
 
-    `work` is pickled once, and loaded once in each worker; with `fork`, workers have it as it is if that is safe, and
-    start in no time. The `with` block ends the workers: at once if it is left by an exception (or, in a generator, by
-    its closing), otherwise when all submitted items are done.
+    Forks have `work` as it is, and start in no time; for other workers it is pickled once, and loaded once in each. The
+    `with` block ends the workers: at once if it is left by an exception (or, in a generator, by its closing), otherwise
+    when all submitted items are done.
     """
 
     remote: ClassVar[bool] = False  # whether they are those of a cluster (cluster.py)
 
-    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str, *, fork: bool = False) -> None:
+    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
         """Prepare workers; messages call `work` by `name`, for instance "the parser"."""
-        self._work, self._jobs, self._name, self._fork = work, jobs, name, fork
+        self._work, self._jobs, self._name = work, jobs, name
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._threads: ThreadPoolExecutor | None = None
@@ -71,7 +70,7 @@ class Workers(Generic[Item, Result]):
     @property
     def forks(self) -> bool:
         """Whether workers that start now are forks, to which nothing need be sent or loaded."""
-        return self._fork and may_fork()
+        return may_fork()
 
     def most(self) -> int:
         """How many tasks may wait for earlier ones while all workers are busy."""
@@ -97,8 +96,25 @@ class Workers(Generic[Item, Result]):
 
         Raises PluginError where `work` cannot be pickled, and must be.
         """
-        if not self._workers:
-            self._start_forks() if self.forks else self._start_others()
+        if self._workers:
+            return
+        forks = self.forks
+        load = None if forks else Load.of(self._work, self._name)
+        context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+        with _ready_to_fork() if forks else nullcontext():
+            for _ in range(self._jobs):
+                ours, theirs = context.Pipe()
+                inherited = [ours, *(worker.connection for worker in self._workers)]
+                more = (self._work, inherited) if forks else ()
+                process = context.Process(target=serve_fork if forks else serve, args=(theirs, os.getpid(), *more))
+                process.start()
+                theirs.close()
+                self._workers.append(_Worker(process, ours))
+        for worker in self._workers:
+            if load is not None:
+                with suppress(OSError):  # it has ended already, which the first item will show
+                    send(worker.connection, load)
+            self._idle.put(worker)
 
     def __enter__(self) -> Self:
         return self
@@ -122,32 +138,6 @@ class Workers(Generic[Item, Result]):
         for worker in self._workers:
             worker.process.join()
             worker.connection.close()
-
-    def _start_forks(self) -> None:
-        context = multiprocessing.get_context("fork")
-        with _ready_to_fork():
-            for _ in range(self._jobs):
-                ours, theirs = context.Pipe()
-                inherited = [ours, *(worker.connection for worker in self._workers)]
-                process = context.Process(target=serve_fork, args=(theirs, self._work, inherited, os.getpid()))
-                process.start()
-                theirs.close()
-                self._workers.append(_Worker(process, ours))
-                self._idle.put(self._workers[-1])
-
-    def _start_others(self) -> None:
-        parts = Load.of(self._work, self._name)
-        context = multiprocessing.get_context("spawn")
-        for _ in range(self._jobs):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs, os.getpid()))
-            process.start()
-            theirs.close()
-            self._workers.append(_Worker(process, ours))
-        for worker in self._workers:
-            with suppress(OSError):  # it has ended already, which the first item will show
-                send(worker.connection, parts)
-            self._idle.put(worker)
 
     def _answer(self, item: Item) -> Result:
         """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
@@ -188,33 +178,36 @@ def _ready_to_fork() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def in_order(
-    results: Iterable[tuple[Item, Result | Future[Result]]], most: Callable[[], int]
+def collected(
+    results: Iterable[tuple[Item, Future[Result]]], most: Callable[[], int], *, ordered: bool = True
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, in order, as soon as possible; at most `most()` + 1 wait for earlier ones."""
-    waiting: deque[tuple[Item, Result | Future[Result]]] = deque()
+    """Yield each item with its result as soon as possible, in order or, unless `ordered`, whichever is ready first.
+
+    At most `most()` + 1 items are held.
+    """
+    waiting: list[tuple[Item, Future[Result]]] = []
+
+    def ready(most: int) -> Iterator[tuple[Item, Result]]:
+        while waiting:
+            futures = [future for _, future in waiting[: 1 if ordered else None]]
+            wait_for(futures, None if len(waiting) > most else 0, FIRST_COMPLETED)
+            number = next((number for number, future in enumerate(futures) if future.done()), None)
+            if number is None:
+                return
+            item, future = waiting.pop(number)
+            yield item, future.result()
+
     for pair in results:
         waiting.append(pair)
-        while waiting and (len(waiting) > most() or _ready(waiting[0][1])):
-            yield _finished(*waiting.popleft())
-    while waiting:
-        yield _finished(*waiting.popleft())
+        yield from ready(most())
+    yield from ready(0)
 
 
-def in_processes(
-    work: Callable[[Item], Result], items: Iterable[Item], jobs: int, name: str, *, fork: bool = False
-) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, in order. This process does the first one, and workers start for the others.
-
-    `name` and `fork` are those of Workers; at most 2 * jobs + 1 items are held.
-    """
-
-    def shared_out() -> Iterator[tuple[Item, Result | Future[Result]]]:
-        for number, item in enumerate(items):
-            yield item, work(item) if number == 0 or jobs == 1 else workers.submit(item)
-
-    with Workers(work, jobs, name, fork=fork) as workers:
-        yield from in_order(shared_out(), workers.most)
+def finished(result: Result) -> Future[Result]:
+    """A future that has its result."""
+    future: Future[Result] = Future()
+    future.set_result(result)
+    return future
 
 
 def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int, name: str) -> Iterator[Result]:
@@ -223,42 +216,12 @@ def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int,
     This is for work on much data in memory, most of which is done by kernels that release the interpreter's lock.
     """
     with ExitStack() as stack:
-        workers = stack.enter_context(Workers(work, min(jobs, len(items)), name, fork=True))
+        workers = stack.enter_context(Workers(work, min(jobs, len(items)), name))
         if jobs == 1 or not workers.forks:
             yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(work, items)
         else:
             for result in [workers.submit(item) for item in items]:
                 yield result.result()
-
-
-def as_finished(
-    results: Iterable[tuple[Item, Result | Future[Result]]], most: Callable[[], int]
-) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, whichever is ready first; at most `most()` + 1 are waited for at once."""
-    waiting: dict[Future[Result], Item] = {}
-    for item, result in results:
-        if not isinstance(result, Future):
-            yield item, result
-            continue
-        waiting[result] = item
-        if len(waiting) > most():
-            yield from _next_finished(waiting)
-    while waiting:
-        yield from _next_finished(waiting)
-
-
-def _next_finished(waiting: dict[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
-    """Wait for one or more results, and take them out of `waiting`."""
-    for future in wait_for(waiting, return_when=FIRST_COMPLETED).done:
-        yield waiting.pop(future), future.result()
-
-
-def _ready(result: Result | Future[Result]) -> bool:
-    return not isinstance(result, Future) or result.done()
-
-
-def _finished(item: Item, result: Result | Future[Result]) -> tuple[Item, Result]:
-    return item, result.result() if isinstance(result, Future) else result
 
 
 def _lost(code: int | None) -> RerankError:

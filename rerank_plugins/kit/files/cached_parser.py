@@ -88,18 +88,26 @@ class CachedParser(Parser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; each new sentence is passed to the wrapped parser once."""
-        keys = [tuple(sentence) for sentence in sentences]
-        new = self._new(keys)
+        known, new = self.known(sentences)
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
-            self.keep(batch, self.parser.parse(batch))
-        return [self._known[key] for key in keys]
+            parses = self.parser.parse(batch)
+            self.keep(batch, parses)
+            known.update(zip(batch, parses, strict=True))
+        return [known[tuple(sentence)] for sentence in sentences]
 
-    def known(self, sentences: Sequence[Sentence]) -> dict[tuple[str, ...], Parse]:
-        """The parses of those sentences that are in memory or on disk."""
-        keys = [tuple(sentence) for sentence in sentences]
-        self._new(keys)
-        return {key: self._known[key] for key in keys if key in self._known}
+    def known(self, sentences: Sequence[Sentence]) -> tuple[dict[tuple[str, ...], Parse], list[tuple[str, ...]]]:
+        """The parses of those sentences that are in memory or on disk, and the other sentences, each once."""
+        if self._remembered > REMEMBERED:
+            self._known.clear()
+            self._remembered = 0
+        keys = list(dict.fromkeys(map(tuple, sentences)))
+        new = [key for key in keys if key not in self._known]
+        if new and self._store and self._identity:
+            loaded = load_parses(self._store, self._identity, new)
+            self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
+            new = [key for key in new if key not in self._known]
+        return {key: self._known[key] for key in keys if key in self._known}, new
 
     def keep(self, sentences: Sequence[tuple[str, ...]], parses: Sequence[Parse]) -> None:
         """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
@@ -109,18 +117,6 @@ class CachedParser(Parser):
             own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
             save_parses(self._store, self._identity, own)
         self._remember(pairs)
-
-    def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """The distinct sentences whose parses are not known, after those on disk have been remembered."""
-        if self._remembered > REMEMBERED:
-            self._known.clear()
-            self._remembered = 0
-        new = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if new and self._store and self._identity:
-            loaded = load_parses(self._store, self._identity, new)
-            self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
-            new = [key for key in new if key not in self._known]
-        return new
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)

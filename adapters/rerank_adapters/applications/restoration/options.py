@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from rerank_adapters.runtime.workers import in_processes
+from rerank_adapters.runtime.workers import Workers, collected, finished
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,6 +49,8 @@ def in_batches(
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with its result, in order; processes work on a batch at a time, the first one in this process."""
     source = iter(items)
-    batches = iter(lambda: list(islice(source, BATCH)), [])
-    for batch, results in in_processes(work, batches, jobs, "the model"):
-        yield from zip(batch, results, strict=True)
+    batches = enumerate(iter(lambda: list(islice(source, BATCH)), []))
+    with Workers(work, jobs, "the model") as workers:
+        pairs = ((b, workers.submit(b) if number and jobs > 1 else finished(work(b))) for number, b in batches)
+        for batch, results in collected(pairs, workers.most):
+            yield from zip(batch, results, strict=True)

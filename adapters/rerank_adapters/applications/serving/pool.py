@@ -169,7 +169,7 @@ class Pool:
             worker.stop()
 
     def _new(self) -> Worker:
-        worker = Worker(self._serving, 1, "the reranker", fork=True)
+        worker = Worker(self._serving, 1, "the reranker")
         self._workers.add(worker)
         return worker
 

@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from threading import Condition, Thread
@@ -31,29 +31,16 @@ import numpy as np
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp, of_lists
 from rerank_adapters.chain.extraction.plan import LARGEST, Extracted, Plan, Task, chunks, chunks_by_cost, extract_chunk
 from rerank_adapters.chain.extraction.value_cache import ValueCache
-from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
-from rerank_adapters.runtime.workers import Workers, as_finished, in_order
+from rerank_adapters.runtime.cluster import ClusterWorkers, workers_for
+from rerank_adapters.runtime.workers import Workers, collected, finished
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
 
 START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
-FORKED = 0.2  # seconds that forks must gain
-LOADED = 1.0  # seconds that a first chunk takes only if it is costly or has loaded what forks should have
+FORKED = 0.2  # seconds that forks must gain, which have everything loaded
 
 Chunk = list[NBestList]
+Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 AnyWorkers = Workers[Task, Extracted] | ClusterWorkers[Task, Extracted]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The lists of a chunk, its values (rows, columns), and the CPU seconds that each extractor took, by label.
-
-    `number` counts chunks as they were handed in, from 0. Extractors whose values were known are not among `seconds`.
-    """
-
-    number: int
-    nbests: Chunk
-    values: FloatArray
-    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -78,54 +65,50 @@ class Gauge:
             self.measured += rows
 
     def pays(self, jobs: int, *, forks: bool = False) -> bool:
-        """Whether workers gain more than they cost; `forks` have everything loaded, so that they cost little."""
-        if forks and not self.measured:
-            return self.loading > LOADED
+        """Whether workers, which may be `forks`, gain more than they cost."""
         left = self.passed if self.rows is None else self.rows - self.passed
         pace = self.seconds / max(1, self.measured)
         return left * pace * (1 - 1 / jobs) > (FORKED if forks else START + self.loading)
 
 
 def extract_groups(
-    plan: Plan, groups: Iterable[Chunk], known: KnownValues, *, jobs: int, rows: int | None = None, ordered: bool = True
-) -> Iterator[Finished]:
-    """Yield each chunk with its values, in order or, unless `ordered`, when it is ready.
+    plan: Plan,
+    groups: Iterable[Chunk],
+    known: KnownValues,
+    *,
+    jobs: int,
+    progress: Report,
+    rows: int | None = None,
+    ordered: bool = True,
+) -> Iterator[tuple[int, Iterable[tuple[NBestList, FloatArray]]]]:
+    """Yield the number of each chunk, from 0, and its lists with their values; unless `ordered`, when they are ready.
 
     At most 2 * jobs + 1 chunks are held, or twice as many as the cluster has workers. `rows` is the number of all
-    hypotheses, where that is known.
+    hypotheses, where that is known. What was known before takes no CPU seconds.
     """
-    collect = in_order if ordered else as_finished
     try:
-        with _workers(plan, jobs) as workers:
-            results = _shared_out(plan, groups, known, workers, jobs, rows)
-            for (number, looked_up), extracted in collect(results, workers.most):
-                values = known.add(looked_up, extracted)
-                yield Finished(number, list(looked_up.nbests), values, extracted.seconds)
+        with workers_for(partial(extract_chunk, plan), jobs, "an extractor") as workers:
+            submitted = _submitted(plan, groups, known, workers, jobs, rows)
+            for (number, looked_up), extracted in collected(submitted, workers.most, ordered=ordered):
+                values, nbests = known.add(looked_up, extracted), looked_up.task.nbests
+                progress(len(values), extracted.seconds)
+                cuts = np.cumsum([len(nbest) for nbest in nbests])[:-1]
+                yield number, zip(nbests, np.split(values, cuts), strict=True)
     finally:
         known.close()
 
 
-def _workers(plan: Plan, jobs: int) -> AnyWorkers:
-    work, name = partial(extract_chunk, plan), "an extractor"
-    return cluster_workers(work, name) if on_cluster() else Workers(work, jobs, name, fork=True)
-
-
-def _shared_out(
-    plan: Plan,
-    groups: Iterable[Chunk],
-    known: KnownValues,
-    workers: AnyWorkers,
-    jobs: int,
-    rows: int | None,
-) -> Iterator[tuple[tuple[int, LookedUp], Extracted | Future[Extracted]]]:
-    """Yield each chunk with its new values, or with the future of a worker that extracts them."""
+def _submitted(
+    plan: Plan, groups: Iterable[Chunk], known: KnownValues, workers: AnyWorkers, jobs: int, rows: int | None
+) -> Iterator[tuple[tuple[int, LookedUp], Future[Extracted]]]:
+    """Yield each chunk with its new values, which a worker may be extracting."""
     gauge = Gauge(rows)
 
-    def extract_here(looked_up: LookedUp) -> Extracted:
+    def extract_here(looked_up: LookedUp) -> Future[Extracted]:
         started = time.perf_counter()
         extracted = extract_chunk(plan, looked_up.task)
         gauge.add(len(looked_up.values), time.perf_counter() - started)
-        return extracted
+        return finished(extracted)
 
     def one_process(looked_up: LookedUp) -> bool:
         return any(plan.extractors[label].one_process for label in looked_up.task.wanted)
@@ -133,17 +116,17 @@ def _shared_out(
     items = enumerate(map(known.look_up, groups))
     first = list(islice(items, 2)) if jobs > 1 and not workers.remote and workers.forks else []
     if len(first) == 2 and all(each.task.wanted and not one_process(each) for _, each in first):
-        with Workers(partial(extract_chunk, plan, last_first=True), 1, "an extractor", fork=True) as fork:
+        with Workers(partial(extract_chunk, plan, last_first=True), 1, "an extractor") as fork:
             second = fork.submit(first[1][1].task)
             yield first[0], extract_here(first[0][1])
-            yield first[1], second.result()
+            yield first[1], second
             gauge.add(len(first[1][1].values), sum(second.result().seconds.values()))
         first = []
     for number, looked_up in chain(first, items):
         item = number, looked_up
         if not looked_up.task.wanted:
             gauge.add(len(looked_up.values), None)
-            yield item, Extracted({}, {})
+            yield item, finished(Extracted({}, {}))
         elif not one_process(looked_up) and (
             workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))
         ):
@@ -151,9 +134,6 @@ def _shared_out(
             yield item, workers.submit(looked_up.task)
         else:
             yield item, extract_here(looked_up)
-
-
-Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
 
 def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[list[NBestList]]:
@@ -225,11 +205,10 @@ def extract_features(
     groups = ([nbests[number] for number in group] for group in numbers)
     values = np.empty((int(offsets[-1]), decoder.values.shape[1] + len(plan.names)))
     values[:, : decoder.values.shape[1]] = decoder.values
-    for finished in extract_groups(plan, groups, known, jobs=jobs, rows=int(offsets[-1]), ordered=False):
-        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
-        for number, part in zip(numbers[finished.number], np.split(finished.values, cuts), strict=True):
+    rows = int(offsets[-1])
+    for chunk, parts in extract_groups(plan, groups, known, jobs=jobs, progress=progress, rows=rows, ordered=False):
+        for number, (_, part) in zip(numbers[chunk], parts, strict=True):
             values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part
-        progress(len(finished.values), finished.seconds)
     provenance = {
         **decoder.provenance,
         "version": __version__,
@@ -255,7 +234,6 @@ def stream_features(
     """
     plan.check()
     groups = as_they_come(nbests) if at_once else chunks(nbests)
-    for finished in extract_groups(plan, groups, KnownValues(plan, cache, None), jobs=1 if at_once else jobs):
-        progress(len(finished.values), finished.seconds)
-        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
-        yield from zip(finished.nbests, np.split(finished.values, cuts), strict=True)
+    known = KnownValues(plan, cache, None)
+    for _, lists in extract_groups(plan, groups, known, jobs=1 if at_once else jobs, progress=progress):
+        yield from lists

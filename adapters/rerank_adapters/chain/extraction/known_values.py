@@ -64,9 +64,8 @@ def value_identity(plan: Plan, label: str) -> ValueIdentity:
 
 @dataclass(frozen=True)
 class LookedUp:
-    """Lists, their values (rows, columns) as far as they are known, the task to extract the others, and their keys."""
+    """The known values of some lists (rows, columns), the task to extract the others, and all keys by label."""
 
-    nbests: Sequence[NBestList]
     values: FloatArray
     task: Task
     keys: Mapping[str, Keys]
@@ -118,7 +117,7 @@ class KnownValues:
                     self._cache.taken[label] += int(known.sum())
             if not known.all():
                 wanted[label] = ~known
-        return LookedUp(nbests, values, Task(nbests, wanted), keys)
+        return LookedUp(values, Task(nbests, wanted), keys)
 
     def add(self, looked_up: LookedUp, extracted: Extracted) -> FloatArray:
         """(rows, columns) all values of the lists; the extracted ones are kept."""
