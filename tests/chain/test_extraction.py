@@ -445,7 +445,7 @@ def _key(nbests, extractors, path, **pipelines):
     work = ValueCache(Store(path))
     extract_features(nbests, Plan(extractors, **pipelines), jobs=1, work=work)
     names = {
-        (kind.identity, block.first.tobytes())
+        (kind.identity, block.keys.tobytes())
         for kind, _, _ in work.store.holdings()
         for block in work.of(kind.identity, 1)._read().values()
     }

@@ -22,11 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
-from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
+from rerank_adapters.chain.extraction.value_cache import KEY, Keys, StoredValues, ValueCache
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature, __version__
 from rerank_plugins.core.identity import code_of
 
-SIZE = 16  # bytes of a key
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
 KeysOf = Callable[[Sequence[NBestList]], Keys]
 
@@ -71,34 +70,34 @@ class LookedUp:
     keys: Mapping[str, Keys]
 
 
+class _Feature(NamedTuple):
+    """The columns of a feature, the function of its keys, and the cache with its values, if they are kept."""
+
+    columns: slice
+    keys_of: KeysOf
+    kept: tuple[ValueCache, StoredValues] | None
+
+
 class KnownValues:
     """Where the values of each feature of a plan are kept.
 
-    They are kept in `cache` if their identity allows it, otherwise in `work`, until the job is
-    done; None stands for a cache that is not there.
+    They are kept in `cache` if their identity allows it, otherwise in `work`, until the job is done; None stands for a
+    cache that is not there.
     """
 
     def __init__(self, plan: Plan, cache: ValueCache | None, work: ValueCache | None) -> None:
         """Prepare the caches; nothing is read yet. Raises PluginError for an extractor that cannot be described."""
-        self._cache, self._work = cache, work
-        self._stores: dict[str, StoredValues] = {}
-        self._lasting: set[str] = set()
-        self._columns: dict[str, slice] = {}
-        self._keys: dict[str, KeysOf] = {}
+        self._features: dict[str, _Feature] = {}
         self._width = 0
         for label, extractor in plan.extractors.items():
-            width = len(extractor.components)
-            self._columns[label] = slice(self._width, self._width + width)
+            width, kept = len(extractor.components), None
+            if cache is not None or work is not None:
+                identity = value_identity(plan, label)
+                owner = cache if cache is not None and identity.lasting else work
+                kept = None if owner is None else (owner, owner.of(identity.text, width))
+            columns = slice(self._width, self._width + width)
+            self._features[label] = _Feature(columns, keys_for(extractor), kept)
             self._width += width
-            if cache is None and work is None:
-                continue
-            identity = value_identity(plan, label)
-            store = cache if identity.lasting and cache is not None else work
-            if store is not None:
-                self._keys[label] = keys_for(extractor)
-                self._stores[label] = store.of(identity.text, width)
-                if store is cache:
-                    self._lasting.add(label)
 
     def look_up(self, nbests: Sequence[NBestList]) -> LookedUp:
         """What is known of the lists."""
@@ -107,14 +106,16 @@ class KnownValues:
         keys_by: dict[KeysOf, Keys] = {}
         keys: dict[str, Keys] = {}
         wanted = {}
-        for label, columns in self._columns.items():
+        for label, feature in self._features.items():
             known = np.zeros(rows, bool)
-            if label in self._stores:
-                of = self._keys[label]
-                keys[label] = keys_by[of] if of in keys_by else keys_by.setdefault(of, of(nbests))
-                values[:, columns], known = self._stores[label].load(keys[label])
-                if label in self._lasting and self._cache is not None and known.any():
-                    self._cache.taken[label] += int(known.sum())
+            if feature.kept is not None:
+                if feature.keys_of not in keys_by:
+                    keys_by[feature.keys_of] = feature.keys_of(nbests)
+                keys[label] = keys_by[feature.keys_of]
+                cache, stored = feature.kept
+                values[:, feature.columns], known = stored.load(keys[label])
+                if known.any():
+                    cache.taken[label] += int(known.sum())
             if not known.all():
                 wanted[label] = ~known
         return LookedUp(values, Task(nbests, wanted), keys)
@@ -122,20 +123,21 @@ class KnownValues:
     def add(self, looked_up: LookedUp, extracted: Extracted) -> FloatArray:
         """(rows, columns) all values of the lists; the extracted ones are kept."""
         for label, values in extracted.values.items():
-            rows = looked_up.task.wanted[label]
-            looked_up.values[rows, self._columns[label]] = values
-            if label in self._stores:
-                self._stores[label].add(looked_up.keys[label][rows], values)
+            rows, feature = looked_up.task.wanted[label], self._features[label]
+            looked_up.values[rows, feature.columns] = values
+            if feature.kept is not None:
+                feature.kept[1].add(looked_up.keys[label][rows], values)
         return looked_up.values
 
     def close(self) -> None:
         """Write what has not been written."""
-        for store in self._stores.values():
-            store.close()
+        for feature in self._features.values():
+            if feature.kept is not None:
+                feature.kept[1].close()
 
 
 def keys_for(extractor: FeatureExtractor) -> KeysOf:
-    """The function that gives each hypothesis of some lists its key, (rows, 2), by what this extractor can read."""
+    """The function that gives each hypothesis of some lists its key, by what this extractor can read."""
     if extractor.by_row:
         return of_rows
     if extractor.scope == "list":
@@ -147,7 +149,7 @@ def keys_for(extractor: FeatureExtractor) -> KeysOf:
 
 def of_texts(nbests: Sequence[NBestList]) -> Keys:
     """Keys by the text of a hypothesis."""
-    return _keys([_hash(text) for nbest in nbests for text in nbest.texts])
+    return np.array([_hash(text) for nbest in nbests for text in nbest.texts], KEY)
 
 
 def of_texts_and_sources(nbests: Sequence[NBestList]) -> Keys:
@@ -156,32 +158,26 @@ def of_texts_and_sources(nbests: Sequence[NBestList]) -> Keys:
     for nbest in nbests:
         around = _hash(repr((nbest.source, nbest.segment_id, nbest.context)))
         hashes += [_hash(text, around) for text in nbest.texts]
-    return _keys(hashes)
+    return np.array(hashes, KEY)
 
 
 def of_whole_lists(nbests: Sequence[NBestList]) -> Keys:
     """Keys by everything in the list and the number of the hypothesis in it."""
-    firsts = _keys([bytes.fromhex(of_lists([nbest]))[:SIZE] for nbest in nbests])
-    sizes = np.array([len(nbest) for nbest in nbests], np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
-    numbers = np.arange(sizes.sum()) - np.repeat(starts, sizes)
-    keys = np.repeat(firsts, sizes, axis=0)
-    keys[:, 0] += numbers.astype(np.uint64)  # modulo 2^64: first halves must differ (value_cache.py)
-    return keys
+    hashes = []
+    for nbest in nbests:
+        whole = bytes.fromhex(of_lists([nbest]))
+        hashes += [_hash(str(number), whole) for number in range(len(nbest))]
+    return np.array(hashes, KEY)
 
 
 def of_rows(nbests: Sequence[NBestList]) -> Keys:
     """Keys by the number of a hypothesis in its files; those of a list without numbers are of the whole list."""
     parts = [
-        _keys([_hash(f"row {row}") for row in nbest.rows]) if len(nbest.rows) else of_whole_lists([nbest])
+        np.array([_hash(f"row {row}") for row in nbest.rows], KEY) if len(nbest.rows) else of_whole_lists([nbest])
         for nbest in nbests
     ]
-    return np.concatenate([_keys([]), *parts])
+    return np.concatenate([np.empty(0, KEY), *parts])
 
 
 def _hash(text: str, around: bytes = b"") -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE, key=around).digest()
-
-
-def _keys(hashes: Sequence[bytes]) -> Keys:
-    return np.frombuffer(b"".join(hashes), np.uint64).reshape(-1, 2).copy()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY.itemsize, key=around).digest()

@@ -7,12 +7,13 @@ lists form a chunk.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.identity import describe
+
+Item = TypeVar("Item")
 
 
 def column_names(label: str, components: Sequence[str]) -> list[str]:
@@ -99,15 +102,7 @@ class Extracted:
 
 def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
     """Lists in groups of at least 64, 128, 256, then 512 hypotheses; the first, small ones are timed soon."""
-    size, group, rows = FIRST, list[NBestList](), 0
-    for nbest in nbests:
-        group.append(nbest)
-        rows += len(nbest)
-        if rows >= size:
-            yield group
-            size, group, rows = min(2 * size, LARGEST), [], 0
-    if group:
-        yield group
+    return _grouped(nbests, len)
 
 
 def chunks_by_cost(nbests: Sequence[NBestList], jobs: int) -> Iterator[list[int]]:
@@ -115,11 +110,18 @@ def chunks_by_cost(nbests: Sequence[NBestList], jobs: int) -> Iterator[list[int]
 
     Groups grow as those of `chunks` do, and shrink as little is left for each of the `jobs` processes.
     """
-    left, size = sum(map(len, nbests)), FIRST
-    group, rows = list[int](), 0
-    for number in sorted(range(len(nbests)), key=lambda number: -_cost(nbests[number])):
-        group.append(number)
-        rows += len(nbests[number])
+    by_cost = sorted(range(len(nbests)), key=lambda number: -_cost(nbests[number]))
+    return _grouped(by_cost, lambda number: len(nbests[number]), sum(map(len, nbests)), jobs)
+
+
+def _grouped(
+    items: Iterable[Item], rows_of: Callable[[Item], int], left: int = sys.maxsize, jobs: int = 1
+) -> Iterator[list[Item]]:
+    """Items in groups, which grow, and shrink as few of their rows are `left` for each of the `jobs` processes."""
+    size, group, rows = FIRST, list[Item](), 0
+    for item in items:
+        group.append(item)
+        rows += rows_of(item)
         if rows >= max(FIRST, min(size, left // (SHARES * jobs))):
             yield group
             left, size = left - rows, min(2 * size, LARGEST)

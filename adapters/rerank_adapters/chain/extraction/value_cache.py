@@ -1,8 +1,8 @@
 """Feature values in the store, so that no value is extracted twice by any command.
 
-A blob is a block: the keys of its rows (two uint64 each, sorted by the first, which distinguishes them), then their
-values; its key in the store is its hash. Blocks are never changed, so that several processes can add some at the same
-time, and a killed process loses only the rows that it had not written yet (`PACE`).
+A blob is a block: the keys of its rows, sorted, then their values; its key in the store is its hash. Blocks are never
+changed, so that several processes can add some at the same time, and a killed process loses only the rows that it had
+not written yet (`PACE`).
 """
 
 from __future__ import annotations
@@ -27,41 +27,34 @@ LARGE = 64_000_000  # bytes of a block that is not merged with others any more
 MANY = 8  # small blocks of an identity that are merged into one when a run ends
 PACE = 2.0  # seconds after which finished rows are written
 
-Keys = NDArray[np.uint64]  # (rows, 2)
+KEY = np.dtype("S16")
+Keys = NDArray[np.bytes_]  # (rows)
 
 
 class _Block(NamedTuple):
-    first: NDArray[np.uint64]
-    second: NDArray[np.uint64]
+    keys: Keys  # sorted, each once
     values: FloatArray
 
     @classmethod
-    def of_rows(cls, keys: Keys, values: FloatArray) -> Self:
-        """The block of some rows, of which several may be equal."""
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        distinct = np.ones(len(order), bool)
-        distinct[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-        order = order[distinct]
-        return cls(keys[order, 0], keys[order, 1], values[order])
+    def merged(cls, parts: Iterable[tuple[Keys, FloatArray]]) -> Self:
+        """The block of all rows, of which several may be equal."""
+        keys, values = map(np.concatenate, zip(*parts, strict=True))
+        distinct, rows = np.unique(keys, return_index=True)
+        return cls(distinct, values[rows])
 
     @classmethod
     def of_bytes(cls, blob: bytes, width: int) -> Self:
         rows = rows_of(len(blob), width)
-        first, second = np.frombuffer(blob, np.uint64, 2 * rows).reshape(2, rows)
-        return cls(first, second, np.frombuffer(blob, np.float64, rows * width, 16 * rows).reshape(rows, width))
-
-    @classmethod
-    def merged(cls, blocks: Iterable[_Block]) -> Self:
-        firsts, seconds, values = zip(*blocks, strict=True)
-        return cls.of_rows(np.column_stack([np.concatenate(firsts), np.concatenate(seconds)]), np.concatenate(values))
+        values = np.frombuffer(blob, np.float64, rows * width, rows * KEY.itemsize)
+        return cls(np.frombuffer(blob, KEY, rows), values.reshape(rows, width))
 
     def to_bytes(self) -> bytes:
-        return self.first.tobytes() + self.second.tobytes() + self.values.tobytes()
+        return self.keys.tobytes() + self.values.tobytes()
 
 
 def rows_of(size: int, width: int) -> int:
     """How many rows with `width` values each a block of so many bytes has."""
-    return size // (16 + 8 * width)
+    return size // (KEY.itemsize + 8 * width)
 
 
 @dataclass
@@ -74,7 +67,6 @@ class StoredValues:
     _blocks: dict[bytes, _Block] | None = field(default=None, repr=False)
     _added: dict[bytes, _Block] = field(default_factory=dict, repr=False)
     _used: set[bytes] = field(default_factory=set, repr=False)
-    _stale: set[bytes] = field(default_factory=set, repr=False)  # blocks whose use was noted a day ago or earlier
     _new: list[tuple[Keys, FloatArray]] = field(default_factory=list, repr=False)
     _written: float = field(default_factory=time.monotonic, repr=False)
 
@@ -85,9 +77,8 @@ class StoredValues:
             left = np.flatnonzero(~known)
             if not len(left):
                 break
-            wanted = keys[left]
-            place = np.minimum(np.searchsorted(block.first, wanted[:, 0]), len(block.first) - 1)
-            hits = (block.first[place] == wanted[:, 0]) & (block.second[place] == wanted[:, 1])
+            place = np.minimum(np.searchsorted(block.keys, keys[left]), len(block.keys) - 1)
+            hits = block.keys[place] == keys[left]
             if hits.any():
                 values[left[hits]] = block.values[place[hits]]
                 known[left[hits]] = True
@@ -104,13 +95,12 @@ class StoredValues:
         """Write what has been added."""
         new, self._new, self._written = self._new, [], time.monotonic()
         if sum(len(keys) for keys, _ in new):
-            keys, values = (np.concatenate(arrays) for arrays in zip(*new, strict=True))
-            self._save(_Block.of_rows(keys, values))
+            self._save(_Block.merged(new))
 
     def close(self) -> None:
         """Write what has been added, merge the small blocks if there are many, and note which have been used."""
         self.flush()
-        self.store.note_use(self.kind, sorted(self._used & self._stale))
+        self.store.note_use(self.kind, sorted(self._used))
         if not self._added:
             return
         blocks = {**self._read(), **self._added}
@@ -126,9 +116,8 @@ class StoredValues:
 
     def _read(self) -> dict[bytes, _Block]:
         if self._blocks is None:
-            loaded = self.store.load(self.kind)
-            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in loaded.values.items() if blob}
-            self._stale = set(loaded.stale)
+            blobs = self.store.load(self.kind).values
+            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in blobs.items() if blob}
         return self._blocks
 
 
