@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
 
-from rerank_adapters.runtime.progress import Stopwatch
+from rerank_adapters.runtime.progress import duration
 
 
 class Closing:
@@ -17,12 +18,12 @@ class Closing:
     """
 
     def __init__(self) -> None:
-        self._watch = Stopwatch()
+        self._started = time.monotonic()
 
     @property
     def seconds(self) -> float:
         """Seconds of wall time since the command started."""
-        return self._watch.seconds
+        return time.monotonic() - self._started
 
     def wrote(self, what: str, path: Path | str) -> None:
         """Print that `what` was written to a path (`-` is stdout), and the wall time."""
@@ -30,7 +31,7 @@ class Closing:
 
     def report(self, what: str) -> None:
         """Print what was done, and the wall time."""
-        click.echo(f"{what} in {self._watch}", err=True)
+        click.echo(f"{what} in {duration(self.seconds)}", err=True)
 
 
 def size_text(size: int) -> str:

@@ -27,21 +27,6 @@ HYPOTHESES = "hypotheses"
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
 
 
-class Stopwatch:
-    """Wall time since the stopwatch was made; as text `0.4 s`, `12.3 s` or `3 min 20 s`."""
-
-    def __init__(self) -> None:
-        self._started = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of wall time that have passed."""
-        return time.monotonic() - self._started
-
-    def __str__(self) -> str:
-        return duration(self.seconds)
-
-
 def duration(seconds: float) -> str:
     """A time as a user reads it.
 
@@ -53,13 +38,14 @@ def duration(seconds: float) -> str:
 
 
 class _LateDisplay(ABC):
-    """A display of rich that appears when it is due, and is wiped away at the end of the `with` block.
+    """A line of rich that appears when it is due, and is wiped away at the end of the `with` block.
 
     A timer lets it appear, so that it does even where nothing has been reported by then.
     """
 
-    def __init__(self) -> None:
-        self.watch = Stopwatch()
+    def __init__(self, what: str = "working", total: int | None = None) -> None:
+        self.what, self.total, self.done = what, total, 0
+        self._started = time.monotonic()
         self._display: Any = None
         self._ended = False
         self._lock = Lock()  # between the timer and the thread that does the work
@@ -89,9 +75,24 @@ class _LateDisplay(ABC):
             if not self._ended:
                 self._display = self._opened()
 
-    @abstractmethod
     def _opened(self) -> Any:
         """The display of rich, started."""
+        from rich.console import Console
+        from rich.progress import Progress
+
+        display = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+        display.add_task(self.what, total=self.total, completed=self.done)
+        display.start()
+        return display
+
+    @abstractmethod
+    def _columns(self) -> tuple[Any, ...]:
+        """What the line shows, as columns of rich."""
+
+    def _show(self) -> None:
+        """Show what has changed."""
+        if self._display:
+            self._display.update(self._display.task_ids[0], description=self.what, completed=self.done)
 
 
 @contextmanager
@@ -122,38 +123,19 @@ def detach() -> None:
 class CountingBar(_LateDisplay):
     """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
 
-    def __init__(self, what: str, total: int | None = None) -> None:
-        super().__init__()
-        self.what, self.total, self.done = what, total, 0
-        self._task: Any = None
-
     def add(self, count: int) -> None:
         """Count `count` more."""
         self.done += count
-        if self._display:
-            self._display.update(self._task, completed=self.done)
+        self._show()
 
-    def _opened(self) -> Any:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+    def _columns(self) -> tuple[Any, ...]:
+        from rich import progress
 
-        name, count = TextColumn("{task.description}"), TextColumn("{task.completed:,}")
-        known = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        open_ended = (SpinnerColumn(), count, name, TaskProgressColumn(show_speed=True), TimeElapsedColumn())
-        columns = known if self.total is not None else open_ended
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.start()
-        self._task = bar.add_task(self.what, total=self.total, completed=self.done)
-        return bar
+        name, count = progress.TextColumn("{task.description}"), progress.TextColumn("{task.completed:,}")
+        if self.total is not None:
+            return name, progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
+        pace = progress.TaskProgressColumn(show_speed=True)
+        return progress.SpinnerColumn(), count, name, pace, progress.TimeElapsedColumn()
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The same items; each counts as done when the next one is taken."""
@@ -183,15 +165,12 @@ class ExtractionProgress(CountingBar):
         self._listening.close()
 
     def _name(self, what: str) -> None:
-        with self._lock:
-            self.what = what
-            if self._display:
-                self._display.update(self._task, description=what)
+        self.what = what
+        self._show()
 
     def __call__(self, rows: int, seconds: Mapping[str, float]) -> None:
         """Count `rows` more hypotheses, extracted in `seconds` by label (empty for values that were there already)."""
-        if self.what != HYPOTHESES:
-            self._name(HYPOTHESES)
+        self.what = HYPOTHESES
         self.seconds.update(seconds)
         self.add(rows)
 
@@ -200,26 +179,19 @@ class ExtractionProgress(CountingBar):
         if not self.seconds:
             return ""
         by_feature = ", ".join(f"{label} {seconds:.2f}" for label, seconds in self.seconds.most_common())
-        return f"features took {self.watch}; CPU seconds, summed over processes: {by_feature}"
+        took = duration(time.monotonic() - self._started)
+        return f"features took {took}; CPU seconds, summed over processes: {by_feature}"
 
 
 class StatusLine(_LateDisplay):
     """A line with the stage of a job, and how much of it is done if that is known."""
 
-    def __init__(self, stage: str = "working") -> None:
-        super().__init__()
-        self._stage = stage
-
     def __call__(self, stage: str, done: int | None = None) -> None:
         """Show the stage; `done` counts words."""
-        words = f", {done:,} words" if done is not None else ""
-        self._stage = f"{stage}{words}"
-        if self._display:
-            self._display.update(f"{self._stage}, {self.watch}")
+        self.what = f"{stage}, {done:,} words" if done is not None else stage
+        self._show()
 
-    def _opened(self) -> Any:
-        from rich.console import Console
+    def _columns(self) -> tuple[Any, ...]:
+        from rich import progress
 
-        status = Console(stderr=True).status(self._stage)
-        status.start()
-        return status
+        return progress.SpinnerColumn(), progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
