@@ -12,7 +12,6 @@ program, and files that have different paths on different machines.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import pickle
 import threading
@@ -22,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import AbstractContextManager, chdir, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -44,7 +44,6 @@ Client = Any  # distributed.Client, whose methods have no types
 _schedulers: list[str] = []
 _clients: dict[str, Client] = {}
 _one_at_a_time = threading.Lock()
-_works: dict[bytes, Callable[[Any], Any]] = {}
 
 
 @contextmanager
@@ -88,7 +87,7 @@ class ClusterWorkers(Generic[Item, Result]):
     The `with` block cancels what has not been done if it is left by an exception, and waits for it otherwise.
     """
 
-    remote: ClassVar[bool] = True
+    started: ClassVar[bool] = True  # they run whether there is work or not
     forks: ClassVar[bool] = False
 
     def __init__(self, work: Callable[[Item], Result], scheduler: str, name: str) -> None:
@@ -99,11 +98,6 @@ class ClusterWorkers(Generic[Item, Result]):
         self._tasks: dict[str, tuple[Any, Future[Result]]] = {}  # by key, what has not been done
         self._counted, self._workers = float("-inf"), 1  # when the workers were counted, and how many there were
 
-    @property
-    def started(self) -> bool:
-        """Whether any task has been sent to the cluster."""
-        return self._client is not None
-
     def most(self) -> int:
         """How many tasks may wait for earlier ones while all present workers are busy; workers may become more."""
         if self._client is not None and time.monotonic() - self._counted > COUNTED:
@@ -111,12 +105,17 @@ class ClusterWorkers(Generic[Item, Result]):
             self._counted = time.monotonic()
         return SLACK * self._workers
 
-    def start(self) -> None:
-        """Connect to the scheduler.
+    def start(self) -> Client:
+        """Connect to the scheduler, and send it the work.
 
         Raises ConfigError where none answers, and PluginError where Dask is missing or `work` cannot be pickled.
         """
-        self._started()
+        if self._client is None:
+            payload = pickle.dumps((__version__, Path.cwd(), Load.of(self._work, self._name)))
+            client = _client(self._scheduler)
+            self._payload = client.submit(bytes, payload, key=_new_key())
+            self._client = client
+        return self._client
 
     def submit(self, item: Item) -> Future[Result]:
         """The future result of `work` on the item, or the exception that it raises.
@@ -124,10 +123,10 @@ class ClusterWorkers(Generic[Item, Result]):
         The exception is a RerankError where the task has killed its workers or the cluster has ended. Raises as `start`
         does.
         """
-        client = self._started()
+        client = self.start()
         answer: Future[Result] = Future()
         answer.set_running_or_notify_cancel()
-        key = f"rerank-{uuid.uuid4().hex}"
+        key = _new_key()
         task = client.submit(_perform, self._payload, pickle.dumps(item), key=key, pure=False)
         self._tasks[key] = task, answer
         task.add_done_callback(self._collect)
@@ -148,14 +147,6 @@ class ClusterWorkers(Generic[Item, Result]):
             with suppress(Exception):  # the cluster may have ended
                 self._client.cancel([task for task, _ in tasks.values()], force=True)
         self._client = self._payload = None
-
-    def _started(self) -> Client:
-        if self._client is None:
-            payload = pickle.dumps((__version__, Path.cwd(), Load.of(self._work, self._name)))
-            client = _client(self._scheduler)
-            self._payload = client.submit(bytes, payload, key=f"rerank-{_digest(payload).hex()}")
-            self._client = client
-        return self._client
 
     def _collect(self, task: Any) -> None:
         """In a thread of the client: pass on what has become of a task."""
@@ -219,11 +210,13 @@ def _workers_of(client: Client) -> list[dict[str, Any]]:
         raise RerankError(f"the cluster has ended ({error})") from None
 
 
-def _digest(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=16).digest()
+def _new_key() -> str:
+    return f"rerank-{uuid.uuid4().hex}"
 
 
 # The functions below run in a worker of the cluster.
+
+_loaded = lru_cache(LOADED)(load)
 
 
 def _perform(payload: bytes, item: bytes) -> bytes:
@@ -234,7 +227,7 @@ def _perform(payload: bytes, item: bytes) -> bytes:
         if version != __version__:
             raise PluginError(f"a worker of the cluster has rerank-plugins {__version__}, wanted {version}")
         with _in_folder(folder):
-            return _work_of(_digest(payload), parts)(pickle.loads(item))
+            return _loaded(parts)(pickle.loads(item))
 
     with _one_at_a_time:
         answer = attempt(result)
@@ -249,11 +242,3 @@ def _in_folder(folder: Path) -> AbstractContextManager[None]:
     if not folder.is_dir():
         raise PluginError(f"a worker of the cluster has no folder {folder}: it must be on storage that machines share")
     return chdir(folder)
-
-
-def _work_of(digest: bytes, parts: Load) -> Callable[[Any], Any]:
-    if digest not in _works:
-        while len(_works) >= LOADED:
-            del _works[next(iter(_works))]
-        _works[digest] = load(parts)
-    return _works[digest]

@@ -39,7 +39,7 @@ class Load(NamedTuple):
     """
 
     pickled: bytes
-    files: list[Path]
+    files: tuple[Path, ...]
     checked: frozenset[Identity]
 
     @classmethod
@@ -50,8 +50,8 @@ class Load(NamedTuple):
         except Exception as error:  # the objects of plugins may raise anything
             raise PluginError(f"{name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
         modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
-        files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
-        return cls(pickled, files, checked_files())
+        files = (Path(module.__file__) for module in modules if module.__file__)
+        return cls(pickled, tuple(file for file in files if file.is_file()), checked_files())
 
 
 def serve(connection: Connection[Any, Any], parent: int) -> None:

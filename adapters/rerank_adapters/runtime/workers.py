@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from rerank_adapters.runtime.progress import paused
 from rerank_adapters.runtime.worker_process import ENDING, Load, received, send, serve, serve_fork
@@ -51,8 +51,6 @@ class Workers(Generic[Item, Result]):
     `with` block ends the workers: at once if it is left by an exception (or, in a generator, by its closing), otherwise
     when all submitted items are done.
     """
-
-    remote: ClassVar[bool] = False  # whether they are those of a cluster (cluster.py)
 
     def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
         """Prepare workers; messages call `work` by `name`, for instance "the parser"."""

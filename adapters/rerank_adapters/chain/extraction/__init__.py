@@ -114,7 +114,7 @@ def _submitted(
         return any(plan.extractors[label].one_process for label in looked_up.task.wanted)
 
     items = enumerate(map(known.look_up, groups))
-    first = list(islice(items, 2)) if jobs > 1 and not workers.remote and workers.forks else []
+    first = list(islice(items, 2)) if jobs > 1 and workers.forks else []
     if len(first) == 2 and all(each.task.wanted and not one_process(each) for _, each in first):
         with Workers(partial(extract_chunk, plan, last_first=True), 1, "an extractor") as fork:
             second = fork.submit(first[1][1].task)
@@ -127,9 +127,7 @@ def _submitted(
         if not looked_up.task.wanted:
             gauge.add(len(looked_up.values), None)
             yield item, finished(Extracted({}, {}))
-        elif not one_process(looked_up) and (
-            workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))
-        ):
+        elif not one_process(looked_up) and (workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
             gauge.add(len(looked_up.values), None)
             yield item, workers.submit(looked_up.task)
         else:
