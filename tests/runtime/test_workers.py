@@ -54,6 +54,11 @@ class Unloadable:
         return item
 
 
+def pids(workers):
+    """The process ids of the workers that were started."""
+    return [worker.process.pid for worker in workers._workers]
+
+
 def alive(pid: int) -> bool:
     """Whether the process has not ended; a zombie has, though nobody has asked how."""
     try:
@@ -93,7 +98,7 @@ def test_results_and_errors_come_back(doubling):
     with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
         doubling.submit(17).result()
     assert doubling.submit(20).result() == 40
-    assert len(set(doubling.pids)) == 2
+    assert len(set(pids(doubling))) == 2
 
 
 def test_order_and_how_many_are_held():
@@ -140,7 +145,7 @@ def test_whichever_is_ready_first_and_how_many_are_held():
 def test_no_process_without_work():
     with Workers(Double(), 2, "a number") as workers:
         assert not workers.started
-    assert workers.pids == []
+    assert pids(workers) == []
 
 
 @pytest.mark.slow
@@ -166,7 +171,7 @@ def test_the_block_ends_them_at_once_where_it_fails():
         started = time.monotonic()
         raise KeyError
     assert time.monotonic() - started < 10
-    assert not any(map(alive, workers.pids))
+    assert not any(map(alive, pids(workers)))
     assert all(future.cancelled() or isinstance(future.exception(), RerankError) for future in napping)
 
 
@@ -176,7 +181,7 @@ from rerank_adapters.runtime import workers
 workers.may_fork = lambda forks=workers.may_fork: sys.argv[1] == "fork" and forks()
 if __name__ == "__main__":
     forgotten = workers.Workers(abs, 2, "a number")
-    print(forgotten.submit(-1).result(), *forgotten.pids, flush=True)
+    print(forgotten.submit(-1).result(), *(worker.process.pid for worker in forgotten._workers), flush=True)
 """
 
 
@@ -210,9 +215,7 @@ class Nap:
 if __name__ == "__main__":
     shared = workers.Workers(Nap(), 1, "a nap")
     shared.submit(60)
-    while not shared.pids:
-        time.sleep(0.01)
-    print(shared.pids[0], flush=True)
+    print(shared._workers[0].process.pid, flush=True)
     fork = os.fork()
     if fork:
         print(fork, flush=True)
@@ -260,7 +263,7 @@ if __name__ == "__main__":
                 print("signal 9" in str(error), end=" ")
     late = Workers(Work(), 2, "a number")
     [late.submit("sleep") for _ in range(2)]
-    print(*late.pids, flush=True)
+    print(*(worker.process.pid for worker in late._workers), flush=True)
     os.kill(os.getpid(), 9)
 """
 

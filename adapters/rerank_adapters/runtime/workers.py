@@ -74,11 +74,6 @@ class Workers(Generic[Item, Result]):
         """How many tasks may wait for earlier ones while all workers are busy."""
         return 2 * self._jobs
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the workers that were started."""
-        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
-
     def submit(self, item: Item) -> Future[Result]:
         """The future result of `work` on the item, or the exception that it raises.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +45,7 @@ def opened(file: Path) -> sqlite3.Connection:
     """The database, in write-ahead mode. Raises sqlite3.Error."""
     database = sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
     try:
-        _with_patience(lambda: database.execute("PRAGMA journal_mode = WAL"))
+        _write_ahead(database)
         database.execute("PRAGMA synchronous = NORMAL")
         database.executescript(SCHEMA)
     except sqlite3.Error:
@@ -54,18 +54,17 @@ def opened(file: Path) -> sqlite3.Connection:
     return database
 
 
-def _with_patience(action: Callable[[], object]) -> None:
-    """Do what fails at once, and does not wait, while another process does the same."""
+def _write_ahead(database: sqlite3.Connection) -> None:
+    """Choose the write-ahead mode, which fails at once, and does not wait, while another process does the same."""
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            action()
+            database.execute("PRAGMA journal_mode = WAL")
+            return
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > end:
                 raise
-            time.sleep(0.02)
-        else:
-            return
+        time.sleep(0.02)
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:

@@ -18,7 +18,6 @@ compiles about half of them and loads the others. Values that are known from an 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -139,37 +138,33 @@ def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[l
 
     An error of the reader is raised after the lists that came before it.
     """
-    waiting: deque[NBestList] = deque()
-    ended: list[BaseException | None] = []  # at the end, the error of the reader if there is one
+    waiting: list[NBestList] = []
+    end: Future[None] = Future()  # has the error of the reader if there is one
     changed = Condition()
 
     def read() -> None:
-        error: BaseException | None = None
         try:
             for nbest in nbests:
                 with changed:
                     changed.wait_for(lambda: sum(map(len, waiting)) < most)
                     waiting.append(nbest)
                     changed.notify_all()
-        except BaseException as problem:
-            error = problem
+            end.set_result(None)
+        except BaseException as error:
+            end.set_exception(error)
         with changed:
-            ended.append(error)
             changed.notify_all()
 
     Thread(target=read, name="lists", daemon=True).start()  # it may wait for input for ever
     while True:
         with changed:
-            changed.wait_for(lambda: waiting or ended)
-            group = list(waiting)
+            changed.wait_for(lambda: waiting or end.done())
+            group = waiting.copy()
             waiting.clear()
             changed.notify_all()
-        if group:
-            yield group
-        elif ended[0] is not None:
-            raise ended[0]
-        else:
-            return
+        if not group:
+            return end.result()
+        yield group
 
 
 def extract_features(
