@@ -14,7 +14,7 @@ import pytest
 
 from rerank_adapters.chain.extraction import Gauge, extract_features, stream_features
 from rerank_adapters.chain.extraction.known_values import of_lists
-from rerank_adapters.chain.extraction.plan import Plan, feature_names
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.runtime.progress import CountingBar, ExtractionProgress, StatusLine
 from rerank_adapters.runtime.workers import may_fork
@@ -170,7 +170,7 @@ def test_columns_names_and_decoder_features(extractors):
     table = extract_features(nbests, Plan(extractors), decoder=decoder, jobs=1)
     new = ("lm.total", "lm.per_word", "lm.oovs", "mbr.1", "mbr.2", "mbr.3", "mbr.4", "mbr.length")[: 3 + 4]
     assert table.names[: 2 + len(new)] == ("A0", "B0", *new)
-    assert table.names == ("A0", "B0", *feature_names(extractors))
+    assert table.names == ("A0", "B0", *Plan(extractors).names)
     np.testing.assert_array_equal(table.values[:, :2], decoder.values)
     assert table.sparse is decoder.sparse
     assert table.segment_ids == decoder.segment_ids
@@ -188,7 +188,7 @@ def test_columns_names_and_decoder_features(extractors):
 def test_without_a_decoders_table(extractors):
     nbests = lists()
     table = extract_features(nbests, Plan(extractors), jobs=1)
-    assert table.names == feature_names(extractors)
+    assert table.names == Plan(extractors).names
     assert table.sparse.names == ()
     empty = extract_features([], Plan(extractors))
     assert empty.values.shape == (0, len(table.names))

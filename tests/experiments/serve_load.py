@@ -29,7 +29,6 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.extraction.plan import feature_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.cli import ended_by_signals
@@ -86,7 +85,7 @@ def main(
 def _weights(config: Path, nbests: list[NBestList], folder: Path) -> Path:
     """The file of equal weights for the features of the config and of the lists."""
     job = Job.create(read_config(config), load_plugins(BUILTIN))
-    names = (*nbests[0].feature_names, *feature_names(job.extractors))
+    names = (*nbests[0].feature_names, *job.plan.names)
     record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}
     write_weights(Weights(dict.fromkeys(names, 1.0), provenance=record), folder / "weights.toml")
     return folder / "weights.toml"

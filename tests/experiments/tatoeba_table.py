@@ -31,7 +31,7 @@ import numpy as np
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, extract_with
-from rerank_adapters.chain.extraction.plan import feature_names
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
@@ -127,7 +127,7 @@ class Lists:
 
     def of(self, labels: frozenset[str]) -> TuningData:
         """What a tuner sees of the decoder's features and of those with these labels."""
-        wanted = set(self.decoder) | set(feature_names({label: self.job.extractors[label] for label in labels}))
+        wanted = set(self.decoder) | set(Plan({label: self.job.extractors[label] for label in labels}).names)
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
         return tuning_data(self.job, self.data, table)

@@ -20,13 +20,13 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
-from contextlib import AbstractContextManager, chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from rerank_adapters.runtime.worker_process import Load, attempt, load, sendable
+from rerank_adapters.runtime.worker_process import answer, packed, unpacked
 from rerank_adapters.runtime.workers import Workers, collected
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
@@ -111,7 +111,7 @@ class ClusterWorkers(Generic[Item, Result]):
         Raises ConfigError where none answers, and PluginError where Dask is missing or `work` cannot be pickled.
         """
         if self._client is None:
-            payload = pickle.dumps((__version__, Path.cwd(), Load.of(self._work, self._name)))
+            payload = pickle.dumps((__version__, Path.cwd(), packed(self._work, self._name)))
             client = _client(self._scheduler)
             self._payload = client.submit(bytes, payload, key=_new_key())
             self._client = client
@@ -124,20 +124,20 @@ class ClusterWorkers(Generic[Item, Result]):
         does.
         """
         client = self.start()
-        answer: Future[Result] = Future()
-        answer.set_running_or_notify_cancel()
+        future: Future[Result] = Future()
+        future.set_running_or_notify_cancel()
         key = _new_key()
         task = client.submit(_perform, self._payload, pickle.dumps(item), key=key, pure=False)
-        self._tasks[key] = task, answer
+        self._tasks[key] = task, future
         task.add_done_callback(self._collect)
-        return answer
+        return future
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if kind is None:
-            wait_for([answer for _, answer in list(self._tasks.values())])
+            wait_for([future for _, future in list(self._tasks.values())])
         self.stop()
 
     def stop(self) -> None:
@@ -150,17 +150,17 @@ class ClusterWorkers(Generic[Item, Result]):
 
     def _collect(self, task: Any) -> None:
         """In a thread of the client: pass on what has become of a task."""
-        _, answer = self._tasks.pop(task.key, (None, None))
-        if answer is None:  # stopped
+        _, future = self._tasks.pop(task.key, (None, None))
+        if future is None:  # stopped
             return
         try:
             result, error = pickle.loads(task.result())
         except BaseException as failure:
             result, error = None, self._explained(failure)
         if error is None:
-            answer.set_result(result)
+            future.set_result(result)
         else:
-            answer.set_exception(error)
+            future.set_exception(error)
 
     def _explained(self, failure: BaseException) -> RerankError:
         """The error for a task that has no result."""
@@ -216,29 +216,21 @@ def _new_key() -> str:
 
 # The functions below run in a worker of the cluster.
 
-_loaded = lru_cache(LOADED)(load)
+_loaded = lru_cache(LOADED)(unpacked)
 
 
 def _perform(payload: bytes, item: bytes) -> bytes:
-    """The pickle of (result, error) of a task."""
+    """The pickle of (result, error) of a task, done in the folder of the command, to which paths are relative."""
     version, folder, parts = pickle.loads(payload)
 
-    def result() -> Any:
+    def work() -> Callable[[Any], Any]:
         if version != __version__:
             raise PluginError(f"a worker of the cluster has rerank-plugins {__version__}, wanted {version}")
-        with _in_folder(folder):
-            return _loaded(parts)(pickle.loads(item))
+        if not folder.is_dir():
+            raise PluginError(
+                f"a worker of the cluster has no folder {folder}: it must be on storage that machines share"
+            )
+        return _loaded(parts)
 
-    with _one_at_a_time:
-        answer = attempt(result)
-    try:
-        return pickle.dumps(answer)
-    except Exception as error:  # the result of a plugin may raise anything
-        return pickle.dumps((None, sendable(error)))
-
-
-def _in_folder(folder: Path) -> AbstractContextManager[None]:
-    """Work in the folder of the command, to which the paths of its models are relative."""
-    if not folder.is_dir():
-        raise PluginError(f"a worker of the cluster has no folder {folder}: it must be on storage that machines share")
-    return chdir(folder)
+    with _one_at_a_time, chdir(folder) if folder.is_dir() else nullcontext():
+        return answer(work, item)

@@ -15,16 +15,17 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from rerank_adapters.runtime.progress import detach
 from rerank_plugins import PluginError
 from rerank_plugins.core.identity import FILE_MODULE
-from rerank_plugins.core.intact_files import Identity, checked_files, trust
+from rerank_plugins.core.intact_files import checked_files, trust
 from rerank_plugins.core.loader import import_file
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
@@ -32,35 +33,18 @@ PR_SET_PDEATHSIG = 1
 LOOK = 1.0  # seconds between two checks of the parent process
 
 
-class Load(NamedTuple):
-    """What another process needs to do some work.
-
-    It is the pickle of the work, the files of plugins, and the model files whose checksums this process has verified.
-    """
-
-    pickled: bytes
-    files: tuple[Path, ...]
-    checked: frozenset[Identity]
-
-    @classmethod
-    def of(cls, work: Callable[[Any], Any], name: str) -> Load:
-        """What `work`, which messages call by `name`, needs. Raises PluginError where it cannot be pickled."""
-        try:
-            pickled = pickle.dumps(work)
-        except Exception as error:  # the objects of plugins may raise anything
-            raise PluginError(f"{name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
-        modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
-        files = (Path(module.__file__) for module in modules if module.__file__)
-        return cls(pickled, tuple(file for file in files if file.is_file()), checked_files())
-
-
 def serve(connection: Connection[Any, Any], parent: int) -> None:
-    """The main function of a worker: load the work, and answer each item by (result, error) until the pipe closes."""
+    """The main function of a worker: receive its packed work, and answer each item until the pipe closes."""
     _ignore_signals()
     _end_with(parent)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    work: Future[Callable[[Any], Any]] = Future()
+    try:
+        work.set_result(unpacked(connection.recv_bytes()))
+    except BaseException as error:
+        work.set_exception(error)
     with suppress(EOFError, OSError):
-        _answer(connection, *attempt(load, received(connection)))
+        _answer(connection, work.result)
 
 
 def serve_fork(
@@ -83,7 +67,7 @@ def serve_fork(
 
     ThreadpoolController().limit(limits=1)
     with suppress(EOFError, OSError):
-        _answer(connection, work, None)
+        _answer(connection, lambda: work)
 
 
 def _ignore_signals() -> None:
@@ -107,33 +91,48 @@ def _watch(parent: int) -> NoReturn:
     os._exit(1)
 
 
-def _answer(connection: Connection[Any, Any], work: Callable[[Any], Any], failure: BaseException | None) -> None:
+def _answer(connection: Connection[Any, Any], work: Callable[[], Callable[[Any], Any]]) -> NoReturn:
     while True:
-        item = received(connection)
-        answer = (None, failure) if failure else attempt(work, item)
-        _, unsent = attempt(send, connection, answer)
-        if unsent:  # the result cannot be pickled, or the pipe is closed
-            send(connection, (None, unsent))
+        connection.send_bytes(answer(work, connection.recv_bytes()))
 
 
-def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
-    """The function's result and None, or None and the error, even if it is a KeyboardInterrupt or SystemExit."""
+def answer(work: Callable[[], Callable[[Any], Any]], item: bytes) -> bytes:
+    """The pickle of (result, None) for a pickled item, or of (None, error), even if that is a KeyboardInterrupt.
+
+    Errors are those of loading the work, of the work, and of pickling its result.
+    """
     try:
-        return function(*arguments), None
+        return pickle.dumps((work()(pickle.loads(item)), None))
     except BaseException as error:
-        return None, sendable(error)
+        return pickle.dumps((None, _sendable(error)))
 
 
-def load(parts: Load) -> Callable[[Any], Any]:
+def packed(work: Callable[[Any], Any], name: str) -> bytes:
+    """What another process needs to do some work, which messages call by `name`.
+
+    It is the pickle of the work, the files of plugins, and the model files whose checksums this process has verified.
+    Raises PluginError where the work cannot be pickled.
+    """
+    try:
+        pickled = pickle.dumps(work)
+    except Exception as error:  # the objects of plugins may raise anything
+        raise PluginError(f"{name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
+    files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+    return pickle.dumps((pickled, files, checked_files()))
+
+
+def unpacked(parts: bytes) -> Callable[[Any], Any]:
     """The work, in the process that shall do it. Raises PluginError for a file of a plugin that is not there."""
-    trust(parts.checked)
-    for file in parts.files:  # only our loader can import the modules of plugin files
+    pickled, files, checked = pickle.loads(parts)
+    trust(checked)
+    for file in files:  # only our loader can import the modules of plugin files
         import_file(file)
-    work: Callable[[Any], Any] = pickle.loads(parts.pickled)
+    work: Callable[[Any], Any] = pickle.loads(pickled)
     return work
 
 
-def sendable(error: BaseException) -> BaseException:
+def _sendable(error: BaseException) -> BaseException:
     """The error with its traceback as a note; a RuntimeError with its text if it cannot be pickled."""
     note = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
@@ -142,13 +141,3 @@ def sendable(error: BaseException) -> BaseException:
         error = RuntimeError(f"{type(error).__name__}: {error}")
     error.add_note(note)
     return error
-
-
-def send(connection: Connection[Any, Any], value: object) -> None:
-    """Send a value as bytes: `Connection.send` has a view of a buffer, which an error's traceback may keep too long."""
-    connection.send_bytes(pickle.dumps(value))
-
-
-def received(connection: Connection[Any, Any]) -> Any:
-    """The next value that the other process sends. Raises EOFError, OSError."""
-    return pickle.loads(connection.recv_bytes())

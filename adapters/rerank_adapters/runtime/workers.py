@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -30,7 +31,7 @@ from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from rerank_adapters.runtime.progress import paused
-from rerank_adapters.runtime.worker_process import ENDING, Load, received, send, serve, serve_fork
+from rerank_adapters.runtime.worker_process import ENDING, packed, serve, serve_fork
 from rerank_plugins import RerankError
 
 PATIENCE = 5.0  # seconds within which a worker without work must end
@@ -92,7 +93,7 @@ class Workers(Generic[Item, Result]):
         if self._workers:
             return
         forks = self.forks
-        load = None if forks else Load.of(self._work, self._name)
+        parts = b"" if forks else packed(self._work, self._name)
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         with _ready_to_fork() if forks else nullcontext():
             for _ in range(self._jobs):
@@ -104,9 +105,9 @@ class Workers(Generic[Item, Result]):
                 theirs.close()
                 self._workers.append(_Worker(process, ours))
         for worker in self._workers:
-            if load is not None:
+            if parts:
                 with suppress(OSError):  # it has ended already, which the first item will show
-                    send(worker.connection, load)
+                    worker.connection.send_bytes(parts)
             self._idle.put(worker)
 
     def __enter__(self) -> Self:
@@ -136,8 +137,8 @@ class Workers(Generic[Item, Result]):
         """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
         worker = self._idle.get()
         try:
-            send(worker.connection, item)
-            result, error = received(worker.connection)
+            worker.connection.send_bytes(pickle.dumps(item))  # an error may keep the buffer of `send` for too long
+            result, error = pickle.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
             worker.process.join(PATIENCE)
             raise _lost(worker.process.exitcode) from None

@@ -220,7 +220,7 @@ def stream_features(
     cache: ValueCache | None = None,
     at_once: bool = False,
 ) -> Iterator[tuple[NBestList, FloatArray]]:
-    """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held.
+    """Yield each list with its values (hypotheses, columns of the plan); some thousand hypotheses are held.
 
     Values are taken from `cache` and kept there. With `at_once`, each list is yielded as soon as it has come, however
     long the next one takes; this process alone works then.

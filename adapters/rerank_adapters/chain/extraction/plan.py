@@ -30,11 +30,6 @@ def column_names(label: str, components: Sequence[str]) -> list[str]:
     return [f"{label}.{component}" if component else label for component in components]
 
 
-def feature_names(extractors: Mapping[str, FeatureExtractor]) -> tuple[str, ...]:
-    """The names of the columns that extractors add, in order."""
-    return tuple(name for label, extractor in extractors.items() for name in column_names(label, extractor.components))
-
-
 @dataclass(frozen=True)
 class Plan:
     """Extractors and, by label, the pipelines of their hypotheses and sources.
@@ -59,7 +54,8 @@ class Plan:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return feature_names(self.extractors)
+        components = ((label, extractor.components) for label, extractor in self.extractors.items())
+        return tuple(name for label, of_label in components for name in column_names(label, of_label))
 
     def pipelines(self, label: str) -> tuple[TextPipeline, TextPipeline]:
         """The pipelines of an extractor, for hypotheses and for the source."""
