@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -209,13 +209,15 @@ def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int,
 
     This is for work on much data in memory, most of which is done by kernels that release the interpreter's lock.
     """
-    with ExitStack() as stack:
-        workers = stack.enter_context(Workers(work, min(jobs, len(items)), name))
-        if jobs == 1 or not workers.forks:
-            yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(work, items)
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    with Workers(work, min(jobs, len(items)), name) as workers, ThreadPoolExecutor(jobs) as threads:
+        if workers.forks:
+            for future in [workers.submit(item) for item in items]:
+                yield future.result()
         else:
-            for result in [workers.submit(item) for item in items]:
-                yield result.result()
+            yield from threads.map(work, items)
 
 
 def _lost(code: int | None) -> RerankError:
