@@ -35,7 +35,6 @@ LOOK = 1.0  # seconds between two checks of the parent process
 
 def serve(connection: Connection[Any, Any], parent: int) -> None:
     """The main function of a worker: receive its packed work, and answer each item until the pipe closes."""
-    _ignore_signals()
     _end_with(parent)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     work: Future[Callable[[Any], Any]] = Future()
@@ -58,9 +57,8 @@ def serve_fork(
     for other in inherited:
         with suppress(OSError):
             other.close()
-    _ignore_signals()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     _end_with(parent)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # in place of those of a display
     detach()
     from threadpoolctl import ThreadpoolController
@@ -70,13 +68,10 @@ def serve_fork(
         _answer(connection, lambda: work)
 
 
-def _ignore_signals() -> None:
+def _end_with(parent: int) -> None:
+    """Let this process end when the thread of the parent that has started it does, and not by the signals of ENDING."""
     for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
         signal.signal(number, lambda number, frame: None)
-
-
-def _end_with(parent: int) -> None:
-    """Let this process end when the thread of the parent that has started it does."""
     Thread(target=_watch, args=(parent,), daemon=True).start()
     if sys.platform == "linux":
         import ctypes

@@ -27,7 +27,7 @@ from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeat
 from rerank_plugins.core.identity import code_of
 
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
-KeysOf = Callable[[Sequence[NBestList]], Keys]
+KeysOf = Callable[[NBestList], list[bytes]]
 
 
 def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
@@ -110,7 +110,7 @@ class KnownValues:
             known = np.zeros(rows, bool)
             if feature.kept is not None:
                 if feature.keys_of not in keys_by:
-                    keys_by[feature.keys_of] = feature.keys_of(nbests)
+                    keys_by[feature.keys_of] = np.array([key for n in nbests for key in feature.keys_of(n)], KEY)
                 keys[label] = keys_by[feature.keys_of]
                 cache, stored = feature.kept
                 values[:, feature.columns], known = stored.load(keys[label])
@@ -137,46 +137,36 @@ class KnownValues:
 
 
 def keys_for(extractor: FeatureExtractor) -> KeysOf:
-    """The function that gives each hypothesis of some lists its key, by what this extractor can read."""
+    """The function that gives each hypothesis of a list its key, by what this extractor can read."""
     if extractor.by_row:
         return of_rows
     if extractor.scope == "list":
-        return of_whole_lists
+        return of_whole_list
     kind = type(extractor)
     inherited = kind.extract is SentenceFeature.extract and kind.extract_all is SentenceFeature.extract_all
-    return of_texts if inherited else of_texts_and_sources
+    return of_texts if inherited else of_texts_and_source
 
 
-def of_texts(nbests: Sequence[NBestList]) -> Keys:
+def of_texts(nbest: NBestList) -> list[bytes]:
     """Keys by the text of a hypothesis."""
-    return np.array([_hash(text) for nbest in nbests for text in nbest.texts], KEY)
+    return [_hash(text) for text in nbest.texts]
 
 
-def of_texts_and_sources(nbests: Sequence[NBestList]) -> Keys:
+def of_texts_and_source(nbest: NBestList) -> list[bytes]:
     """Keys by the source, the id and the context of the list, and the text of a hypothesis."""
-    hashes = []
-    for nbest in nbests:
-        around = _hash(repr((nbest.source, nbest.segment_id, nbest.context)))
-        hashes += [_hash(text, around) for text in nbest.texts]
-    return np.array(hashes, KEY)
+    around = _hash(repr((nbest.source, nbest.segment_id, nbest.context)))
+    return [_hash(text, around) for text in nbest.texts]
 
 
-def of_whole_lists(nbests: Sequence[NBestList]) -> Keys:
+def of_whole_list(nbest: NBestList) -> list[bytes]:
     """Keys by everything in the list and the number of the hypothesis in it."""
-    hashes = []
-    for nbest in nbests:
-        whole = bytes.fromhex(of_lists([nbest]))
-        hashes += [_hash(str(number), whole) for number in range(len(nbest))]
-    return np.array(hashes, KEY)
+    whole = bytes.fromhex(of_lists([nbest]))
+    return [_hash(str(number), whole) for number in range(len(nbest))]
 
 
-def of_rows(nbests: Sequence[NBestList]) -> Keys:
+def of_rows(nbest: NBestList) -> list[bytes]:
     """Keys by the number of a hypothesis in its files; those of a list without numbers are of the whole list."""
-    parts = [
-        np.array([_hash(f"row {row}") for row in nbest.rows], KEY) if len(nbest.rows) else of_whole_lists([nbest])
-        for nbest in nbests
-    ]
-    return np.concatenate([np.empty(0, KEY), *parts])
+    return [_hash(f"row {row}") for row in nbest.rows] if len(nbest.rows) else of_whole_list(nbest)
 
 
 def _hash(text: str, around: bytes = b"") -> bytes:
