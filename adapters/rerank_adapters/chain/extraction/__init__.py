@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from threading import Condition, Thread
@@ -47,27 +47,21 @@ class Gauge:
     """Estimates whether workers would pay: the time for the remaining rows, against the time to start and load them."""
 
     rows: int | None  # all hypotheses; None where unknown: as many are expected as have been seen
-    loading: float = 0.0
-    seconds: float = 0.0
-    measured: int = 0
     passed: int = 0
+    timed: list[tuple[int, float]] = field(default_factory=list)  # rows and seconds of chunks
 
-    def add(self, rows: int, seconds: float | None) -> None:
-        """Count a chunk; `seconds` is None where it is not known how long it takes."""
+    def add(self, rows: int, seconds: float | None = None) -> None:
+        """Count a chunk, and the seconds that it took if they are known."""
         self.passed += rows
-        if seconds is None:
-            return
-        if not self.loading:  # the first chunk loads models and compiles kernels
-            self.loading = seconds
-        else:
-            self.seconds += seconds
-            self.measured += rows
+        if seconds is not None:
+            self.timed.append((rows, seconds))
 
     def pays(self, jobs: int, *, forks: bool = False) -> bool:
         """Whether workers, which may be `forks`, gain more than they cost."""
+        loading = sum(seconds for _, seconds in self.timed[:1])  # the first chunk loads models and compiles kernels
+        pace = sum(seconds for _, seconds in self.timed[1:]) / max(1, sum(rows for rows, _ in self.timed[1:]))
         left = self.passed if self.rows is None else self.rows - self.passed
-        pace = self.seconds / max(1, self.measured)
-        return left * pace * (1 - 1 / jobs) > (FORKED if forks else START + self.loading)
+        return left * pace * (1 - 1 / jobs) > (FORKED if forks else START + loading)
 
 
 def extract_groups(
@@ -124,10 +118,10 @@ def _submitted(
     for number, looked_up in chain(first, items):
         item = number, looked_up
         if not looked_up.task.wanted:
-            gauge.add(len(looked_up.values), None)
+            gauge.add(len(looked_up.values))
             yield item, finished(Extracted({}, {}))
         elif not one_process(looked_up) and (workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
-            gauge.add(len(looked_up.values), None)
+            gauge.add(len(looked_up.values))
             yield item, workers.submit(looked_up.task)
         else:
             yield item, extract_here(looked_up)
@@ -185,9 +179,8 @@ def extract_features(
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """
     offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
-    ids = tuple(nbest.segment_id for nbest in nbests)
+    ids, rows = tuple(nbest.segment_id for nbest in nbests), int(offsets[-1])
     if decoder is None:
-        rows = int(offsets[-1])
         decoder = FeatureTable((), np.empty((rows, 0)), offsets, ids, SparseBlock.empty(rows))
     if decoder.segment_ids != ids or not np.array_equal(decoder.offsets, offsets):
         raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
@@ -196,9 +189,8 @@ def extract_features(
     known = KnownValues(plan, cache, work)
     numbers = list(chunks_by_cost(nbests, jobs))
     groups = ([nbests[number] for number in group] for group in numbers)
-    values = np.empty((int(offsets[-1]), decoder.values.shape[1] + len(plan.names)))
+    values = np.empty((rows, decoder.values.shape[1] + len(plan.names)))
     values[:, : decoder.values.shape[1]] = decoder.values
-    rows = int(offsets[-1])
     for chunk, parts in extract_groups(plan, groups, known, jobs=jobs, progress=progress, rows=rows, ordered=False):
         for number, (_, part) in zip(numbers[chunk], parts, strict=True):
             values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part
