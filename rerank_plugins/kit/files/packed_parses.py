@@ -35,7 +35,7 @@ reparandum root vocative xcomp
 def load_parses(store: Store, parser: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
     """The parse of each sentence by the parser of this identity; None for a sentence that is not in the store."""
     keys = [_key(sentence) for sentence in sentences]
-    packed = store.load(Kind(FAMILY, parser), keys).values
+    packed = store.load(Kind(FAMILY, parser), keys)
     return [unpack(packed[k], s) if k in packed else None for k, s in zip(keys, sentences, strict=True)]
 
 

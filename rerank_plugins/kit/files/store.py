@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.core.paths import cache_folder, cache_limit, this_machine
 from rerank_plugins.kit.files import blobs
-from rerank_plugins.kit.files.blobs import Found, Kind
+from rerank_plugins.kit.files.blobs import Kind
 
 FILE = "cache.sqlite3"
 FULL = 0.5  # the least part of the file that holds keys and values
@@ -64,10 +64,10 @@ class Store:
         """The file of the database."""
         return self.folder / FILE
 
-    def load(self, kind: Kind, keys: Sequence[bytes] | None = None) -> Found:
+    def load(self, kind: Kind, keys: Sequence[bytes] | None = None) -> dict[bytes, bytes]:
         """The values of those keys that are in the store, whose use is noted; without `keys`, all of the kind."""
 
-        def read(database: sqlite3.Connection) -> Found:
+        def read(database: sqlite3.Connection) -> dict[bytes, bytes]:
             found = blobs.read(database, kind, keys)
             if keys is not None:
                 blobs.note_use(database, kind, found.stale)
@@ -75,9 +75,9 @@ class Store:
                 logger.warning("%s: %d values are damaged; they are made again", self.file, len(found.damaged))
                 with suppress(sqlite3.OperationalError), database:  # read-only, or locked
                     blobs.remove(database, kind, found.damaged)
-            return found
+            return found.values
 
-        return self._attempt(read, Found({}, [], []))
+        return self._attempt(read, {})
 
     def note_use(self, kind: Kind, keys: Sequence[bytes]) -> None:
         """Note that the values of these keys are used now."""

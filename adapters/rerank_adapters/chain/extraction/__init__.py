@@ -100,15 +100,16 @@ def _submitted(
     def extract_here(looked_up: LookedUp) -> Future[Extracted]:
         started = time.perf_counter()
         extracted = extract_chunk(plan, looked_up.task)
-        gauge.add(len(looked_up.values), time.perf_counter() - started)
+        gauge.add(len(looked_up.values), time.perf_counter() - started if looked_up.task.wanted else None)
         return finished(extracted)
 
-    def one_process(looked_up: LookedUp) -> bool:
-        return any(plan.extractors[label].one_process for label in looked_up.task.wanted)
+    def may_be_shared(looked_up: LookedUp) -> bool:
+        wanted = looked_up.task.wanted
+        return bool(wanted) and not any(plan.extractors[label].one_process for label in wanted)
 
     items = enumerate(map(known.look_up, groups))
     first = list(islice(items, 2)) if jobs > 1 and workers.forks else []
-    if len(first) == 2 and all(each.task.wanted and not one_process(each) for _, each in first):
+    if len(first) == 2 and all(may_be_shared(looked_up) for _, looked_up in first):
         with Workers(partial(extract_chunk, plan, last_first=True), 1, "an extractor") as fork:
             second = fork.submit(first[1][1].task)
             yield first[0], extract_here(first[0][1])
@@ -116,15 +117,11 @@ def _submitted(
             gauge.add(len(first[1][1].values), sum(second.result().seconds.values()))
         first = []
     for number, looked_up in chain(first, items):
-        item = number, looked_up
-        if not looked_up.task.wanted:
+        if may_be_shared(looked_up) and (workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
             gauge.add(len(looked_up.values))
-            yield item, finished(Extracted({}, {}))
-        elif not one_process(looked_up) and (workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
-            gauge.add(len(looked_up.values))
-            yield item, workers.submit(looked_up.task)
+            yield (number, looked_up), workers.submit(looked_up.task)
         else:
-            yield item, extract_here(looked_up)
+            yield (number, looked_up), extract_here(looked_up)
 
 
 def as_they_come(nbests: Iterable[NBestList], most: int = LARGEST) -> Iterator[list[NBestList]]:

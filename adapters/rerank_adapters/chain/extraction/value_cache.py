@@ -116,8 +116,8 @@ class StoredValues:
 
     def _read(self) -> dict[bytes, _Block]:
         if self._blocks is None:
-            blobs = self.store.load(self.kind).values
-            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in blobs.items() if blob}
+            blobs = self.store.load(self.kind).items()
+            self._blocks = {name: _Block.of_bytes(blob, self.width) for name, blob in blobs if blob}
         return self._blocks
 
 
