@@ -64,8 +64,8 @@ def train(folder, output, *more):
 class StandInTask:
     """A future of Dask."""
 
-    def __init__(self, key, future):
-        self.key, self.future = key, future
+    def __init__(self, future):
+        self.future = future
 
     def result(self):
         return self.future.result()
@@ -83,10 +83,10 @@ class StandInClient:
         self.threads = ThreadPoolExecutor(2)
         self.submitted = 0
 
-    def submit(self, function, *arguments, key, pure=True):
+    def submit(self, function, *arguments, pure):
         self.submitted += 1
         later = [each.result() if isinstance(each, StandInTask) else each for each in arguments]
-        return StandInTask(key, self.threads.submit(function, *later))
+        return StandInTask(self.threads.submit(function, *later))
 
     def scheduler_info(self, n_workers):
         return {"workers": {"a": {"nthreads": 1, "memory_limit": 200_000}, "b": {"nthreads": 1}}}

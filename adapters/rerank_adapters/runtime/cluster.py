@@ -16,7 +16,6 @@ import logging
 import pickle
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -95,7 +94,7 @@ class ClusterWorkers(Generic[Item, Result]):
         self._work, self._scheduler, self._name = work, scheduler, name
         self._client: Client | None = None
         self._payload: Any = None  # the future of the pickle that each task needs
-        self._tasks: dict[str, tuple[Any, Future[Result]]] = {}  # by key, what has not been done
+        self._tasks: dict[Any, Future[Result]] = {}  # by future of Dask, what has not been done
         self._counted, self._workers = float("-inf"), 1  # when the workers were counted, and how many there were
 
     def most(self) -> int:
@@ -113,7 +112,7 @@ class ClusterWorkers(Generic[Item, Result]):
         if self._client is None:
             payload = pickle.dumps((__version__, Path.cwd(), packed(self._work, self._name)))
             client = _client(self._scheduler)
-            self._payload = client.submit(bytes, payload, key=_new_key())
+            self._payload = client.submit(bytes, payload, pure=False)
             self._client = client
         return self._client
 
@@ -126,9 +125,8 @@ class ClusterWorkers(Generic[Item, Result]):
         client = self.start()
         future: Future[Result] = Future()
         future.set_running_or_notify_cancel()
-        key = _new_key()
-        task = client.submit(_perform, self._payload, pickle.dumps(item), key=key, pure=False)
-        self._tasks[key] = task, future
+        task = client.submit(_perform, self._payload, pickle.dumps(item), pure=False)
+        self._tasks[task] = future
         task.add_done_callback(self._collect)
         return future
 
@@ -137,7 +135,7 @@ class ClusterWorkers(Generic[Item, Result]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if kind is None:
-            wait_for([future for _, future in list(self._tasks.values())])
+            wait_for(list(self._tasks.values()))
         self.stop()
 
     def stop(self) -> None:
@@ -145,12 +143,12 @@ class ClusterWorkers(Generic[Item, Result]):
         tasks, self._tasks = self._tasks, {}
         if self._client is not None and tasks:
             with suppress(Exception):  # the cluster may have ended
-                self._client.cancel([task for task, _ in tasks.values()], force=True)
+                self._client.cancel(list(tasks), force=True)
         self._client = self._payload = None
 
     def _collect(self, task: Any) -> None:
         """In a thread of the client: pass on what has become of a task."""
-        _, future = self._tasks.pop(task.key, (None, None))
+        future = self._tasks.pop(task, None)
         if future is None:  # stopped
             return
         try:
@@ -208,10 +206,6 @@ def _workers_of(client: Client) -> list[dict[str, Any]]:
         return list(client.scheduler_info(n_workers=-1)["workers"].values())
     except OSError as error:
         raise RerankError(f"the cluster has ended ({error})") from None
-
-
-def _new_key() -> str:
-    return f"rerank-{uuid.uuid4().hex}"
 
 
 # The functions below run in a worker of the cluster.

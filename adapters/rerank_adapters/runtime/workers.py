@@ -181,10 +181,11 @@ def collected(
     """
     waiting: list[tuple[Item, Future[Result]]] = []
 
-    def ready(most: int) -> Iterator[tuple[Item, Result]]:
+    def ready(limit: int) -> Iterator[tuple[Item, Result]]:
         while waiting:
             futures = [future for _, future in waiting[: 1 if ordered else None]]
-            wait_for(futures, None if len(waiting) > most else 0, FIRST_COMPLETED)
+            if len(waiting) > limit:
+                wait_for(futures, return_when=FIRST_COMPLETED)
             number = next((number for number, future in enumerate(futures) if future.done()), None)
             if number is None:
                 return
