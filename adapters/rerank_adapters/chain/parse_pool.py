@@ -60,7 +60,8 @@ def parse_in_order(
     At most 2 * jobs + 1 batches are held, or twice as many as the cluster has workers. The log warns of text with words
     that the parser does not know.
     """
-    batches = _batches(sentences)
+    source = iter(sentences)
+    batches = iter(lambda: list(islice(source, BATCH)), [])
     first = list(islice(batches, 1))
     if first and parser.vocabulary is not None:
         texts = [" ".join(words) for words in first[0]]
@@ -86,9 +87,3 @@ def parse_in_order(
                 counts.sentences += 1
                 counts.without += bool(words) and known[words].is_empty
                 yield words, known[words]
-
-
-def _batches(sentences: Iterable[Words]) -> Iterator[list[Words]]:
-    source = iter(sentences)
-    while batch := list(islice(source, BATCH)):
-        yield batch

@@ -58,7 +58,7 @@ class Workers(Generic[Item, Result]):
         self._work, self._jobs, self._name = work, jobs, name
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads = ThreadPoolExecutor(jobs, "workers")  # none has started
         self._kill = weakref.finalize(self, _kill, self._workers, os.getpid())  # at the end of the program, too
 
     @property
@@ -81,8 +81,6 @@ class Workers(Generic[Item, Result]):
         The exception is a RerankError where the worker has died. Raises PluginError where `work` cannot be pickled.
         """
         self.start()
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._jobs, "workers")
         return self._threads.submit(self._answer, item)
 
     def start(self) -> None:
@@ -115,7 +113,7 @@ class Workers(Generic[Item, Result]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
-            if kind is None and self._threads:
+            if kind is None:
                 self._threads.shutdown()
                 for worker in self._workers:
                     worker.connection.close()  # the end of its work
@@ -127,8 +125,7 @@ class Workers(Generic[Item, Result]):
     def stop(self) -> None:
         """End the workers at once, whatever they are doing."""
         self._kill()
-        if self._threads:
-            self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
         for worker in self._workers:
             worker.process.join()
             worker.connection.close()
@@ -213,7 +210,7 @@ def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int,
     if jobs == 1:
         yield from map(work, items)
         return
-    with Workers(work, min(jobs, len(items)), name) as workers, ThreadPoolExecutor(jobs) as threads:
+    with Workers(work, max(1, min(jobs, len(items))), name) as workers, ThreadPoolExecutor(jobs) as threads:
         if workers.forks:
             for future in [workers.submit(item) for item in items]:
                 yield future.result()
