@@ -133,6 +133,18 @@ def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatc
     assert says_what_it_wrote(done(*arguments), r"the parses of 50 sentences \(20 parsed now\)", tmp_path / "out")
 
 
+def test_no_worker_starts_for_sentences_whose_parses_are_in_the_cache(chain, tmp_path, monkeypatch):
+    from rerank_adapters.chain import parse_pool
+    from rerank_adapters.runtime.workers import Workers
+
+    monkeypatch.setattr(parse_pool, "BATCH", 10)
+    monkeypatch.setattr(Workers, "start", lambda self: pytest.fail("a worker has started"))
+    (tmp_path / "text").write_text("".join(f"word {i}\n" for i in range(50)))
+    arguments = ("--plugin", chain, "parse", tmp_path / "text", "-p", "chain", "-j")
+    one, two = (done(*arguments, jobs).out for jobs in (1, 2))
+    assert one == two
+
+
 def test_a_parser_of_a_config(chain, tmp_path):
     config = tmp_path / "job.toml"
     config.write_text(f'plugins = ["{chain.name}"]\n[parser.mine]\nuse = "chain"\nrelation = "nmod"\n')

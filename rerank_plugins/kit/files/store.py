@@ -137,9 +137,7 @@ class Store:
         if self.file.exists():
             try:
                 database = self._open()
-                with database:
-                    database.execute("DELETE FROM blobs")
-                    database.execute("DELETE FROM kinds")
+                database.executescript("DELETE FROM blobs; DELETE FROM kinds")
                 blobs.give_back(database)
             except sqlite3.DatabaseError as error:
                 if not blobs.is_damage(error):  # locked or read-only: the file must stay
