@@ -71,7 +71,7 @@ def parse_in_order(
     with workers_for(parse, jobs, "the parser") as workers:
 
         def submitted() -> Iterator[tuple[Batch, Future[list[Parse]]]]:
-            here = not workers.started
+            here = not workers.started  # whether this process parses the next batch
             for batch in chain(first, batches):
                 known, new = parser.known(batch)
                 future = finished(parse(new) if new else []) if here or not new else workers.submit(new)
