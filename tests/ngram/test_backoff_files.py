@@ -235,9 +235,8 @@ def test_pieces_of_the_text_and_uncommon_lines(arpa, tmp_path, monkeypatch):
     whole = NgramModel.load(arpa)
     text = arpa.read_text().replace("\t0\n", "\t0.0000000000000000\n").replace("\n\\3", "\n \r\n\n\\3")
     (tmp_path / "x.arpa").write_bytes(text.strip().encode())
-    for piece, block, plain in ((1, 1, 1), (50, 7, 2), (1000, 3, 5)):
+    for piece, plain in ((1, 1), (50, 2), (1000, 5)):
         monkeypatch.setattr(arpa_reader, "PIECE", piece)
-        monkeypatch.setattr(arpa_reader, "BLOCK", block)
         monkeypatch.setattr(arpa_reader, "PLAIN", plain)
         same(NgramModel.load(tmp_path / "x.arpa"), whole)
 

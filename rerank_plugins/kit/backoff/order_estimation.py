@@ -22,9 +22,10 @@ from numba import njit
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
+from rerank_plugins.kit.backoff.scoring import find_context, find_event
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
@@ -66,6 +67,50 @@ def first_children(contexts: RecordArray) -> IntArray:
     count = len(contexts) - 1
     lengthened = np.bincount(contexts["parent"][1:count], minlength=count + 1)
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
+
+
+@filling_kernel
+def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
+    """Fill in `next` of all events of a finished model, shorter n-grams first.
+
+    What follows h x is what follows h' x, where h' is h without its farthest symbol, or the context that is longer than
+    that by this symbol, if there is one.
+    """
+    for level in range(len(levels) - 1):
+        for context in range(levels[level], levels[level + 1]):
+            parent, farthest = contexts[context]["parent"], contexts[context]["symbol"]
+            for event in range(contexts[context]["events"], contexts[context + 1]["events"]):
+                symbol = events[event]["symbol"]
+                shorter = symbol
+                if level > 1:
+                    shorter = find_event(events, contexts[parent]["events"], contexts[parent + 1]["events"], symbol)
+                if level == 0:
+                    following = max(find_context(contexts, children, 0, symbol), 0)
+                elif shorter >= 0:
+                    following = events[shorter]["next"]
+                else:
+                    following = longest_after(contexts, children, parent, level - 1, symbol)
+                if following >= levels[level] and level > 0:
+                    following = max(following, find_context(contexts, children, following, farthest))
+                events[event]["next"] = following
+
+
+@part
+def longest_after(contexts: Any, children: Any, context: int, length: int, symbol: int) -> int:
+    """The longest known context after a symbol in a context of this length, symbol by symbol."""
+    longer = find_context(contexts, children, 0, symbol)
+    following = 0
+    while longer >= 0:
+        following = longer
+        if length == 0:
+            break
+        # The nearest of the `length` symbols that are left.
+        length -= 1
+        nearest = context
+        for _ in range(length):
+            nearest = contexts[nearest]["parent"]
+        longer = find_context(contexts, children, following, contexts[nearest]["symbol"])
+    return following
 
 
 @dataclass
