@@ -19,7 +19,6 @@ from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
     from rerank_plugins.kit.backoff.estimation import Estimate
-    from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 
@@ -50,24 +49,11 @@ class NgramSettings:
 
 
 @dataclass(frozen=True)
-class OrderSummary:
-    """One order: n-grams of the text, n-grams kept, discounts D_1 … D_3+, and whether these come from the text."""
-
-    ngrams: int
-    kept: int
-    discounts: tuple[float, ...]
-    enough: bool
-
-
-@dataclass(frozen=True)
 class Trained:
-    """A trained model and the size of its text; `words` and `unknown` do not count `</s>`."""
+    """A trained model, whose settings have the size of its text, and what was estimated of each order."""
 
     ngrams: NgramModel
-    sentences: int
-    words: int
-    unknown: int
-    orders: list[OrderSummary]
+    estimated: Estimate
 
 
 def train(
@@ -136,9 +122,7 @@ def never_predicted(settings: NgramSettings) -> list[int]:
     return [BOS, UNK] if settings.closed else [BOS]
 
 
-def finished(
-    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[PackedTables], settings: NgramSettings
-) -> Trained:
+def finished(vocabulary: Vocabulary, counts: LongArray, estimated: Estimate, settings: NgramSettings) -> Trained:
     """The model, pruned by entropy where the settings require it; it records the settings and the size of the text."""
     tables = estimated.tables
     if settings.prune_entropy:
@@ -147,10 +131,7 @@ def finished(
 
         tables = pack(prune(unpack(tables), settings.prune_entropy), settings.quantise)
     sentences, unknown = int(counts[EOS]), int(counts[UNK])
-    words = int(counts.sum()) - 2 * sentences
-    sizes = [estimated.ngrams[0], *tables.sizes[1:]]
-    columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
-    orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
+    words = int(counts.sum()) - 2 * sentences  # without `</s>`
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, tables, record, counts), sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, tables, record, counts), estimated)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
@@ -22,25 +21,24 @@ from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import EventSource, TextEvents, stretches
 from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store, filing
+from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, filing
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
 from rerank_plugins.kit.workspace import Collection, Workspace
 
-Tables = TypeVar("Tables")
 # The record of an event in the place of the two integers of its row.
 ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
 
 
 @dataclass(frozen=True)
-class Estimate(Generic[Tables]):
-    """A model, and for each order its discounts, and its n-grams before the cut-off.
+class Estimate:
+    """A model, packed or as records, and for each order its discounts, and its n-grams before the cut-off.
 
     `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
-    tables: Tables
+    tables: Any
     discounts: list[tuple[float, ...]]
     ngrams: list[int]
     enough: list[bool]
@@ -71,7 +69,7 @@ def estimate(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
     **options: Any,
-) -> Estimate[Any]:
+) -> Estimate:
     """Estimate a model, by modified Kneser–Ney smoothing unless another is given: packed tables of a text, or records.
 
     The values of packed tables are exact, or have `quantise` bits; the other options are those of `estimate_counted`.
@@ -82,7 +80,7 @@ def estimate(
     if len(source) == 0:
         raise ModelError("there are no events to estimate a model from")
     is_text = isinstance(source, TextEvents)
-    store: Store[Any] = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
+    store = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
     # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
     progress("sorting")
     rows, starts = source.deal(workspace, jobs)
@@ -93,7 +91,7 @@ def estimate(
 
 
 def estimate_counted(
-    store: Store[Tables],
+    store: PackedStore | RecordStore,
     levels: list[TrieLevel],
     sizes: tuple[int, ...],
     smoothing: Smoothing,
@@ -104,7 +102,7 @@ def estimate_counted(
     lowest: FloatArray | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[Tables]:
+) -> Estimate:
     """Estimate a model from the counts of its n-grams; the list of levels is empty afterwards.
 
     `sizes`     as in the layout of the events
@@ -119,7 +117,7 @@ def estimate_counted(
     cut = cutoffs(prune, len(sizes))
     # The discounts of each order, from its counts of counts (smoothing.py).
     ngrams = [len(level) for level in levels]
-    of_counts = [count_of_counts(level.count) for level in levels]
+    of_counts = [np.array([np.count_nonzero(level.count == j) for j in range(5)]) for level in levels]
     discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
     # The events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
     total = sizes[0] + sum(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))
@@ -173,25 +171,15 @@ def unigrams(
     return probabilities
 
 
-@njit(cache=True, nogil=True)
-def count_of_counts(counts: Any) -> Any:
-    """(5) how many n-grams have count 0, 1, 2, 3, 4."""
-    ngrams = np.zeros(5, np.int64)
-    for count in counts:
-        if count < 5:
-            ngrams[count] += 1
-    return ngrams
-
-
-class Orders(Generic[Tables]):
+class Orders:
     """Estimates the orders from 2 on, each from the order before it, with p of the 1-grams given.
 
     `events` are those of the last order, which `store` has not got yet: in a text they still have to be linked.
     """
 
     def __init__(
-        self, levels: list[TrieLevel], store: Store[Tables], p: FloatArray, cut: list[int], sizes: tuple[int, ...],
-        workspace: Workspace, jobs: int,
+        self, levels: list[TrieLevel], store: PackedStore | RecordStore, p: FloatArray, cut: list[int],
+        sizes: tuple[int, ...], workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
         self._levels, self._store, self._cut = levels, store, cut
         self._sizes, self._workspace, self._jobs = sizes, workspace, jobs

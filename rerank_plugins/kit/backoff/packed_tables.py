@@ -10,7 +10,6 @@ context that follows an n-gram h x of the highest order, which is the one that f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,35 +72,10 @@ class PackedTables(Levels):
     event_levels: LongArray
     unseen: float = 0.0
 
-    @cached_property
-    def unigrams(self) -> NDArray[np.float32]:
-        """(symbols) log10 p of each symbol in the empty context."""
-        return self.event_values(0)
-
     @property
     def arrays(self) -> Any:
         """The arrays, in the order in which kernels take them."""
         return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
-
-    def event_values(self, level: int) -> NDArray[np.float32]:
-        """(n) the value of each event of a level."""
-        fields = self.event_fields[level]
-        return self._decoded(self.event_bits, fields, int(fields[BIT] + fields[SYMBOL]), self.sizes[level])
-
-    def context_values(self, level: int) -> NDArray[np.float32]:
-        """(n) the value of each context of a level."""
-        fields = self.context_fields[level]
-        number = int(self.context_levels[level + 1] - self.context_levels[level])
-        return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
-
-    def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        codes = np.empty(number, np.uint32)
-        copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
-        if fields[BOOK] == EXACT:
-            codes += np.uint32(fields[SMALLEST])
-            return codes.view(np.float32)
-        decoded: NDArray[np.float32] = self.values[fields[BOOK] + codes]
-        return decoded
 
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
@@ -152,14 +126,6 @@ def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> Non
         bits[place] |= number << np.uint64(shift)
         if shift + width > 64:
             bits[place + 1] |= number >> np.uint64(64 - shift)
-        at += stride
-
-
-@filling_kernel
-def copy_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
-    """Read a column that `write_bits` has written into `numbers`."""
-    for i in range(len(numbers)):
-        numbers[i] = read_bits(bits, at, width)
         at += stride
 
 

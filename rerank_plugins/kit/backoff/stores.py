@@ -9,7 +9,7 @@ frequency, as in KenLM, 2.7 %. The scores of impossible and unweighted n-grams (
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,25 +29,6 @@ STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
 
-Tables = TypeVar("Tables", covariant=True)
-
-
-class Store(Protocol[Tables]):
-    """Takes the records of a model, order by order; `has_links` says whether `next` of events is needed."""
-
-    has_links: ClassVar[bool]
-
-    def add_contexts(self, contexts: RecordArray, end: int) -> None:
-        """Add the contexts of the next length, whose events end before number `end`."""
-
-    def add_events(self, events: RecordArray) -> None:
-        """Add the events of the next order."""
-
-    def finish(self, unseen: float) -> Tables:
-        """The tables."""
-        ...
-
-
 def filing(workspace: Workspace) -> Workspace:
     """A workspace from which large arrays go to files at once, as they have to wait."""
     return Workspace(min(workspace.memory, FILED), workspace.folder)
@@ -56,7 +37,7 @@ def filing(workspace: Workspace) -> Workspace:
 class RecordStore:
     """Records that are the tables, for models of tuples."""
 
-    has_links: ClassVar[bool] = False
+    has_links: ClassVar[bool] = False  # whether `next` of events is needed
 
     def __init__(self, workspace: Workspace) -> None:
         self._contexts, self._events = Collection(workspace, CONTEXT), Collection(workspace, EVENT)
@@ -212,10 +193,6 @@ def unpack(tables: PackedTables) -> BackoffTables:
     """The tables as records, which take about twice the memory."""
     contexts = np.zeros(int(tables.context_levels[-1]) + 1, CONTEXT)
     events = np.zeros(int(tables.event_levels[-1]), EVENT)
-    for level in range(tables.order):
-        events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
-        span = slice(*tables.context_levels[level : level + 2].tolist())
-        contexts["backoff"][span] = tables.context_values(level)
     _fill(*tables.arrays, tables.context_levels, contexts, events)  # type: ignore[call-arg]
     contexts[-1] = (0.0, 0, len(events), 0)
     return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
@@ -223,10 +200,10 @@ def unpack(tables: PackedTables) -> BackoffTables:
 
 @filling_kernel
 def _fill(
-    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, _values: Any,
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any,
     context_levels: Any, contexts: Any, events: Any,
 ) -> None:  # fmt: skip
-    """Fill in all but the values."""
+    """Fill in the records of contexts and events."""
     order = len(event_fields)
     for level in range(order):
         longer = context_levels[level + 1]
@@ -234,6 +211,8 @@ def _fill(
             low = packed.events_at(context_bits, context_fields, bases, level, context)
             high = packed.events_at(context_bits, context_fields, bases, level, context + 1)
             contexts[context]["events"] = low
+            at = packed.place_of(context_fields, level, context)
+            contexts[context]["backoff"] = packed.value_at(context_bits, context_fields, values, level, at)
             parent = 0
             if level > 0:
                 parent = packed.parent_at(context_bits, context_fields, bases, level, context)
@@ -241,6 +220,8 @@ def _fill(
             for event in range(low, high):
                 symbol = event if level == 0 else packed.symbol_at(event_bits, event_fields, level, event)
                 events[event]["symbol"] = symbol
+                at = packed.place_of(event_fields, level, event) + event_fields[level, packed.SYMBOL]
+                events[event]["log10"] = packed.value_at(event_bits, event_fields, values, level, at)
                 if level + 1 < order or level == 0:
                     following = packed.next_at(event_bits, event_fields, level, event)
                     # The symbol of a context that is one word longer is the farthest word of this n-gram.

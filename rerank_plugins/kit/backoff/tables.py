@@ -46,12 +46,6 @@ class BackoffTables(Levels):
     children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
 
-    @property
-    def unigrams(self) -> NDArray[np.float32]:
-        """(symbols) log10 p of each symbol in the empty context."""
-        values: NDArray[np.float32] = self.events["log10"][: self.sizes[0]]
-        return values
-
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
         contexts, events = len(self.contexts) - 1, len(self.events)
