@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +26,6 @@ from rerank_plugins.ngram.arpa_files import open_arpa
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
 PIECE = 1 << 22  # bytes read at a time
-PLAIN = 1 << 10  # lines parsed without the compiled loop, from an uncommon one on
 MOST = (1 << 31) - 1  # n-grams
 UNKNOWN, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
@@ -62,13 +60,16 @@ class _Text:
             self.bytes, self.at = np.frombuffer(self._text, np.uint8), 0
         return self.at < len(self._text)
 
+    def line(self) -> bytes:
+        """The next line, stripped, where there is one."""
+        end = self._text.index(b"\n", self.at)
+        line = self._text[self.at : end].strip()
+        self.at, self.number = end + 1, self.number + 1
+        return line
+
     def __iter__(self) -> Iterator[bytes]:
-        """The next lines that are not blank, stripped."""
         while self.more():
-            end = self._text.index(b"\n", self.at)
-            line = self._text[self.at : end].strip()
-            self.at, self.number = end + 1, self.number + 1
-            if line:
+            if line := self.line():
                 yield line
 
     def error(self, message: str) -> ModelError:
@@ -164,11 +165,11 @@ def _section(
     while row < size:
         if not source.more():
             raise source.error(f"cut short: {row} {order}-grams found, {size} promised in the header")
-        # Lines up to the first uncommon one, and some lines from there on.
+        # The lines up to the first uncommon one, and that line.
         if table is not None:
             rows, source.at, lines = fill_lines(source.bytes, source.at, table, words[row:], log10[row:], backoff[row:])
             row, source.number = row + rows, source.number + lines
-        for line in islice(source, min(PLAIN, size - row) if source.at < len(source.bytes) else 0):
+        if row < size and source.at < len(source.bytes) and (line := source.line()):
             if line.startswith(b"\\"):
                 shown = line.decode(errors="replace")
                 raise source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")

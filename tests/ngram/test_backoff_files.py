@@ -235,9 +235,8 @@ def test_pieces_of_the_text_and_uncommon_lines(arpa, tmp_path, monkeypatch):
     whole = NgramModel.load(arpa)
     text = arpa.read_text().replace("\t0\n", "\t0.0000000000000000\n").replace("\n\\3", "\n \r\n\n\\3")
     (tmp_path / "x.arpa").write_bytes(text.strip().encode())
-    for piece, plain in ((1, 1), (50, 2), (1000, 5)):
+    for piece in (1, 50, 1000):
         monkeypatch.setattr(arpa_reader, "PIECE", piece)
-        monkeypatch.setattr(arpa_reader, "PLAIN", plain)
         same(NgramModel.load(tmp_path / "x.arpa"), whole)
 
 
@@ -325,7 +324,7 @@ def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
         together = parse_lines(lines, 2, hash_table(words, 0))
         for left, right in zip(together, zip(*made, strict=True), strict=True):
             assert left.tobytes() == np.concatenate(right).tobytes()
-    common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
+    common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-0.00001 the dog"], 2, hash_table(words, 0))
     assert common is not None
 
 
