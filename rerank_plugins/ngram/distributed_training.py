@@ -31,7 +31,7 @@ from rerank_plugins import LongArray, ModelError
 from rerank_plugins.core.intact_files import unfinished
 from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.estimation import estimate_counted
-from rerank_plugins.kit.backoff.events import MOST, EventLayout, TupleEvents, bucket_bounds, pack_text
+from rerank_plugins.kit.backoff.events import MOST, TextEvents, TupleEvents, bucket_bounds, scatter_rows
 from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
@@ -131,12 +131,13 @@ class Dealing:
     def __call__(self, piece: int) -> None:
         """Deal the events of the piece."""
         tokens = np.load(self.folder / f"numbers-{piece}")[np.load(self.folder / f"tokens-{piece}")]
-        layout = EventLayout((self.bounds[-1],) * self.order)
-        parts = len(self.bounds) - 1
+        workspace, parts = Workspace(self.memory, self.folder), len(self.bounds) - 1
         part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.bounds))
         starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
-        rows = Workspace(self.memory, self.folder).empty((len(tokens), layout.words), np.int64)
-        pack_text(tokens, 0, len(tokens), BOS, EOS, layout.places, part_of, starts[:-1].copy(), rows)
+        events = TextEvents(tokens, self.bounds[-1], self.order, workspace)
+        shift, packed = int(events.layout.places[0, 1]), events.packed()
+        rows = workspace.empty(packed.shape, np.int64)
+        scatter_rows(packed, 0, len(packed), shift, part_of, starts[:-1].copy(), rows)
         write(self.folder / f"rows-{piece}", rows)
         write(self.folder / f"starts-{piece}", starts)
 

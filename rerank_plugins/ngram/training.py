@@ -81,8 +81,8 @@ def train(
     check_words(words)
     vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
     check_unknown(int(counts[UNK]), settings)
-    source = TextEvents(tokens, len(vocabulary), settings.order)
-    del tokens  # so that their memory is free once they are dealt out
+    source = TextEvents(tokens, len(vocabulary), settings.order, workspace)
+    del tokens
     estimated = estimate(
         source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=prune,
         never=never_predicted(settings), jobs=jobs, progress=lambda stage: progress(stage, words),

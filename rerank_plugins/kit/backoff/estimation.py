@@ -18,7 +18,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import EventSource, TextEvents, stretches
+from rerank_plugins.kit.backoff.events import TextEvents, TupleEvents, stretches
 from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, filing
@@ -60,7 +60,7 @@ def cutoffs(prune: Sequence[int], order: int) -> list[int]:
 
 
 def estimate(
-    source: EventSource,
+    source: TupleEvents,
     smoothing: Smoothing | None = None,
     *,
     quantise: int | None = None,
