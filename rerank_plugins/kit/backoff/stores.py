@@ -24,8 +24,8 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
-BLOCKS = (3, 4, 5, 6, 7)  # log2 of the sizes of blocks to choose from
-STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each stretch begins with an integer
+BLOCK = 5  # log2 of the contexts of a block
+STRETCH = 1 << 22  # records packed at a time; a multiple of 64, so that each stretch begins with an integer
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
 
@@ -116,24 +116,15 @@ class PackedStore:
     def add_contexts(self, contexts: RecordArray, end: int) -> None:
         """Pack the contexts of the next length, and a record for the end of their events."""
         fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, contexts["backoff"])
-        number = len(contexts)
-        links = np.empty((number + 1, 2), np.int32)
-        links[:number, 0], links[:number, 1] = contexts["parent"], contexts["events"]
-        links[number] = links[number - 1, 0] if number else 0, end
-        # The size of the blocks with which the bases and the differences from them take the fewest bits.
-        chosen = min(BLOCKS, key=lambda size: 64 * ((number >> size) + 1) + (number + 1) * sum(_widths(links, size)))
-        fields[packed.BLOCK], fields[packed.BASE] = chosen, sum(map(len, self._bases))
-        fields[packed.PARENT], fields[packed.EVENTS] = _widths(links, chosen)
-        bases = links[:: 1 << chosen].copy()
-        for start in range(0, number + 1, STRETCH):  # STRETCH is a multiple of the size of a block
-            stretch = links[start : start + STRETCH]
-            stretch -= np.repeat(stretch[:: 1 << chosen], 1 << chosen, axis=0)[: len(stretch)]
-        self._bases.append(bases)
-        codes = np.concatenate([codes, np.zeros(1, codes.dtype)])
+        parents = np.append(contexts["parent"], contexts["parent"][-1:] if len(contexts) else np.int32(0))
+        first_events = np.append(contexts["events"], np.int32(end))
+        fields[packed.BLOCK], fields[packed.BASE] = BLOCK, sum(map(len, self._bases))
+        self._bases.append(np.stack([less_bases(parents), less_bases(first_events)], axis=1))
+        fields[packed.PARENT], fields[packed.EVENTS] = _width(parents), _width(first_events)
         columns = [
-            (codes, fields[packed.VALUE]),
-            (links[:, 0], fields[packed.PARENT]),
-            (links[:, 1], fields[packed.EVENTS]),
+            (np.append(codes, np.uint32(0)), fields[packed.VALUE]),
+            (parents, fields[packed.PARENT]),
+            (first_events, fields[packed.EVENTS]),
         ]
         self._write("contexts", fields, columns)
 
@@ -238,11 +229,8 @@ def _width(numbers: NDArray[Any]) -> int:
     return int(numbers.max()).bit_length() if len(numbers) else 0
 
 
-def _widths(links: IntArray, size: int) -> tuple[int, int]:
-    """The bits of the greatest differences within blocks of 2**size records."""
-    firsts = links[:: 1 << size]
-    lasts = links[(1 << size) - 1 :: 1 << size]
-    if len(lasts) < len(firsts):
-        lasts = np.concatenate([lasts, links[-1:]])
-    parent, events = (lasts - firsts).max(axis=0).tolist()
-    return parent.bit_length(), events.bit_length()
+def less_bases(links: IntArray) -> IntArray:
+    """Replace ascending numbers by their differences from the first of their block; returns these bases."""
+    bases = links[:: 1 << BLOCK].copy()
+    links -= np.repeat(bases, 1 << BLOCK)[: len(links)]
+    return bases
