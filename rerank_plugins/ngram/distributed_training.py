@@ -36,15 +36,7 @@ from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.training import (
-    NgramSettings,
-    Trained,
-    check_unknown,
-    check_words,
-    checked,
-    finished,
-    never_predicted,
-)
+from rerank_plugins.ngram.training import NgramSettings, Trained, check_text, checked, finished
 
 NEEDED = 120  # bytes that the counting of a part needs for each of its events, about
 Item = TypeVar("Item")
@@ -211,10 +203,9 @@ def train_shards(
         progress("reading", 0)
         read = each(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
         words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
-        check_words(words)
         progress("vocabulary", words)
         vocabulary, counts = merged(read, settings, folder)
-        check_unknown(int(counts[UNK]), settings)
+        check_text(counts, settings)
         del read
         # Parts with about the same number of events.
         number = max(parts, -(-NEEDED * int(counts.sum()) // max(1, memory)))
@@ -235,7 +226,7 @@ def train_shards(
         ]
     store = PackedStore(settings.order, settings.estimated_bits, workspace)
     estimated = estimate_counted(
-        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=never_predicted(settings),
+        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=settings.never,
         progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     return finished(vocabulary, counts, estimated, settings)

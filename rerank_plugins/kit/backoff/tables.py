@@ -9,7 +9,7 @@ imported values are exported digit for digit; scores that leave this package are
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,6 @@ def rounded(tables: BackoffTables) -> BackoffTables:
     return replace(tables, events=rounding(tables.events, "log10"), contexts=rounding(tables.contexts, "backoff"))
 
 
-Kind = TypeVar("Kind", BackoffTables, PackedTables)
-
-
 def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arrays:
     """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
 
@@ -81,15 +78,8 @@ def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arra
     return {prefix + name: getattr(tables, name) for name in _names(type(tables))}
 
 
-def text_tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables | PackedTables:
-    """The tables of the model file of a text, packed or not. Raises ModelError as `tables_from` does."""
-    if "event_bits" in arrays:
-        return tables_from(PackedTables, arrays, unseen, where)
-    return tables_from(BackoffTables, arrays, unseen, where)
-
-
-def tables_from(kind: type[Kind], arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Kind:
-    """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
+def tables_from(kind: Any, arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Any:
+    """The tables of a model file, of this class. Raises ModelError if arrays are missing or do not fit together."""
     if missing := [prefix + name for name in _names(kind) if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
     tables = kind(**{name: arrays[prefix + name] for name in _names(kind)}, unseen=unseen)
