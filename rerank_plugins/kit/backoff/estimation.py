@@ -219,7 +219,7 @@ class Orders:
         # Bring the n-grams of each context together (order_estimation.py).
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
         base, start = self._context_levels[-2:]
-        groups = group_by_context(
+        parts, bits, context_starts, event_starts = group_by_context(
             level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
         )
         last = order == len(self._levels)
@@ -228,28 +228,27 @@ class Orders:
             level.symbol = level.count
         # The records of the contexts of this order, and what the next one needs of each n-gram. The records of events
         # replace the rows from which they are estimated.
-        contexts = empty(int(groups.contexts[-1]), CONTEXT)
+        contexts = empty(int(context_starts[-1]), CONTEXT)
         first = self._before + len(self.events)
         p = empty(0 if last else len(level), np.float64)
         context_of = self._context_of = empty(0 if last else len(level), np.int32)
         if any(self._cut) and not last:
             context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
         # Estimate p and the back-off weights, each part of the groups in a thread of its own.
-        rows = [groups.rows[groups.starts[a] : groups.starts[b]] for a, b in groups.parts]
-        events = [part.view(ROW_EVENT)[:, 0] for part in rows]
+        events = [part.view(ROW_EVENT)[:, 0] for part in parts]
         tasks = [
             (
-                *(part, groups.bits, base, first + event, discounts, backoff),
+                *(part, bits, base, first + event, discounts, backoff),
                 *(self._predicted, level.parent, lower, contexts, records, context, 0, p, context_of),
             )
             for part, records, context, event in zip(
-                rows, events, groups.contexts.tolist(), groups.events.tolist(), strict=False
+                parts, events, context_starts.tolist(), event_starts.tolist(), strict=False
             )
         ]
         in_threads(estimate_contexts, tasks, jobs)
         self._context_levels.append(start + len(contexts))
         kept = Collection(filing(self._workspace), EVENT)
-        for part, size in zip(events, np.diff(groups.events).tolist(), strict=True):
+        for part, size in zip(events, np.diff(event_starts).tolist(), strict=True):
             kept.append(part[:size])
         return contexts, kept.finish(), p
 

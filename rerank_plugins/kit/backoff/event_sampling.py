@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.kit.backoff.scoring import find_event
+from rerank_plugins.kit.backoff.scoring import find_symbol
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel, part
 
@@ -78,7 +78,7 @@ def draw_symbol(sums: Any, symbols: int, rng: Any) -> Any:
 def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
     """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
     for d in range(depth - 1, -1, -1):
-        if find_event(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
+        if find_symbol(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
             return d
     return -1
 

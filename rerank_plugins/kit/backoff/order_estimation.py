@@ -13,7 +13,6 @@ contexts finds. Contexts of models of tuples are looked up from the empty one on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from numba import njit
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
-from rerank_plugins.kit.backoff.scoring import find_context, find_event
+from rerank_plugins.kit.backoff.scoring import find_context, find_symbol
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
 from rerank_plugins.kit.kernels import filling_kernel, part
@@ -83,7 +82,7 @@ def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
                 symbol = events[event]["symbol"]
                 shorter = symbol
                 if level > 1:
-                    shorter = find_event(events, contexts[parent]["events"], contexts[parent + 1]["events"], symbol)
+                    shorter = find_symbol(events, contexts[parent]["events"], contexts[parent + 1]["events"], symbol)
                 if level == 0:
                     following = max(find_context(contexts, children, 0, symbol), 0)
                 elif shorter >= 0:
@@ -113,28 +112,14 @@ def longest_after(contexts: Any, children: Any, context: int, length: int, symbo
     return following
 
 
-@dataclass
-class Groups:
-    """N-grams sorted by context: rows of (context and symbol, n-gram and count), in buckets.
-
-    `parts` are runs of buckets; `contexts` and `events` (parts + 1) are how many of each precede a part, pruned ones
-    not counted.
-    """
-
-    rows: LongArray
-    starts: LongArray
-    bits: int
-    parts: list[tuple[int, int]]
-    contexts: LongArray
-    events: LongArray
-
-
 def group_by_context(
     level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
-) -> Groups:
-    """Sort the n-grams of `level` by context; `shorter` has the context of each parent (-1: it was pruned altogether).
+) -> tuple[list[LongArray], int, LongArray, LongArray]:
+    """The n-grams of `level` sorted by context: parts, each of rows of (context and symbol, n-gram and count).
 
-    `size` is the number of these contexts, `symbols` the number of symbols in the farthest place.
+    `shorter` has the context of each parent (-1: it was pruned altogether), `size` is the number of these contexts, and
+    `symbols` the number of symbols in the farthest place. Returned are also the bits of a symbol, and (parts + 1) how
+    many contexts and (parts + 1) how many events precede each part, pruned ones not counted.
     """
     # A key is the context of the parent and, in its last `bits` bits, the farthest symbol; a bin is its leading bits.
     bits = symbols.bit_length()
@@ -148,16 +133,17 @@ def group_by_context(
         lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
     )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
-    parts = bucket_runs(starts, PARTS * jobs)
+    runs = bucket_runs(starts, PARTS * jobs)
+    parts = [rows[starts[first] : starts[end]] for first, end in runs]
 
-    def sort_and_count(first: int, end: int) -> tuple[int, int]:
+    def sort_and_count(first: int, end: int, part: LongArray) -> tuple[int, int]:
         sort_buckets(rows, starts, first, end, 1)
-        kept: tuple[int, int] = count_kept(rows[starts[first] : starts[end]])
+        kept: tuple[int, int] = count_kept(part)
         return kept
 
-    sizes = np.array([(0, 0), *in_threads(sort_and_count, parts, jobs)], np.int64)
-    contexts, events = np.cumsum(sizes, axis=0).T
-    return Groups(rows, starts, bits, parts, contexts, events)
+    tasks = [(*run, part) for run, part in zip(runs, parts, strict=True)]
+    contexts, events = np.cumsum([(0, 0), *in_threads(sort_and_count, tasks, jobs)], axis=0).T
+    return parts, bits, contexts, events
 
 
 @njit(cache=True, nogil=True)
