@@ -17,7 +17,6 @@ import hashlib
 import secrets
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from rerank_plugins.kit.backoff.estimation import estimate_counted
 from rerank_plugins.kit.backoff.events import MOST, TextEvents, TupleEvents, bucket_bounds, scatter_rows
 from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, Numbering, TextCollector, Vocabulary, chosen
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.training import NgramSettings, Trained, check_text, checked, finished
 
@@ -237,21 +236,14 @@ def merged(read: Sequence[Read], settings: NgramSettings, folder: Path) -> tuple
 
     Raises ModelError for a word that occurs too often.
     """
-    totals: Counter[str] = Counter()
-    for piece in read:
-        for word, count in zip(piece.words.split("\n"), piece.counts.tolist(), strict=True):
-            totals[word] += count
-    words, sentences = totals.total() - totals[SPECIAL[EOS]], totals[SPECIAL[EOS]]
-    for special in SPECIAL:
-        totals.pop(special)
-    known = [word for word, count in totals.items() if count >= settings.min_count]
-    known = sorted(known, key=lambda word: (-totals[word], word))[: settings.most_words]
-    counts = np.array([0, sentences, sentences, *(totals[word] for word in known)], np.int64)
-    counts[UNK] = words - counts[EOS + 1 :].sum()
+    names = Numbering(SPECIAL)
+    numbers = [names.numbers_of(piece.words.split("\n"), len(piece.counts)) for piece in read]
+    totals = np.zeros(len(names), np.int64)
+    for piece, places in zip(read, numbers, strict=True):
+        totals[places] += piece.counts
+    vocabulary, new, counts = chosen(list(names), totals, settings.min_count, settings.most_words)
     if counts.max() >= 1 << 31:
         raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
-    vocabulary = Vocabulary((*SPECIAL, *known))
-    for number, piece in enumerate(read):
-        numbers = [vocabulary.number.get(word, UNK) for word in piece.words.split("\n")]
-        write(folder / f"numbers-{number}", np.array(numbers, np.int32))
+    for number, places in enumerate(numbers):
+        write(folder / f"numbers-{number}", new[places])
     return vocabulary, counts

@@ -160,19 +160,14 @@ def symbol_at(bits: Any, fields: Any, level: int, event: int) -> Any:
 
 
 @part
-def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
-    """The first event of a context, or the end of the events of the level for one context too many."""
-    block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
-    at = place_of(fields, level, context) + fields[level, VALUE] + fields[level, PARENT]
-    return bases[block, 1] + read_bits(bits, at, fields[level, EVENTS])
+def link_at(bits: Any, fields: Any, bases: Any, level: int, context: int, column: int) -> Any:
+    """The number of this column of the bases: a context's parent, or its first event.
 
-
-@part
-def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
-    """The parent of a context."""
+    The first event of one context too many is the end of the events of the level.
+    """
     block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
-    at = place_of(fields, level, context) + fields[level, VALUE]
-    return bases[block, 0] + read_bits(bits, at, fields[level, PARENT])
+    at = place_of(fields, level, context) + fields[level, VALUE] + column * fields[level, PARENT]
+    return bases[block, column] + read_bits(bits, at, fields[level, PARENT + column])
 
 
 @part
@@ -214,8 +209,8 @@ def score_packed_steps(
             # Search the events of the context, of which the empty one has all; back off where there is none.
             event = symbol
             if level > 0:
-                low = events_at(context_bits, context_fields, bases, level, context)
-                high = events_at(context_bits, context_fields, bases, level, context + 1)
+                low = link_at(context_bits, context_fields, bases, level, context, 1)
+                high = link_at(context_bits, context_fields, bases, level, context + 1, 1)
                 event = find_symbol(event_bits, event_fields, level, low, high, symbol)
             if event >= 0:
                 if hit < 0:
@@ -228,6 +223,6 @@ def score_packed_steps(
             elif hit < 0:
                 at = place_of(context_fields, level, context)
                 score += float(value_at(context_bits, context_fields, values, level, at))
-            context = parent_at(context_bits, context_fields, bases, level, context)
+            context = link_at(context_bits, context_fields, bases, level, context, 0)
             level -= 1
         log10[i], matched[i], after[i] = score, hit, next_at(event_bits, event_fields, level, event)

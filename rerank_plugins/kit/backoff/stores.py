@@ -199,14 +199,14 @@ def _fill(
     for level in range(order):
         longer = context_levels[level + 1]
         for context in range(context_levels[level], longer):
-            low = packed.events_at(context_bits, context_fields, bases, level, context)
-            high = packed.events_at(context_bits, context_fields, bases, level, context + 1)
+            low = packed.link_at(context_bits, context_fields, bases, level, context, 1)
+            high = packed.link_at(context_bits, context_fields, bases, level, context + 1, 1)
             contexts[context]["events"] = low
             at = packed.place_of(context_fields, level, context)
             contexts[context]["backoff"] = packed.value_at(context_bits, context_fields, values, level, at)
             parent = 0
             if level > 0:
-                parent = packed.parent_at(context_bits, context_fields, bases, level, context)
+                parent = packed.link_at(context_bits, context_fields, bases, level, context, 0)
                 contexts[context]["parent"] = parent
             for event in range(low, high):
                 symbol = event if level == 0 else packed.symbol_at(event_bits, event_fields, level, event)
