@@ -19,7 +19,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -87,77 +87,49 @@ class Read(NamedTuple):
     counts: LongArray
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The task: numbers the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
-
-    folder: Path
-    memory: int
-    opened: Opened
-
-    def __call__(self, numbered_piece: tuple[int, Any]) -> Read:
-        """The words of the piece that has this number."""
-        number, piece = numbered_piece
-        collector = TextCollector(Workspace(self.memory, self.folder))
-        with self.opened(piece) as (name, lines):
-            collector.add(lines, name)
-        names, counts, tokens = collector.numbered()
-        write(self.folder / f"tokens-{number}", tokens)
-        return Read("\n".join(names), counts)
+def read_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[int, Any]) -> Read:
+    """The task: number the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
+    number, piece = numbered_piece
+    collector = TextCollector(Workspace(memory, folder))
+    with opened(piece) as (name, lines):
+        collector.add(lines, name)
+    names, counts, tokens = collector.numbered()
+    write(folder / f"tokens-{number}", tokens)
+    return Read("\n".join(names), counts)
 
 
-@dataclass(frozen=True)
-class Dealing:
-    """The task: deals the events of a piece into parts, to `rows-PIECE`, which begin there at `starts-PIECE`.
+def deal_piece(folder: Path, memory: int, order: int, bounds: Sequence[int], piece: int) -> None:
+    """The task: deal the events of a piece into parts, to `rows-PIECE`, which begin there at `starts-PIECE`.
 
     `numbers-PIECE` has the number in the vocabulary of each word of the piece; part i has the words from `bounds[i]`
     to `bounds[i + 1]`.
     """
-
-    folder: Path
-    memory: int
-    order: int
-    bounds: tuple[int, ...]
-
-    def __call__(self, piece: int) -> None:
-        """Deal the events of the piece."""
-        tokens = np.load(self.folder / f"numbers-{piece}")[np.load(self.folder / f"tokens-{piece}")]
-        workspace, parts = Workspace(self.memory, self.folder), len(self.bounds) - 1
-        part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.bounds))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
-        events = TextEvents(tokens, self.bounds[-1], self.order, workspace)
-        shift, packed = int(events.layout.places[0, 1]), events.packed()
-        rows = workspace.empty(packed.shape, np.int64)
-        scatter_rows(packed, 0, len(packed), shift, part_of, starts[:-1].copy(), rows)
-        write(self.folder / f"rows-{piece}", rows)
-        write(self.folder / f"starts-{piece}", starts)
+    workspace, parts = Workspace(memory, folder), len(bounds) - 1
+    tokens = np.load(folder / f"numbers-{piece}")[np.load(folder / f"tokens-{piece}")]
+    part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(bounds))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
+    events = TextEvents(tokens, bounds[-1], order, workspace)
+    shift, packed = int(events.layout.places[0, 1]), events.packed()
+    rows = workspace.empty(packed.shape, np.int64)
+    scatter_rows(packed, 0, len(packed), shift, part_of, starts[:-1].copy(), rows)
+    write(folder / f"rows-{piece}", rows)
+    write(folder / f"starts-{piece}", starts)
 
 
-@dataclass(frozen=True)
-class Counting:
-    """The task: counts the n-grams of a part; the columns of the levels of its trie go to `level-PART-ORDER`."""
-
-    folder: Path
-    memory: int
-    sizes: tuple[int, ...]
-    pieces: int
-    continuation: bool
-    raw: bool
-
-    def __call__(self, part: int) -> None:
-        """Count the n-grams of the part."""
-        workspace = Workspace(self.memory, self.folder)
-        events = TupleEvents(self.sizes, workspace)
-        for piece in range(self.pieces):
-            start, end = np.load(self.folder / f"starts-{piece}")[part : part + 2]
-            events.add_packed(np.load(self.folder / f"rows-{piece}", mmap_mode="r")[start:end])
-        rows, starts = events.deal(workspace, 1)
-        levels = build_trie(
-            rows, starts, events.layout.places, workspace, continuation=self.continuation, raw=self.raw, jobs=1
-        )
-        for order, level in enumerate(levels, 1):
-            columns = [level.symbol, level.parent, level.count, *([] if level.raw is None else [level.raw])]
-            write(self.folder / f"level-{part}-{order}", np.stack(columns))
+def count_part(
+    folder: Path, memory: int, sizes: tuple[int, ...], pieces: int, continuation: bool, raw: bool, part: int
+) -> None:
+    """The task: count the n-grams of a part; the columns of the levels of its trie go to `level-PART-ORDER`."""
+    workspace = Workspace(memory, folder)
+    events = TupleEvents(sizes, workspace)
+    for piece in range(pieces):
+        start, end = np.load(folder / f"starts-{piece}")[part : part + 2]
+        events.add_packed(np.load(folder / f"rows-{piece}", mmap_mode="r")[start:end])
+    rows, starts = events.deal(workspace, 1)
+    levels = build_trie(rows, starts, events.layout.places, workspace, continuation=continuation, raw=raw, jobs=1)
+    for order, level in enumerate(levels, 1):
+        columns = [level.symbol, level.parent, level.count, *([] if level.raw is None else [level.raw])]
+        write(folder / f"level-{part}-{order}", np.stack(columns))
 
 
 def joined_level(folder: Path, parts: int, order: int, before: LongArray, workspace: Workspace) -> TrieLevel:
@@ -200,7 +172,7 @@ def train_shards(
     smoothing, prune = checked(settings)
     with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
-        read = each(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
+        read = each(partial(read_piece, folder, memory, opened), list(enumerate(pieces)), "the reading of text")
         words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
         progress("vocabulary", words)
         vocabulary, counts = merged(read, settings, folder)
@@ -213,9 +185,9 @@ def train_shards(
         bounds = tuple(np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist())
         sizes = (len(vocabulary),) * settings.order
         progress("dealing", words)
-        each(Dealing(folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
+        each(partial(deal_piece, folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
         progress("counting n-grams", words)
-        counting = Counting(folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
+        counting = partial(count_part, folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
         each(counting, range(len(bounds) - 1), "the counting of n-grams")
         for path in folder.glob("rows-*"):  # which no later round reads
             path.unlink()

@@ -18,10 +18,10 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import TextEvents, TupleEvents, stretches
-from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
+from rerank_plugins.kit.backoff.events import TextEvents, TupleEvents
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, filing
+from rerank_plugins.kit.backoff.stores import STRETCH, PackedStore, RecordStore, filing
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
@@ -261,7 +261,8 @@ class Orders:
         if order == 1:
             self.events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
         else:
-            parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
-            in_threads(place_links, parts, self._jobs)
+            for start in range(0, len(self.events), STRETCH):  # until now `next` was the number of the n-gram
+                ngrams = self.events["next"][start : start + STRETCH]
+                ngrams[:] = following[ngrams]
         self._node, self._next = self._workspace.set_aside(node), self._workspace.set_aside(following)
         level.symbol = level.parent = np.zeros(0, np.int32)

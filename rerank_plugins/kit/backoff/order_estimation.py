@@ -54,13 +54,6 @@ def link_ngrams(
         following[i] = node[i] if node[i] >= 0 else shorter_next[parent[i]]
 
 
-@filling_kernel
-def place_links(events: Any, following: Any) -> None:
-    """Set `next` of each event, which held the number of its n-gram, to the context that follows the n-gram."""
-    for i in range(len(events)):
-        events[i]["next"] = following[events[i]["next"]]
-
-
 def first_children(contexts: RecordArray) -> IntArray:
     """(C + 1) the first extension of each context by a symbol; the extensions end where those of the next begin."""
     count = len(contexts) - 1
