@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +38,10 @@ from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.training import NgramSettings, Trained, check_text, checked, finished
 
 NEEDED = 120  # bytes that the counting of a part needs for each of its events, about
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Opened = Callable[[Any], AbstractContextManager[tuple[str, Iterator[str]]]]
-
-
-class Each(Protocol):
-    """Does a task for each item on some machine, and gives the results in the order of the items."""
-
-    def __call__(self, task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
-        """The results; messages call the task by `name`."""
-        ...
+# Does a task for each item on some machine; the results have the order of the items, and messages call it by its name.
+Each = Callable[[Callable[[Any], Any], Iterable[Any], str], list[Any]]
+Read = tuple[str, LongArray]  # the words of a piece in the order of their numbers, one a line, and their counts
 
 
 @contextmanager
@@ -80,13 +73,6 @@ def write(path: Path, array: NDArray[Any]) -> None:
     temporary.replace(path)
 
 
-class Read(NamedTuple):
-    """The words of a piece in the order of their numbers, one a line, and their counts."""
-
-    words: str
-    counts: LongArray
-
-
 def read_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[int, Any]) -> Read:
     """The task: number the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
     number, piece = numbered_piece
@@ -95,7 +81,7 @@ def read_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[
         collector.add(lines, name)
     names, counts, tokens = collector.numbered()
     write(folder / f"tokens-{number}", tokens)
-    return Read("\n".join(names), counts)
+    return "\n".join(names), counts
 
 
 def deal_piece(folder: Path, memory: int, order: int, bounds: Sequence[int], piece: int) -> None:
@@ -173,7 +159,7 @@ def train_shards(
     with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
         read = each(partial(read_piece, folder, memory, opened), list(enumerate(pieces)), "the reading of text")
-        words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
+        words = sum(int(counts.sum() - counts[EOS]) for _, counts in read)
         progress("vocabulary", words)
         vocabulary, counts = merged(read, settings, folder)
         check_text(counts, settings)
@@ -209,10 +195,10 @@ def merged(read: Sequence[Read], settings: NgramSettings, folder: Path) -> tuple
     Raises ModelError for a word that occurs too often.
     """
     names = Numbering(SPECIAL)
-    numbers = [names.numbers_of(piece.words.split("\n"), len(piece.counts)) for piece in read]
+    numbers = [names.numbers_of(words.split("\n"), len(counts)) for words, counts in read]
     totals = np.zeros(len(names), np.int64)
-    for piece, places in zip(read, numbers, strict=True):
-        totals[places] += piece.counts
+    for (_, counts), places in zip(read, numbers, strict=True):
+        totals[places] += counts
     vocabulary, new, counts = chosen(list(names), totals, settings.min_count, settings.most_words)
     if counts.max() >= 1 << 31:
         raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")

@@ -1,9 +1,9 @@
 """Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
 The time is that of sorting all n-grams twice and of a few random reads for each. Memory: the rows of the events (8 or
-16 bytes each) and 12 bytes for each n-gram of the trie, of which large orders wait in files for their turn; for the
-order at hand, 16 bytes for each n-gram and each context; for the tables 12 and 16 more, unless they are packed. What
-exceeds the memory of the workspace lies in files too.
+16 bytes each), first twice, while they are dealt into buckets, then with 12 bytes for each n-gram of the trie, of which
+large orders wait in files for their turn; for the order at hand, 16 bytes for each n-gram and each context; for the
+tables 12 and 16 more, unless they are packed. What exceeds the memory of the workspace lies in files too.
 """
 
 from __future__ import annotations
