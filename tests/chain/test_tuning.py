@@ -183,10 +183,10 @@ def test_folds_are_pooled_into_one_corpus_score(data):
     """With constant weights the held-out choices together are those on the whole set, whatever the folds."""
     weights = np.linspace(-1, 1, len(data.table.all_names))
     uniform = start_vector(data.table, "uniform")
-    seen = []
+    tuned = []
     result = cross_validate(
-        data, {"constant": Constant(weights)}, uniform, folds=4, seeds=(0, 1), baselines={"equal": uniform},
-        progress=lambda *step: seen.append(step),
+        data, {"constant": Constant(weights)}, uniform, folds=4, seeds=(0, 1), baselines={"equal": uniform}, jobs=2,
+        progress=tuned.append,
     )  # fmt: skip
     constant, equal = result.rows
     whole = naive.corpus_score(data.table, data.statistics, METRIC, weights)
@@ -195,13 +195,7 @@ def test_folds_are_pooled_into_one_corpus_score(data):
     assert equal.mean == pytest.approx(naive.corpus_score(data.table, data.statistics, METRIC, uniform))
     assert [len(scores) for scores in constant.folds] == [4, 4]
     assert result.best is min(result.rows, key=lambda row: row.mean)  # errors: lower is better
-    assert seen[:5] == [
-        ("constant", 0, 0),
-        ("constant", 0, 1),
-        ("constant", 0, 2),
-        ("constant", 0, 3),
-        ("constant", 1, 0),
-    ]
+    assert sum(tuned) == 8
     assert [line["name"] for line in result.table()] == ["constant", "equal"]
 
 

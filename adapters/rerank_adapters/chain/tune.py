@@ -210,17 +210,18 @@ def compare_tuners(
     table: FeatureTable,
     folds: int,
     seeds: Sequence[int],
-    progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
+    progress: Callable[[int], None] = lambda folds: None,
 ) -> CrossValidation:
     """The held-out scores of the tuners and of the baselines (see `baseline_weights`).
 
-    `progress` is called with the tuner's name, the seed and the fold before each run. Raises ConfigError where lists
-    and table do not belong together, and for fewer than two folds or more folds than segments.
+    `progress` is called with the number of folds that have just been tuned. Raises ConfigError where lists and table do
+    not belong together, and for fewer than two folds or more folds than segments.
     """
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     tuners = {name: selecting(job, tuner, table) for name, tuner in tuners.items()}
+    baselines = baseline_weights(job, data, table)
     return cross_validate(
-        problem, tuners, start, folds, seeds, baselines=baseline_weights(job, data, table), progress=progress
+        problem, tuners, start, folds, seeds, baselines=baselines, jobs=job.config.jobs, progress=progress
     )

@@ -67,7 +67,7 @@ def command(
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in data.nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
-        result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), lambda *_: bar.add(1))
+        result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), bar.add)
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
     closing.report(f"compared {counted(len(built), 'tuner')} on {runs}")

@@ -60,9 +60,7 @@ table_option = click.option(
     "--table", type=Path, metavar="TABLE",
     help="Take features from this table. With -f, only those; features that it lacks are extracted.",
 )  # fmt: skip
-jobs_option = click.option(
-    "-j", "--jobs", type=click.IntRange(1), help="Extract features in this many processes. Default: 2."
-)
+jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes. Default: 2.")
 set_option = click.option(
     "--set", "set_name", metavar="NAME",
     help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",

@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -222,13 +222,15 @@ def shared_out(work: Callable[[Item], Result], items: Sequence[Item], jobs: int,
 
     This is for work on much data in memory, most of which is done by kernels that release the interpreter's lock.
     """
-    with ExitStack() as stack:
-        workers = stack.enter_context(Workers(work, min(jobs, len(items)), name, fork=True))
-        if jobs == 1 or not workers.forks:
-            yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(work, items)
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    with Workers(work, min(jobs, len(items)), name, fork=True) as workers, ThreadPoolExecutor(jobs) as threads:
+        if workers.forks:
+            for future in [workers.submit(item) for item in items]:
+                yield future.result()
         else:
-            for result in [workers.submit(item) for item in items]:
-                yield result.result()
+            yield from threads.map(work, items)
 
 
 def as_finished(

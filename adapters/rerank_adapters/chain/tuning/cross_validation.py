@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from rerank_adapters.chain.tuning import chosen_rows, take_segments
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
+from rerank_adapters.runtime.workers import shared_out
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
 
@@ -86,35 +86,38 @@ def cross_validate(
     seeds: Sequence[int] = (0,),
     *,
     baselines: Mapping[str, FloatArray] | None = None,
-    progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
+    jobs: int = 1,
+    progress: Callable[[int], None] = lambda folds: None,
 ) -> CrossValidation:
     """The held-out scores of each tuner, started from `start`, and of the `baselines`' weights.
 
-    `progress` is called with the tuner's name, the seed and the fold before each run. Raises ConfigError for fewer
-    than two folds, more folds than segments, and a name that a tuner and a baseline share.
+    So many `jobs` work at once, in processes of their own; the scores do not depend on it. `progress` is called with
+    the number of folds that have just been tuned. Raises ConfigError for fewer than two folds, more folds than
+    segments, and a name that a tuner and a baseline share.
     """
     check_folds(folds, data.table.segments)
     constant = {name: Unchanged(weights) for name, weights in (baselines or {}).items()}
     for name in constant.keys() & tuners.keys():
         raise ConfigError(f"both a tuner and a baseline are called {name!r}")
-    rows = []
-    for name, tuner in {**tuners, **constant}.items():
-        runs = [_run(data, tuner, start, folds, seed, partial(progress, name, seed)) for seed in seeds]
-        pooled, fold_scores, training = zip(*runs, strict=True)
-        rows.append(CrossValidationRow(name, pooled, fold_scores, training))
-    return CrossValidation(tuple(rows), tuple(seeds), folds, data.metric.higher_is_better)
+    tried = {**tuners, **constant}
 
+    def held_out(run: tuple[str, int]) -> tuple[float, tuple[float, ...], float]:
+        """The pooled score, the score of each fold and the mean training score of a tuner with a seed."""
+        name, seed = run
+        totals, training = [], []
+        for fold in tuned_folds(data, tried[name], start, folds, seed):
+            totals.append(fold.data.statistics[fold.rows].sum(axis=0))
+            training.append(fold.result.score)
+        score = data.metric.score
+        return float(score(np.sum(totals, axis=0))), tuple(score(np.array(totals)).tolist()), float(np.mean(training))
 
-def _run(
-    data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int, progress: Callable[[int], None]
-) -> tuple[float, tuple[float, ...], float]:
-    """The pooled score, the score of each fold and the mean training score of one seed."""
-    totals, training = [], []
-    for fold in tuned_folds(data, tuner, start, folds, seed, progress):
-        totals.append(fold.data.statistics[fold.rows].sum(axis=0))
-        training.append(fold.result.score)
-    score = data.metric.score
-    return float(score(np.sum(totals, axis=0))), tuple(score(np.array(totals)).tolist()), float(np.mean(training))
+    runs = [(name, seed) for name in tried for seed in seeds]
+    scores: dict[str, list[tuple[float, tuple[float, ...], float]]] = {name: [] for name in tried}
+    for (name, _), scored in zip(runs, shared_out(held_out, runs, jobs, "the tuner"), strict=True):
+        scores[name].append(scored)
+        progress(folds if name in tuners else 0)
+    rows = tuple(CrossValidationRow(name, *zip(*of_seeds, strict=True)) for name, of_seeds in scores.items())
+    return CrossValidation(rows, tuple(seeds), folds, data.metric.higher_is_better)
 
 
 @dataclass
@@ -156,16 +159,14 @@ def tuned_folds(
     start: FloatArray,
     folds: int,
     seed: int,
-    progress: Callable[[int], None] = lambda fold: None,
 ) -> Iterator[Fold]:
-    """Tune on all folds but one, for each fold in turn; `progress` is called with the fold's number before each run.
+    """Tune on all folds but one, for each fold in turn.
 
     The folds depend on `seed` and the number of segments alone. Raises ConfigError as `check_folds` does.
     """
     check_folds(folds, data.table.segments)
     shuffled = np.random.default_rng(seed).permutation(data.table.segments)
     for fold in range(folds):
-        progress(fold)
         aside = np.sort(shuffled[fold::folds])
         rest = np.setdiff1d(shuffled, aside)
         result = tuner.tune(take_segments(data, rest), start, np.random.default_rng([seed, fold]))
