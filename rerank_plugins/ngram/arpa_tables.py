@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import LongArray, ModelError
-from rerank_plugins.kit.backoff.events import TupleEvents
+from rerank_plugins.kit.backoff.events import EventLayout, deal_rows
 from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.scoring import find_context
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
@@ -77,22 +77,22 @@ def known_contexts(orders: list[ArpaOrder], words: int) -> tuple[RecordArray, Lo
     workspace, longest = Workspace(sys.maxsize), len(orders) - 1
     levels = list[TrieLevel]()
     if longest:
-        source = TupleEvents((words,) * longest, workspace)
+        layout = EventLayout((words,) * longest)
+        rows = np.empty((2 * sum(len(order.words) for order in orders), layout.words), np.int64)
+        end = 0
         for n, order in enumerate(orders, 1):
             weighted = order.words[order.backoff != 0] if n <= longest else order.words[:0]
             for length, ngrams in ((n - 1, order.words), (n, weighted)):
-                if length:
-                    rows = workspace.empty((len(ngrams), source.layout.words), np.int64)
-                    source.add_packed(rows[: pack_contexts(ngrams, length, source.layout.places, rows)])
-        levels = build_trie(
-            *source.deal(workspace, 1), source.layout.places, workspace, continuation=False, raw=False, jobs=1
-        )
-    starts = np.cumsum([0, 1, *map(len, levels)])
-    contexts = np.zeros(int(starts[-1]) + 1, CONTEXT)
-    for level, base, start, end in zip(levels, starts, starts[1:], starts[2:], strict=False):
+                end += pack_contexts(ngrams, length, layout.places, rows[end:])
+        rows, starts = deal_rows(rows[:end], layout, workspace, 1)
+        levels = build_trie(rows, starts, layout.places, workspace, continuation=False, raw=False, jobs=1)
+        del rows
+    first = np.cumsum([0, 1, *map(len, levels)])
+    contexts = np.zeros(int(first[-1]) + 1, CONTEXT)
+    for level, base, start, end in zip(levels, first, first[1:], first[2:], strict=False):
         contexts["parent"][start:end] = base + level.parent
         contexts["symbol"][start:end] = level.symbol
-    return contexts, starts
+    return contexts, first
 
 
 @filling_kernel

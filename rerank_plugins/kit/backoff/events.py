@@ -224,13 +224,7 @@ class TupleEvents:
 
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """One row for each event; afterwards the source is empty."""
-        packed = self.packed()
-        shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
-        return dealt(
-            len(packed), size, self.layout.words, workspace, jobs,
-            lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
-            lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
-        )  # fmt: skip
+        return deal_rows(self.packed(), self.layout, workspace, jobs)
 
 
 class TextEvents(TupleEvents):
@@ -245,6 +239,16 @@ class TextEvents(TupleEvents):
             rows = np.zeros((min(PIECE, len(tokens) - start), self.layout.words), np.int64)
             pack_text(tokens, start, BOS, EOS, self.layout.places, rows)
             self.add_packed(rows)
+
+
+def deal_rows(packed: LongArray, layout: EventLayout, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
+    """(m, words) packed rows in buckets, and (buckets + 1) where each bucket starts."""
+    shift, size = int(layout.places[0, 1]), layout.sizes[0]
+    return dealt(
+        len(packed), size, layout.words, workspace, jobs,
+        lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
+        lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
+    )  # fmt: skip
 
 
 def dealt(
