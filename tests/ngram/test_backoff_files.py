@@ -209,6 +209,26 @@ def log10_of(ngrams, words):
     return ngrams.get(tuple(words[:-1]), (0, 0))[1] + log10_of(ngrams, words[1:])
 
 
+def check_contexts_and_links(ngrams, model):
+    """The contexts are those that the n-grams need, and each n-gram is linked to its longest suffix among them."""
+    tables, words = model.tables, model.vocabulary.words
+    names = {}
+    for context in range(len(tables.contexts) - 1):
+        name, shorter = [], context
+        while shorter:
+            name.append(words[tables.contexts["symbol"][shorter]])
+            shorter = tables.contexts["parent"][shorter]
+        names[tuple(name)] = context
+    needed = {ngram[:-1] for ngram in ngrams}
+    needed |= {ngram for ngram, (_, weight) in ngrams.items() if weight and len(ngram) < tables.order}
+    assert set(names) == {()} | {name[start:] for name in needed for start in range(len(name))}
+    for name, context in names.items():
+        for event in tables.events[slice(*tables.contexts["events"][context : context + 2])]:
+            ngram = (*name, words[event["symbol"]])
+            suffixes = (ngram[start:] for start in range(len(ngram) + 1))
+            assert event["next"] == next(names[suffix] for suffix in suffixes if suffix in names)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_n_grams_without_their_suffixes_in_any_order(tmp_path, seed):
     rng = np.random.default_rng(seed)
@@ -220,6 +240,7 @@ def test_n_grams_without_their_suffixes_in_any_order(tmp_path, seed):
         path.write_text(arpa_of(ngrams, order))
         model = NgramLanguageModel(path)
         model.ngrams.tables.check(name)
+        check_contexts_and_links(ngrams, model.ngrams)
         for _ in range(20):
             sentence = rng.choice(["a", "b", "c", "d", "zebra"], rng.integers(0, 9)).tolist()
             words = ["<s>", *(word if word in "abcd" else "<unk>" for word in sentence), "</s>"]
