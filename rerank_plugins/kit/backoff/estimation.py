@@ -239,7 +239,7 @@ class Orders:
         tasks = [
             (
                 *(part, bits, base, first + event, discounts, backoff),
-                *(self._predicted, level.parent, lower, contexts, records, context, 0, p, context_of),
+                *(self._predicted, level.parent, lower, contexts, records, context, p, context_of),
             )
             for part, records, context, event in zip(
                 parts, events, context_starts.tolist(), event_starts.tolist(), strict=False

@@ -185,9 +185,9 @@ def count_kept(rows: Any) -> Any:
 @filling_kernel
 def estimate_contexts(
     rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
-    lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,
+    lower: Any, contexts: Any, events: Any, context: int, probability: Any, context_of: Any,
 ) -> None:  # fmt: skip
-    """Estimate the sorted `rows`, and fill the records of contexts and events, from `context` and `event` on.
+    """Estimate the sorted `rows`, and fill the records of events, and those of contexts from `context` on.
 
     `discounts` are D_1 … D_3; `backoff` is a constant γ, or negative to interpolate; `predicted` is the x of each
     parent, which is also that of its n-grams, and `lower` its p. In the whole model, parents start at `base` and events
@@ -195,6 +195,7 @@ def estimate_contexts(
     since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
     each n-gram, unless they are empty (at the highest order).
     """
+    event = 0
     i = 0
     while i < len(rows):
         # The n-grams of one context h: Σ_x a(h x), and the count `left` that discounts and pruned n-grams give to γ.
