@@ -26,7 +26,7 @@ from rerank_plugins.ngram.arpa_files import open_arpa
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 
 PIECE = 1 << 22  # bytes read at a time
-MOST = (1 << 31) - 1  # n-grams
+MOST, HIGHEST = (1 << 31) - 1, 7  # n-grams; words of one, whose context is an event of kit/backoff/events.py
 UNKNOWN, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
 logger = logging.getLogger(__name__)
@@ -139,6 +139,8 @@ def _header(source: _Text) -> list[int]:
         raise source.error(f"the header promises {sum(sizes)} n-grams, wanted at most {MOST}")
     while len(sizes) > 1 and sizes[-1] == 0:
         sizes.pop()
+    if len(sizes) > HIGHEST:
+        raise source.error(f"the header promises {len(sizes)}-grams, wanted n-grams of at most {HIGHEST} words")
     return sizes
 
 

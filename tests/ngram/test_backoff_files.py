@@ -299,6 +299,11 @@ BROKEN = {
         "ngram 3=99999999999",
         "the header promises 100000000010 n-grams, wanted at most 2147483647",
     ),
+    "high order": (
+        "ngram 3=2",
+        "\n".join(f"ngram {n}=2" for n in range(3, 9)),
+        "x.arpa:14: the header promises 8-grams, wanted n-grams of at most 7 words",
+    ),
     "unigram twice": ("-2   d", "-2   c", "x.arpa: has the 1-gram 'c' twice"),
 }
 
