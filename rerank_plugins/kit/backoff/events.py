@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
@@ -57,16 +56,17 @@ def stretches(size: int, parts: int) -> list[tuple[int, int]]:
     return list(pairwise((np.arange(parts + 1) * size // parts).tolist()))
 
 
-@njit(cache=True, nogil=True)
-def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> None:
+def sort_buckets(rows: LongArray, starts: LongArray, first: int, end: int, words: int) -> None:
     """Sort each of the buckets `first` … `end` by its first `words` columns, keeping the order of equal rows."""
-    # One spare bucket, as large as the largest, to move rows to and fro.
+    largest = int(np.diff(starts[first : end + 1]).max(initial=0))
+    spare, count = np.empty((largest, rows.shape[1]), np.int64), np.empty(1 << DIGIT, np.int64)
+    radix_sort(rows, starts, first, end, words, spare, count)
+
+
+@filling_kernel
+def radix_sort(rows: Any, starts: Any, first: int, end: int, words: int, spare: Any, count: Any) -> None:
+    """Sort the buckets; `spare` has room for the largest of them, to move rows to and fro."""
     width = rows.shape[1]
-    largest = 0
-    for bucket in range(first, end):
-        largest = max(largest, starts[bucket + 1] - starts[bucket])
-    spare = np.empty((largest, width), np.int64)
-    count = np.empty(1 << DIGIT, np.int64)
     mask = (1 << DIGIT) - 1
     for bucket in range(first, end):
         source = rows[starts[bucket] : starts[bucket + 1]]
