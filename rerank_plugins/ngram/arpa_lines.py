@@ -1,8 +1,8 @@
 """A compiled parser for the lines of an ARPA file in their common form.
 
-Uncommon lines (unknown words, numbers with an exponent or more than 15 digits, `-inf`, errors) are left to the reader,
-which is ten times as slow and words the error messages. Decimal numbers of up to 15 digits are read exactly: their
-digits and the power of ten are exact in double precision, and one division rounds once.
+Uncommon lines (unknown words, numbers of more than 15 digits, `-inf`, errors) are left to the reader, which is ten
+times as slow and words the error messages. Decimal numbers of up to 15 digits are read exactly: their digits and the
+power of ten are exact in double precision, and one division rounds once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
-MINUS, POINT, ZERO, NINE = b"-.09"
-EXACT, LONGEST = 10**15, 18  # 18 digits fit into 64 bits, and so many powers of ten are exact
-POWERS = 10.0 ** np.arange(LONGEST + 1)
+MINUS, PLUS, POINT, ZERO, NINE, BIG_E, SMALL_E = b"-+.09Ee"
+EXACT, POWER, LONGEST = 10**15, 22, 18  # 10**22 is the largest power of ten that is exact; 18 digits fit into 64 bits
+POWERS = 10.0 ** np.arange(POWER + 1)
 
 
 @part
@@ -55,8 +55,21 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
         digits += places
     if not 0 < digits <= LONGEST or whole >= EXACT:
         return 0.0, -1
-    # One exact division by a power of ten.
-    value = whole / POWERS[places]
+    # The exponent moves the point.
+    if text[at] == SMALL_E or text[at] == BIG_E:
+        at += 1
+        negative_power = text[at] == MINUS
+        if negative_power or text[at] == PLUS:
+            at += 1
+        begin = at
+        exponent, at = read_digits(text, at, 0)
+        if not begin < at <= begin + LONGEST:
+            return 0.0, -1
+        places -= -exponent if negative_power else exponent
+    # One exact multiplication or division by a power of ten.
+    if not -POWER <= places <= POWER:
+        return 0.0, -1
+    value = whole / POWERS[places] if places >= 0 else whole * POWERS[-places]
     return (-value if negative else value), at
 
 

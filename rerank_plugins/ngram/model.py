@@ -101,8 +101,8 @@ class NgramModel:
                 f"{path}: KenLM does not list the n-grams of its binaries: give the ARPA file it was built from"
             )
         with open_arpa(path) as stream:
-            vocabulary, orders = read_arpa(stream, str(path))
-            tables = arpa_tables(vocabulary, orders, str(path))
+            vocabulary, size, orders = read_arpa(stream, str(path))
+            tables = arpa_tables(vocabulary, size, orders, str(path))
         return cls(vocabulary, tables, {"arpa": path.name, "order": tables.order})
 
 
