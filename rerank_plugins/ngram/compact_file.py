@@ -16,38 +16,12 @@ from numpy.typing import NDArray
 
 from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
-from rerank_plugins.kit.backoff.order_estimation import first_children
-from rerank_plugins.kit.backoff.scoring import find_context, look_up
+from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.kit.files.model_file import Arrays, word_array, words_from, write_model
-from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.model import KIND, NgramModel, counts_from
-
-
-@filling_kernel
-def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
-    """Fill in `next` of all events, shorter n-grams first; a context that is an n-gram must have an event as such.
-
-    What follows h x is what follows h' x, where h' is h without its farthest word, or the context that is longer than
-    that by this word, if there is one.
-    """
-    for level in range(len(levels) - 1):
-        for context in range(levels[level], levels[level + 1]):
-            for event in range(contexts[context]["events"], contexts[context + 1]["events"]):
-                symbol = events[event]["symbol"]
-                if level == 0:
-                    events[event]["next"] = max(find_context(contexts, children, 0, symbol), 0)
-                    continue
-                _, shorter = look_up(contexts, events, contexts[context]["parent"], symbol)
-                following = events[shorter]["next"]
-                if following >= levels[level]:
-                    longer = find_context(contexts, children, following, contexts[context]["symbol"])
-                    if longer >= 0:
-                        following = longer
-                events[event]["next"] = following
-
 
 MOST = 1 << 16  # words
 

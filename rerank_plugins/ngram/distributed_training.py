@@ -17,12 +17,11 @@ import hashlib
 import secrets
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,33 +30,18 @@ from rerank_plugins import LongArray, ModelError
 from rerank_plugins.core.intact_files import unfinished
 from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.estimation import estimate_counted
-from rerank_plugins.kit.backoff.events import MOST, EventLayout, TupleEvents, bucket_bounds, pack_text
+from rerank_plugins.kit.backoff.events import MOST, TextEvents, TupleEvents, bucket_bounds, scatter_rows
 from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, Numbering, TextCollector, Vocabulary, chosen
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.training import (
-    NgramSettings,
-    Trained,
-    check_unknown,
-    check_words,
-    checked,
-    finished,
-    never_predicted,
-)
+from rerank_plugins.ngram.training import NgramSettings, Trained, check_text, checked, finished
 
 NEEDED = 120  # bytes that the counting of a part needs for each of its events, about
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Opened = Callable[[Any], AbstractContextManager[tuple[str, Iterator[str]]]]
-
-
-class Each(Protocol):
-    """Does a task for each item on some machine, and gives the results in the order of the items."""
-
-    def __call__(self, task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
-        """The results; messages call the task by `name`."""
-        ...
+# Does a task for each item on some machine; the results have the order of the items, and messages call it by its name.
+Each = Callable[[Callable[[Any], Any], Iterable[Any], str], list[Any]]
+Read = tuple[str, LongArray]  # the words of a piece in the order of their numbers, one a line, and their counts
 
 
 @contextmanager
@@ -89,83 +73,49 @@ def write(path: Path, array: NDArray[Any]) -> None:
     temporary.replace(path)
 
 
-class Read(NamedTuple):
-    """The words of a piece in the order of their numbers, one a line, and their counts."""
-
-    words: str
-    counts: LongArray
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The task: numbers the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
-
-    folder: Path
-    memory: int
-    opened: Opened
-
-    def __call__(self, numbered_piece: tuple[int, Any]) -> Read:
-        """The words of the piece that has this number."""
-        number, piece = numbered_piece
-        collector = TextCollector(Workspace(self.memory, self.folder))
-        with self.opened(piece) as (name, lines):
-            collector.add(lines, name)
-        names, counts, tokens = collector.numbered()
-        write(self.folder / f"tokens-{number}", tokens)
-        return Read("\n".join(names), counts)
+def read_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[int, Any]) -> Read:
+    """The task: number the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
+    number, piece = numbered_piece
+    collector = TextCollector(Workspace(memory, folder))
+    with opened(piece) as (name, lines):
+        collector.add(lines, name)
+    names, counts, tokens = collector.numbered()
+    write(folder / f"tokens-{number}", tokens)
+    return "\n".join(names), counts
 
 
-@dataclass(frozen=True)
-class Dealing:
-    """The task: deals the events of a piece into parts, to `rows-PIECE`, which begin there at `starts-PIECE`.
+def deal_piece(folder: Path, memory: int, order: int, bounds: Sequence[int], piece: int) -> None:
+    """The task: deal the events of a piece into parts, to `rows-PIECE`, which begin there at `starts-PIECE`.
 
     `numbers-PIECE` has the number in the vocabulary of each word of the piece; part i has the words from `bounds[i]`
     to `bounds[i + 1]`.
     """
-
-    folder: Path
-    memory: int
-    order: int
-    bounds: tuple[int, ...]
-
-    def __call__(self, piece: int) -> None:
-        """Deal the events of the piece."""
-        tokens = np.load(self.folder / f"numbers-{piece}")[np.load(self.folder / f"tokens-{piece}")]
-        layout = EventLayout((self.bounds[-1],) * self.order)
-        parts = len(self.bounds) - 1
-        part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(self.bounds))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
-        rows = Workspace(self.memory, self.folder).empty((len(tokens), layout.words), np.int64)
-        pack_text(tokens, 0, len(tokens), BOS, EOS, layout.places, part_of, starts[:-1].copy(), rows)
-        write(self.folder / f"rows-{piece}", rows)
-        write(self.folder / f"starts-{piece}", starts)
+    workspace, parts = Workspace(memory, folder), len(bounds) - 1
+    tokens = np.load(folder / f"numbers-{piece}")[np.load(folder / f"tokens-{piece}")]
+    part_of = np.repeat(np.arange(parts, dtype=np.int32), np.diff(bounds))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(part_of[tokens], minlength=parts))]).astype(np.int64)
+    events = TextEvents(tokens, bounds[-1], order, workspace)
+    shift, packed = int(events.layout.places[0, 1]), events.packed()
+    rows = workspace.empty(packed.shape, np.int64)
+    scatter_rows(packed, 0, len(packed), shift, part_of, starts[:-1].copy(), rows)
+    write(folder / f"rows-{piece}", rows)
+    write(folder / f"starts-{piece}", starts)
 
 
-@dataclass(frozen=True)
-class Counting:
-    """The task: counts the n-grams of a part; the columns of the levels of its trie go to `level-PART-ORDER`."""
-
-    folder: Path
-    memory: int
-    sizes: tuple[int, ...]
-    pieces: int
-    continuation: bool
-    raw: bool
-
-    def __call__(self, part: int) -> None:
-        """Count the n-grams of the part."""
-        workspace = Workspace(self.memory, self.folder)
-        events = TupleEvents(self.sizes, workspace)
-        for piece in range(self.pieces):
-            start, end = np.load(self.folder / f"starts-{piece}")[part : part + 2]
-            events.add_packed(np.load(self.folder / f"rows-{piece}", mmap_mode="r")[start:end])
-        rows, starts = events.deal(workspace, 1)
-        levels = build_trie(
-            rows, starts, events.layout.places, workspace, continuation=self.continuation, raw=self.raw, jobs=1
-        )
-        for order, level in enumerate(levels, 1):
-            columns = [level.symbol, level.parent, level.count, *([] if level.raw is None else [level.raw])]
-            write(self.folder / f"level-{part}-{order}", np.stack(columns))
+def count_part(
+    folder: Path, memory: int, sizes: tuple[int, ...], pieces: int, continuation: bool, raw: bool, part: int
+) -> None:
+    """The task: count the n-grams of a part; the columns of the levels of its trie go to `level-PART-ORDER`."""
+    workspace = Workspace(memory, folder)
+    events = TupleEvents(sizes, workspace)
+    for piece in range(pieces):
+        start, end = np.load(folder / f"starts-{piece}")[part : part + 2]
+        events.add_packed(np.load(folder / f"rows-{piece}", mmap_mode="r")[start:end])
+    rows, starts = events.deal(workspace, 1)
+    levels = build_trie(rows, starts, events.layout.places, workspace, continuation=continuation, raw=raw, jobs=1)
+    for order, level in enumerate(levels, 1):
+        columns = [level.symbol, level.parent, level.count, *([] if level.raw is None else [level.raw])]
+        write(folder / f"level-{part}-{order}", np.stack(columns))
 
 
 def joined_level(folder: Path, parts: int, order: int, before: LongArray, workspace: Workspace) -> TrieLevel:
@@ -208,12 +158,11 @@ def train_shards(
     smoothing, prune = checked(settings)
     with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
-        read = each(Reading(folder, memory, opened), list(enumerate(pieces)), "the reading of text")
-        words = sum(int(piece.counts.sum() - piece.counts[EOS]) for piece in read)
-        check_words(words)
+        read = each(partial(read_piece, folder, memory, opened), list(enumerate(pieces)), "the reading of text")
+        words = sum(int(counts.sum() - counts[EOS]) for _, counts in read)
         progress("vocabulary", words)
         vocabulary, counts = merged(read, settings, folder)
-        check_unknown(int(counts[UNK]), settings)
+        check_text(counts, settings)
         del read
         # Parts with about the same number of events.
         number = max(parts, -(-NEEDED * int(counts.sum()) // max(1, memory)))
@@ -222,9 +171,9 @@ def train_shards(
         bounds = tuple(np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist())
         sizes = (len(vocabulary),) * settings.order
         progress("dealing", words)
-        each(Dealing(folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
+        each(partial(deal_piece, folder, memory, settings.order, bounds), range(len(pieces)), "the dealing of events")
         progress("counting n-grams", words)
-        counting = Counting(folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
+        counting = partial(count_part, folder, memory, sizes, len(pieces), smoothing.continuation, any(prune))
         each(counting, range(len(bounds) - 1), "the counting of n-grams")
         for path in folder.glob("rows-*"):  # which no later round reads
             path.unlink()
@@ -234,7 +183,7 @@ def train_shards(
         ]
     store = PackedStore(settings.order, settings.estimated_bits, workspace)
     estimated = estimate_counted(
-        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=never_predicted(settings),
+        store, levels, sizes, smoothing, workspace=workspace, prune=prune, never=settings.never,
         progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     return finished(vocabulary, counts, estimated, settings)
@@ -245,21 +194,14 @@ def merged(read: Sequence[Read], settings: NgramSettings, folder: Path) -> tuple
 
     Raises ModelError for a word that occurs too often.
     """
-    totals: Counter[str] = Counter()
-    for piece in read:
-        for word, count in zip(piece.words.split("\n"), piece.counts.tolist(), strict=True):
-            totals[word] += count
-    words, sentences = totals.total() - totals[SPECIAL[EOS]], totals[SPECIAL[EOS]]
-    for special in SPECIAL:
-        totals.pop(special)
-    known = [word for word, count in totals.items() if count >= settings.min_count]
-    known = sorted(known, key=lambda word: (-totals[word], word))[: settings.most_words]
-    counts = np.array([0, sentences, sentences, *(totals[word] for word in known)], np.int64)
-    counts[UNK] = words - counts[EOS + 1 :].sum()
+    names = Numbering(SPECIAL)
+    numbers = [names.numbers_of(words.split("\n"), len(counts)) for words, counts in read]
+    totals = np.zeros(len(names), np.int64)
+    for (_, counts), places in zip(read, numbers, strict=True):
+        totals[places] += counts
+    vocabulary, new, counts = chosen(list(names), totals, settings.min_count, settings.most_words)
     if counts.max() >= 1 << 31:
         raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
-    vocabulary = Vocabulary((*SPECIAL, *known))
-    for number, piece in enumerate(read):
-        numbers = [vocabulary.number.get(word, UNK) for word in piece.words.split("\n")]
-        write(folder / f"numbers-{number}", np.array(numbers, np.int32))
+    for number, places in enumerate(numbers):
+        write(folder / f"numbers-{number}", new[places])
     return vocabulary, counts

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import ModelError
+from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
@@ -42,17 +43,14 @@ def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
     for level in range(tables.order - 1, 0, -1):
         first, end = int(levels[level]), int(levels[level + 1])
         mark_kept(contexts, events, first, end, log10_p, threshold, lower, left, kept_contexts, kept_events)
-    # The records that are kept, in new numbers. What follows an n-gram is the longest context that is kept.
+    # The records that are kept, in new numbers, with new links.
     new_contexts, new_events = contexts[kept_contexts], events[kept_events]
     numbers, before = np.cumsum(kept_contexts) - 1, np.concatenate([[0], np.cumsum(kept_events)])
-    following = new_events["next"]
-    while len(pruned := np.flatnonzero(~kept_contexts[following])):
-        following[pruned] = contexts["parent"][following[pruned]]
-    following[:] = numbers[following]
     new_contexts["parent"], new_contexts["events"] = numbers[new_contexts["parent"]], before[new_contexts["events"]]
     new_contexts[-1] = (0.0, 0, len(new_events), 0)
     weigh(new_contexts, new_events, left[kept_contexts])
     context_levels = np.concatenate([[0], np.cumsum(kept_contexts)])[levels].astype(np.int64)
+    link_events(new_contexts, first_children(new_contexts), new_events, context_levels)
     return BackoffTables(new_contexts, new_events, context_levels, before[tables.event_levels].astype(np.int64))
 
 

@@ -39,19 +39,15 @@ class OovCountFeature(SentenceFeature, PickledFields):
             raise ValueError("give 'lm' or 'words', not both")
 
     @cached_property
-    def _vocabulary(self) -> SentenceModel | frozenset[str]:
+    def vocabulary(self) -> SentenceModel | frozenset[str]:
+        """The words that count as known."""
         if self.words is None:
             return UnigramLanguageModel() if self.lm is None else self.lm
         return read_words(self.words)
 
-    @property
-    def vocabulary(self) -> SentenceModel | frozenset[str]:
-        """The words that count as known."""
-        return self._vocabulary
-
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) minus the number of out-of-vocabulary words."""
-        return minus_unknown(sentences, self._vocabulary)[:, None]
+        return minus_unknown(sentences, self.vocabulary)[:, None]
 
 
 def read_words(path: Path) -> frozenset[str]:

@@ -65,12 +65,12 @@ class MixtureLanguageModel(LanguageModel):
 
     def advance(self, state: tuple[Any, ...], word: str) -> tuple[float, tuple[Any, ...]]:
         """Ln p(word | state), and the models' states after it."""
-        steps = [model.advance(part, word) for model, part in zip(self._steps, state, strict=True)]
-        return self._mix([ln_p for ln_p, _ in steps]), tuple(next_state for _, next_state in steps)
+        ln_p, after = self.advance_all([state], [word])
+        return float(ln_p[0]), after[0]
 
     def finish(self, state: tuple[Any, ...]) -> float:
         """Ln p(</s> | state)."""
-        return self._mix([model.finish(part) for model, part in zip(self._steps, state, strict=True)])
+        return float(self.finish_all([state])[0])
 
     def advance_all(
         self, states: Sequence[tuple[Any, ...]], words: Sequence[str]
@@ -91,9 +91,6 @@ class MixtureLanguageModel(LanguageModel):
     def _steps(self) -> tuple[Any, ...]:
         """The models, typed as incremental ones."""
         return self.models
-
-    def _mix(self, values: Sequence[float]) -> float:
-        return float(mixed(np.array([values]), np.array(self.weights))[0])
 
 
 def mixed(ln_p: FloatArray, weights: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from rerank_plugins import LongArray, ModelError, TrainedOn
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables
-from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, text_tables_from
+from rerank_plugins.kit.backoff.tables import BackoffTables, table_arrays, tables_from
 from rerank_plugins.kit.files.model_file import (
     Arrays,
     is_model_file,
@@ -53,12 +53,9 @@ class NgramModel:
 
     def save(self, path: Path, trained_on: TrainedOn | None = None) -> int:
         """Write the model file, and return its size in bytes. Raises OSError."""
-        words = word_array(self.vocabulary.words)
-        settings = {**self.settings, "unseen": self.stored.unseen}
-        stored = self.stored
-        arrays = table_arrays(stored)
-        arrays |= {"words": words, "hashes": self.vocabulary.table, **self.count_array}
-        return write_model(path, KIND, settings, arrays, trained_on)
+        words, hashes = word_array(self.vocabulary.words), self.vocabulary.table
+        arrays = {**table_arrays(self.stored), "words": words, "hashes": hashes, **self.count_array}
+        return write_model(path, KIND, {**self.settings, "unseen": self.stored.unseen}, arrays, trained_on)
 
     @property
     def count_array(self) -> Arrays:
@@ -83,7 +80,8 @@ class NgramModel:
 
             return from_compact(settings, arrays, path)
         try:
-            tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+            layout = PackedTables if "event_bits" in arrays else BackoffTables
+            tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
             if missing := [name for name in ("words", "hashes") if name not in arrays]:
                 raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
             words, hashes = words_from(arrays["words"]), arrays["hashes"]

@@ -102,19 +102,22 @@ class NgramTrainer(Trainer):
         return Trained(save, self._lines(trained), language_model=lambda: NgramLanguageModel(data.output))
 
     def _lines(self, trained: TrainedNgrams) -> Iterator[str]:
+        settings, estimated = trained.ngrams.settings, trained.estimated
         known = len(trained.ngrams.vocabulary) - 3  # without <s>, </s> and <unk>
-        sentences, words = counted(trained.sentences, "sentence"), counted(trained.words, "word")
+        sentences, words = counted(settings["sentences"], "sentence"), counted(settings["words"], "word")
         yield f"{sentences}, {words}, {known:,} distinct known words"
-        if trained.unknown:
-            percentage = f"{trained.unknown / trained.words:.2%}"
-            yield f"{trained.unknown:,} words ({percentage}) are unknown, because the vocabulary is cut off"
-        for order, counts in enumerate(trained.orders, 1):
-            line = f"{order}-grams {counts.kept:,}"
-            if counts.kept != counts.ngrams:
-                line += f" of {counts.ngrams:,}"
-            if any(counts.discounts):
-                line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*counts.discounts)
-            yield line + ("" if counts.enough else " (fixed: there is too little text to estimate them)")
+        if unknown := settings["unknown"]:
+            percentage = f"{unknown / settings['words']:.2%}"
+            yield f"{unknown:,} words ({percentage}) are unknown, because the vocabulary is cut off"
+        sizes = [estimated.ngrams[0], *trained.ngrams.stored.sizes[1:]]
+        columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
+        for order, (ngrams, kept, discounts, enough) in enumerate(zip(*columns, strict=True), 1):
+            line = f"{order}-grams {kept:,}"
+            if kept != ngrams:
+                line += f" of {ngrams:,}"
+            if any(discounts):
+                line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*discounts)
+            yield line + ("" if enough else " (fixed: there is too little text to estimate them)")
         if self.arpa is not None:
             yield f"wrote the model in ARPA format to {self.arpa}"
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rerank_plugins import ConfigError, LongArray, ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate, cutoffs, estimate
+from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.backoff.stores import pack, unpack
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.model import NgramModel
-
-if TYPE_CHECKING:
-    from rerank_plugins.kit.backoff.estimation import Estimate
-    from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 
@@ -48,26 +48,18 @@ class NgramSettings:
         """The bits of values that are estimated: those that are then pruned by entropy are exact."""
         return None if self.prune_entropy else self.quantise
 
-
-@dataclass(frozen=True)
-class OrderSummary:
-    """One order: n-grams of the text, n-grams kept, discounts D_1 … D_3+, and whether these come from the text."""
-
-    ngrams: int
-    kept: int
-    discounts: tuple[float, ...]
-    enough: bool
+    @property
+    def never(self) -> list[int]:
+        """The words that have no probability."""
+        return [BOS, UNK] if self.closed else [BOS]
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model and the size of its text; `words` and `unknown` do not count `</s>`."""
+    """A trained model, whose settings have the size of its text, and what was estimated of each order."""
 
     ngrams: NgramModel
-    sentences: int
-    words: int
-    unknown: int
-    orders: list[OrderSummary]
+    estimated: Estimate
 
 
 def train(
@@ -83,74 +75,51 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.kit.backoff.estimation import estimate
-    from rerank_plugins.kit.backoff.events import TextEvents
-
     workspace = workspace or Workspace()
-    smoothing, prune = checked(settings)
+    smoothing, cut = checked(settings)
     text = TextCollector(workspace)
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
     words = text.tokens
-    check_words(words)
     vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
-    check_unknown(int(counts[UNK]), settings)
-    source = TextEvents(tokens, len(vocabulary), settings.order)
-    del tokens  # so that their memory is free once they are dealt out
+    check_text(counts, settings)
+    source = TextEvents(tokens, len(vocabulary), settings.order, workspace)
+    del tokens
     estimated = estimate(
-        source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=prune,
-        never=never_predicted(settings), jobs=jobs, progress=lambda stage: progress(stage, words),
+        source, smoothing, quantise=settings.estimated_bits, workspace=workspace, prune=cut,
+        never=settings.never, jobs=jobs, progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     return finished(vocabulary, counts, estimated, settings)
 
 
 def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
     """The smoothing and the cut-offs of the orders. Raises ConfigError for settings that do not go together."""
-    from rerank_plugins.kit.backoff.estimation import cutoffs
-
     if not 1 <= settings.order <= 6:
         raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
-    prune = cutoffs(settings.prune, settings.order)
+    cut = cutoffs(settings.prune, settings.order)
     smoothing = SMOOTHING[settings.smoothing]()
     if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
         raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
-    return smoothing, prune
+    return smoothing, cut
 
 
-def check_words(words: int) -> None:
-    """Raise ModelError for texts without words."""
-    if words == 0:
+def check_text(counts: LongArray, settings: NgramSettings) -> None:
+    """Raise ModelError for a text without words, ConfigError for unknown ones that a closed vocabulary rules out."""
+    if counts.sum() == counts[BOS] + counts[EOS]:
         raise ModelError("there are no words to train on: the texts are empty")
-
-
-def check_unknown(unknown: int, settings: NgramSettings) -> None:
-    """Raise ConfigError for unknown words of the text that a closed vocabulary does not allow."""
-    if settings.closed and unknown:
+    if settings.closed and counts[UNK]:
         raise ConfigError(
-            f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
+            f"{counts[UNK]} words of the text are out of vocabulary, which a closed vocabulary does not allow"
         )
 
 
-def never_predicted(settings: NgramSettings) -> list[int]:
-    """The words that have no probability."""
-    return [BOS, UNK] if settings.closed else [BOS]
-
-
-def finished(
-    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[PackedTables], settings: NgramSettings
-) -> Trained:
+def finished(vocabulary: Vocabulary, counts: LongArray, estimated: Estimate, settings: NgramSettings) -> Trained:
     """The model, pruned by entropy where the settings require it; it records the settings and the size of the text."""
     tables = estimated.tables
     if settings.prune_entropy:
-        from rerank_plugins.kit.backoff.stores import pack, unpack
-        from rerank_plugins.ngram.entropy_pruning import prune
-
         tables = pack(prune(unpack(tables), settings.prune_entropy), settings.quantise)
     sentences, unknown = int(counts[EOS]), int(counts[UNK])
-    words = int(counts.sum()) - 2 * sentences
-    sizes = [estimated.ngrams[0], *tables.sizes[1:]]
-    columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
-    orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
+    words = int(counts.sum()) - 2 * sentences  # without `</s>`
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, tables, record, counts), sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, tables, record, counts), estimated)

@@ -10,7 +10,6 @@ import numpy as np
 from rerank_plugins import FloatArray, ModelError, Tree
 from rerank_plugins.kit.backoff.estimation import Estimate, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
-from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
@@ -89,5 +88,5 @@ def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
     return np.asarray(p, np.float64)
 
 
-def _described(estimation: Estimate[BackoffTables]) -> dict[str, list[object]]:
+def _described(estimation: Estimate) -> dict[str, list[object]]:
     return {"ngrams": list(estimation.ngrams), "discounts": [list(values) for values in estimation.discounts]}

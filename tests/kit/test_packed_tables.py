@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents
-from rerank_plugins.kit.backoff.packed_tables import copy_bits, integers_for, write_bits
+from rerank_plugins.kit.backoff.packed_tables import integers_for, read_bits, write_bits
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_steps, score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.backoff.stores import codebook, nearest, pack, unpack
@@ -85,9 +85,7 @@ def test_numbers_of_any_width():
     assert int.from_bytes(bits.tobytes(), "little") == wanted
     at = 0
     for width, numbers in columns:
-        again = np.empty(50, np.uint32)
-        copy_bits(bits, at, stride, width, again)
-        assert again.tolist() == numbers.tolist()
+        assert [read_bits(bits, at + row * stride, width) for row in range(50)] == numbers.tolist()
         at += width
 
 
@@ -113,7 +111,6 @@ def test_quantised_models_are_smaller_and_nearly_the_same(tmp_path):
     np.testing.assert_array_equal(matched_lengths(exact.stored, left[1]), matched_lengths(small.stored, right[1]))
     assert np.abs(left[0] - right[0]).max() < 0.1
     assert abs(left[0].mean() - right[0].mean()) < 0.005
-    assert exact.stored.unigrams.tobytes() == exact.tables.unigrams.tobytes()
 
 
 def test_files_of_records_can_still_be_read(tmp_path):

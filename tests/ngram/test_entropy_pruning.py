@@ -71,7 +71,6 @@ def test_more_is_pruned_by_a_higher_threshold_at_a_higher_perplexity():
     models = [train([("text", lines)], NgramSettings(3, prune_entropy=share)) for share in (0.0, 1e-5, 1e-3)]
     sizes = [sum(model.ngrams.stored.sizes) for model in models]
     assert sizes[0] > sizes[1] > sizes[2]
-    assert [row.kept for row in models[2].orders][1:] == models[2].ngrams.stored.sizes[1:]
     tokens = models[0].ngrams.vocabulary.encode([line.split() for line in lines])
     means = [float(score_text(model.ngrams.stored, tokens)[0].mean()) / LN10 for model in models]
     assert means[0] > means[1] > means[2]

@@ -37,7 +37,7 @@ def test_values_worked_out_by_hand(tmp_path):
     2-grams by count: <s> a 2, a b 1, a </s> 1, b </s> 1; γ = 1/2 after each of <s>, a and b.
     """
     made = trained(["a b\n", "a"], 2)
-    assert [order.enough for order in made.orders] == [False, False]
+    assert made.estimated.enough == [False, False]
     unk, end, a = 0.125, 0.375, 0.25
     wanted = {
         "a b": [(2 - 1) / 2 + a / 2, (1 - 0.5) / 2 + 0.25 / 2, 0.5 + end / 2],
@@ -93,13 +93,16 @@ def test_agrees_with_lmplz(tmp_path, shared_data, prune):
         command += ["--prune", *map(str, prune)]
     ran = subprocess.run([*command, "--arpa", str(tmp_path / "theirs")], capture_output=True, text=True, check=True)
     made = trained(text, 5, prune=prune)
-    for order, found in enumerate(made.orders, 1):
+    found = made.estimated
+    for order, (ngrams, kept) in enumerate(zip(found.ngrams, made.ngrams.stored.sizes, strict=True), 1):
         line = re.search(rf"^{order} ([\d/]+) D1=(\S+) D2=(\S+) D3\+=(\S+)", ran.stderr, re.MULTILINE)
         assert line is not None
         counts = [int(count) for count in line[1].split("/")]
         extra = 2 if order == 1 else 0  # <unk> and <s>
-        assert counts == ([found.kept + extra, found.ngrams + extra] if len(counts) > 1 else [found.ngrams + extra])
-        np.testing.assert_allclose(found.discounts, [float(d) for d in line.groups()[1:]], rtol=1e-5)
+        assert counts == (
+            [(kept if order > 1 else ngrams) + extra, ngrams + extra] if len(counts) > 1 else [ngrams + extra]
+        )
+        np.testing.assert_allclose(found.discounts[order - 1], [float(d) for d in line.groups()[1:]], rtol=1e-5)
     made.ngrams.save(tmp_path / "ours")
     ours, theirs = NgramLanguageModel(tmp_path / "ours"), NgramModel.load(tmp_path / "theirs")
     assert sorted(theirs.vocabulary.words) == sorted(made.ngrams.vocabulary.words)
@@ -117,7 +120,7 @@ def test_vocabulary_cut_off(tmp_path):
     lines = ["a a b c", "a b d", "a <unk>"]
     made = trained(lines, 2, min_count=2)
     assert made.ngrams.vocabulary.words == ("<unk>", "<s>", "</s>", "a", "b")
-    assert made.unknown == 3
+    assert made.ngrams.settings["unknown"] == 3
     mapped = trained(["a a b <unk>", "a b <unk>", "a <unk>"], 2)
     assert made.ngrams.tables.events.tobytes() == mapped.ngrams.tables.events.tobytes()
     assert trained(lines, 2, most_words=1).ngrams.vocabulary.words[3:] == ("a",)
@@ -152,7 +155,8 @@ def test_odd_text(tmp_path):
     """NULs, a line of 10,000 words, empty lines, white space of all kinds, one-word sentences, no end of line."""
     lines = ["a\0b c\n", " ".join(["w", "x"] * 5000) + "\n", "\n", " \t one\u2028two\u00a0three\r\n", "y"]
     made = trained(lines, 5)
-    assert (made.sentences, made.words) == (5, 2 + 10_000 + 3 + 1)
+    sizes = made.ngrams.settings["sentences"], made.ngrams.settings["words"]
+    assert sizes == (5, 2 + 10_000 + 3 + 1)
     assert {"a\0b", "one", "two", "three", "y"} < set(made.ngrams.vocabulary.words)
     assert np.isfinite(scores(tmp_path, made, "a\0b c w x w")).all()
 

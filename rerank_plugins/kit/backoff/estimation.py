@@ -1,9 +1,9 @@
 """Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
 The time is that of sorting all n-grams twice and of a few random reads for each. Memory: the rows of the events (8 or
-16 bytes each) and 12 bytes for each n-gram of the trie, of which large orders wait in files for their turn; for the
-order at hand, 16 bytes for each n-gram and each context; for the tables 12 and 16 more, unless they are packed. What
-exceeds the memory of the workspace lies in files too.
+16 bytes each), first twice, while they are dealt into buckets, then with 12 bytes for each n-gram of the trie, of which
+large orders wait in files for their turn; for the order at hand, 16 bytes for each n-gram and each context; for the
+tables 12 and 16 more, unless they are packed. What exceeds the memory of the workspace lies in files too.
 """
 
 from __future__ import annotations
@@ -11,36 +11,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.backoff.events import EventSource, TextEvents, stretches
-from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams, place_links
+from rerank_plugins.kit.backoff.events import TextEvents, TupleEvents
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context, link_ngrams
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store, filing
+from rerank_plugins.kit.backoff.stores import STRETCH, PackedStore, RecordStore, filing
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, RecordArray
 from rerank_plugins.kit.elementary_functions import log10
 from rerank_plugins.kit.workspace import Collection, Workspace
 
-Tables = TypeVar("Tables")
 # The record of an event in the place of the two integers of its row.
 ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
 
 
 @dataclass(frozen=True)
-class Estimate(Generic[Tables]):
-    """A model, and for each order its discounts, and its n-grams before the cut-off.
+class Estimate:
+    """A model, packed or as records, and for each order its discounts, and its n-grams before the cut-off.
 
     `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
-    tables: Tables
+    tables: Any
     discounts: list[tuple[float, ...]]
     ngrams: list[int]
     enough: list[bool]
@@ -62,7 +60,7 @@ def cutoffs(prune: Sequence[int], order: int) -> list[int]:
 
 
 def estimate(
-    source: EventSource,
+    source: TupleEvents,
     smoothing: Smoothing | None = None,
     *,
     quantise: int | None = None,
@@ -71,7 +69,7 @@ def estimate(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
     **options: Any,
-) -> Estimate[Any]:
+) -> Estimate:
     """Estimate a model, by modified Kneser–Ney smoothing unless another is given: packed tables of a text, or records.
 
     The values of packed tables are exact, or have `quantise` bits; the other options are those of `estimate_counted`.
@@ -82,7 +80,7 @@ def estimate(
     if len(source) == 0:
         raise ModelError("there are no events to estimate a model from")
     is_text = isinstance(source, TextEvents)
-    store: Store[Any] = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
+    store = PackedStore(layout.order, quantise, workspace) if is_text else RecordStore(workspace)
     # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
     progress("sorting")
     rows, starts = source.deal(workspace, jobs)
@@ -93,7 +91,7 @@ def estimate(
 
 
 def estimate_counted(
-    store: Store[Tables],
+    store: PackedStore | RecordStore,
     levels: list[TrieLevel],
     sizes: tuple[int, ...],
     smoothing: Smoothing,
@@ -104,7 +102,7 @@ def estimate_counted(
     lowest: FloatArray | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate[Tables]:
+) -> Estimate:
     """Estimate a model from the counts of its n-grams; the list of levels is empty afterwards.
 
     `sizes`     as in the layout of the events
@@ -119,7 +117,7 @@ def estimate_counted(
     cut = cutoffs(prune, len(sizes))
     # The discounts of each order, from its counts of counts (smoothing.py).
     ngrams = [len(level) for level in levels]
-    of_counts = [count_of_counts(level.count) for level in levels]
+    of_counts = [np.array([np.count_nonzero(level.count == j) for j in range(5)]) for level in levels]
     discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
     # The events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
     total = sizes[0] + sum(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))
@@ -173,25 +171,15 @@ def unigrams(
     return probabilities
 
 
-@njit(cache=True, nogil=True)
-def count_of_counts(counts: Any) -> Any:
-    """(5) how many n-grams have count 0, 1, 2, 3, 4."""
-    ngrams = np.zeros(5, np.int64)
-    for count in counts:
-        if count < 5:
-            ngrams[count] += 1
-    return ngrams
-
-
-class Orders(Generic[Tables]):
+class Orders:
     """Estimates the orders from 2 on, each from the order before it, with p of the 1-grams given.
 
     `events` are those of the last order, which `store` has not got yet: in a text they still have to be linked.
     """
 
     def __init__(
-        self, levels: list[TrieLevel], store: Store[Tables], p: FloatArray, cut: list[int], sizes: tuple[int, ...],
-        workspace: Workspace, jobs: int,
+        self, levels: list[TrieLevel], store: PackedStore | RecordStore, p: FloatArray, cut: list[int],
+        sizes: tuple[int, ...], workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
         self._levels, self._store, self._cut = levels, store, cut
         self._sizes, self._workspace, self._jobs = sizes, workspace, jobs
@@ -231,7 +219,7 @@ class Orders(Generic[Tables]):
         # Bring the n-grams of each context together (order_estimation.py).
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
         base, start = self._context_levels[-2:]
-        groups = group_by_context(
+        parts, bits, context_starts, event_starts = group_by_context(
             level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
         )
         last = order == len(self._levels)
@@ -240,28 +228,27 @@ class Orders(Generic[Tables]):
             level.symbol = level.count
         # The records of the contexts of this order, and what the next one needs of each n-gram. The records of events
         # replace the rows from which they are estimated.
-        contexts = empty(int(groups.contexts[-1]), CONTEXT)
+        contexts = empty(int(context_starts[-1]), CONTEXT)
         first = self._before + len(self.events)
         p = empty(0 if last else len(level), np.float64)
         context_of = self._context_of = empty(0 if last else len(level), np.int32)
         if any(self._cut) and not last:
             context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
         # Estimate p and the back-off weights, each part of the groups in a thread of its own.
-        rows = [groups.rows[groups.starts[a] : groups.starts[b]] for a, b in groups.parts]
-        events = [part.view(ROW_EVENT)[:, 0] for part in rows]
+        events = [part.view(ROW_EVENT)[:, 0] for part in parts]
         tasks = [
             (
-                *(part, groups.bits, base, first + event, discounts, backoff),
-                *(self._predicted, level.parent, lower, contexts, records, context, 0, p, context_of),
+                *(part, bits, base, first + event, discounts, backoff),
+                *(self._predicted, level.parent, lower, contexts, records, context, p, context_of),
             )
             for part, records, context, event in zip(
-                rows, events, groups.contexts.tolist(), groups.events.tolist(), strict=False
+                parts, events, context_starts.tolist(), event_starts.tolist(), strict=False
             )
         ]
         in_threads(estimate_contexts, tasks, jobs)
         self._context_levels.append(start + len(contexts))
         kept = Collection(filing(self._workspace), EVENT)
-        for part, size in zip(events, np.diff(groups.events).tolist(), strict=True):
+        for part, size in zip(events, np.diff(event_starts).tolist(), strict=True):
             kept.append(part[:size])
         return contexts, kept.finish(), p
 
@@ -274,7 +261,8 @@ class Orders(Generic[Tables]):
         if order == 1:
             self.events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
         else:
-            parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
-            in_threads(place_links, parts, self._jobs)
+            for start in range(0, len(self.events), STRETCH):  # until now `next` was the number of the n-gram
+                ngrams = self.events["next"][start : start + STRETCH]
+                ngrams[:] = following[ngrams]
         self._node, self._next = self._workspace.set_aside(node), self._workspace.set_aside(following)
         level.symbol = level.parent = np.zeros(0, np.int32)

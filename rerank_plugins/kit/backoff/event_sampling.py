@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.kit.backoff.scoring import find_event
+from rerank_plugins.kit.backoff.scoring import find_symbol
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel, part
 
@@ -69,16 +69,10 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def draw_symbol(sums: Any, symbols: int, rng: Any) -> Any:
-    """A symbol drawn from the empty context, where symbols and events have the same numbers."""
-    return min(first_above(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
-
-
-@njit(cache=True, nogil=True)
 def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
     """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
     for d in range(depth - 1, -1, -1):
-        if find_event(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
+        if find_symbol(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
             return d
     return -1
 
@@ -87,13 +81,14 @@ def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -
 def draw_event(contexts: Any, events: Any, sums: Any, context: int, path: Any, rng: Any) -> Any:
     """The number of an event drawn from p(· | context); `path` has room for order + 1 contexts."""
     path[0] = context
+    symbols = contexts[1]["events"]  # in the empty context, whose events have the numbers of their symbols
     depth = 0
     trials = 0
     while True:
         # Draw from the events of the context, or back off and draw from a shorter one.
         event, depth = draw_down(contexts, sums, path, depth, rng)
         if event < 0:
-            event = draw_symbol(sums, contexts[1]["events"], rng)
+            event = min(first_above(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
         # Reject a symbol that one of the longer contexts has, and draw again from the context below that one.
         seen = seen_above(contexts, events, path, depth, events[event]["symbol"])
         if seen < 0:

@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
@@ -28,6 +27,7 @@ TARGET = 1 << 16  # rows of a bucket, about
 BITS = 63  # of a non-negative int64
 BOS, EOS = 1, 2  # ids of `<s>` and `</s>` in a text
 NONE = -1  # in an array of events: no symbol, as the context is shorter
+PIECE = 1 << 20  # words of a text packed at a time
 MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
@@ -56,16 +56,17 @@ def stretches(size: int, parts: int) -> list[tuple[int, int]]:
     return list(pairwise((np.arange(parts + 1) * size // parts).tolist()))
 
 
-@njit(cache=True, nogil=True)
-def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> None:
+def sort_buckets(rows: LongArray, starts: LongArray, first: int, end: int, words: int) -> None:
     """Sort each of the buckets `first` … `end` by its first `words` columns, keeping the order of equal rows."""
-    # One spare bucket, as large as the largest, to move rows to and fro.
+    largest = int(np.diff(starts[first : end + 1]).max(initial=0))
+    spare, count = np.empty((largest, rows.shape[1]), np.int64), np.empty(1 << DIGIT, np.int64)
+    radix_sort(rows, starts, first, end, words, spare, count)
+
+
+@filling_kernel
+def radix_sort(rows: Any, starts: Any, first: int, end: int, words: int, spare: Any, count: Any) -> None:
+    """Sort the buckets; `spare` has room for the largest of them, to move rows to and fro."""
     width = rows.shape[1]
-    largest = 0
-    for bucket in range(first, end):
-        largest = max(largest, starts[bucket + 1] - starts[bucket])
-    spare = np.empty((largest, width), np.int64)
-    count = np.empty(1 << DIGIT, np.int64)
     mask = (1 << DIGIT) - 1
     for bucket in range(first, end):
         source = rows[starts[bucket] : starts[bucket + 1]]
@@ -164,71 +165,32 @@ class EventLayout:
 
 
 @filling_kernel
-def pack_text(
-    tokens: Any, start: int, end: int, bos: int, eos: int, places: Any, bins: Any, cursor: Any, rows: Any
-) -> None:
-    """Pack the words `start` … `end` of a text in which each sentence ends in `eos`, and put each row in its bucket.
-
-    `bins[x]` is the bucket of x, `cursor[bucket]` the next free row in it.
-    """
-    order = len(places)
-    for i in range(start, end):
-        # The next free row of the bucket of x.
-        x = tokens[i]
-        row = cursor[bins[x]]
-        cursor[bins[x]] += 1
-        for word in range(rows.shape[1]):
-            rows[row, word] = 0
-        rows[row, 0] = np.int64(x) << places[0, 1]
-        # The context: the words before x, back to `<s>`.
-        for column in range(1, order):
+def pack_text(tokens: Any, start: int, bos: int, eos: int, places: Any, rows: Any) -> None:
+    """Pack the words from `start` on of a text in which each sentence ends in `eos`; `rows` are zero."""
+    for i in range(start, start + len(rows)):
+        rows[i - start, 0] = np.int64(tokens[i]) << places[0, 1]
+        # The context: the words before it, back to `<s>`.
+        for column in range(1, len(places)):
             j = i - column
             begins = j < 0 or tokens[j] == eos
             symbol = np.int64(bos) if begins else np.int64(tokens[j])
-            rows[row, places[column, 0]] |= (symbol + 1) << places[column, 1]
+            rows[i - start, places[column, 0]] |= (symbol + 1) << places[column, 1]
             if begins:
                 break
 
 
 @filling_kernel
 def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, cursor: Any, rows: Any) -> None:
-    """Copy packed rows into their buckets, as `pack_text` does."""
+    """Copy packed rows into their buckets.
+
+    `bins[x]` is the bucket of x, `cursor[bucket]` the next free row in it.
+    """
     for i in range(start, end):
         bucket = bins[packed[i, 0] >> shift]
         row = cursor[bucket]
         cursor[bucket] += 1
         for word in range(rows.shape[1]):
             rows[row, word] = packed[i, word]
-
-
-@dataclass
-class TextEvents:
-    """Every word of a text in the context of the words before it, back to `<s>`.
-
-    `tokens` (n) are ids below `size`, and each sentence ends in the id EOS; no token has BOS, the id of `<s>`.
-    """
-
-    tokens: IntArray
-    size: int
-    order: int
-
-    @property
-    def layout(self) -> EventLayout:
-        """All columns have the same ids."""
-        return EventLayout((self.size,) * self.order)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """One row for each token; afterwards the source is empty."""
-        layout, tokens = self.layout, self.tokens
-        self.tokens = tokens[:0].copy()
-        return dealt(
-            len(tokens), self.size, layout.words, workspace, jobs,
-            lambda a, b: np.bincount(tokens[a:b], minlength=self.size),
-            lambda a, b, *to: pack_text(tokens, a, b, BOS, EOS, layout.places, *to),
-        )  # fmt: skip
 
 
 class TupleEvents:
@@ -262,16 +224,31 @@ class TupleEvents:
 
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """One row for each event; afterwards the source is empty."""
-        packed = self.packed()
-        shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
-        return dealt(
-            len(packed), size, self.layout.words, workspace, jobs,
-            lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
-            lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
-        )  # fmt: skip
+        return deal_rows(self.packed(), self.layout, workspace, jobs)
 
 
-EventSource = TextEvents | TupleEvents  # what an estimator reads
+class TextEvents(TupleEvents):
+    """Every word of a text in the context of the words before it, back to `<s>`.
+
+    `tokens` (n) are ids below `size`, and each sentence ends in the id EOS; no token has BOS, the id of `<s>`.
+    """
+
+    def __init__(self, tokens: IntArray, size: int, order: int, workspace: Workspace | None = None) -> None:
+        super().__init__((size,) * order, workspace)
+        for start in range(0, len(tokens), PIECE):
+            rows = np.zeros((min(PIECE, len(tokens) - start), self.layout.words), np.int64)
+            pack_text(tokens, start, BOS, EOS, self.layout.places, rows)
+            self.add_packed(rows)
+
+
+def deal_rows(packed: LongArray, layout: EventLayout, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
+    """(m, words) packed rows in buckets, and (buckets + 1) where each bucket starts."""
+    shift, size = int(layout.places[0, 1]), layout.sizes[0]
+    return dealt(
+        len(packed), size, layout.words, workspace, jobs,
+        lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
+        lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
+    )  # fmt: skip
 
 
 def dealt(

@@ -13,7 +13,6 @@ contexts finds. Contexts of models of tuples are looked up from the empty one on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from numba import njit
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
+from rerank_plugins.kit.backoff.scoring import find_context, find_symbol
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
@@ -54,13 +54,6 @@ def link_ngrams(
         following[i] = node[i] if node[i] >= 0 else shorter_next[parent[i]]
 
 
-@filling_kernel
-def place_links(events: Any, following: Any) -> None:
-    """Set `next` of each event, which held the number of its n-gram, to the context that follows the n-gram."""
-    for i in range(len(events)):
-        events[i]["next"] = following[events[i]["next"]]
-
-
 def first_children(contexts: RecordArray) -> IntArray:
     """(C + 1) the first extension of each context by a symbol; the extensions end where those of the next begin."""
     count = len(contexts) - 1
@@ -68,28 +61,58 @@ def first_children(contexts: RecordArray) -> IntArray:
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
 
 
-@dataclass
-class Groups:
-    """N-grams sorted by context: rows of (context and symbol, n-gram and count), in buckets.
+@filling_kernel
+def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
+    """Fill in `next` of all events of a finished model, shorter n-grams first.
 
-    `parts` are runs of buckets; `contexts` and `events` (parts + 1) are how many of each precede a part, pruned ones
-    not counted.
+    What follows h x is what follows h' x, where h' is h without its farthest symbol, or the context that is longer than
+    that by this symbol, if there is one.
     """
+    for level in range(len(levels) - 1):
+        for context in range(levels[level], levels[level + 1]):
+            parent, farthest = contexts[context]["parent"], contexts[context]["symbol"]
+            for event in range(contexts[context]["events"], contexts[context + 1]["events"]):
+                symbol = events[event]["symbol"]
+                shorter = symbol
+                if level > 1:
+                    shorter = find_symbol(events, contexts[parent]["events"], contexts[parent + 1]["events"], symbol)
+                if level == 0:
+                    following = max(find_context(contexts, children, 0, symbol), 0)
+                elif shorter >= 0:
+                    following = events[shorter]["next"]
+                else:
+                    following = longest_after(contexts, children, parent, level - 1, symbol)
+                if following >= levels[level] and level > 0:
+                    following = max(following, find_context(contexts, children, following, farthest))
+                events[event]["next"] = following
 
-    rows: LongArray
-    starts: LongArray
-    bits: int
-    parts: list[tuple[int, int]]
-    contexts: LongArray
-    events: LongArray
+
+@part
+def longest_after(contexts: Any, children: Any, context: int, length: int, symbol: int) -> int:
+    """The longest known context after a symbol in a context of this length, symbol by symbol."""
+    longer = find_context(contexts, children, 0, symbol)
+    following = 0
+    while longer >= 0:
+        following = longer
+        if length == 0:
+            break
+        # The nearest of the `length` symbols that are left.
+        length -= 1
+        nearest = context
+        for _ in range(length):
+            nearest = contexts[nearest]["parent"]
+        longer = find_context(contexts, children, following, contexts[nearest]["symbol"])
+    return following
 
 
 def group_by_context(
     level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
-) -> Groups:
-    """Sort the n-grams of `level` by context; `shorter` has the context of each parent (-1: it was pruned altogether).
+) -> tuple[list[LongArray], int, LongArray, LongArray]:
+    """The n-grams of `level` sorted by context: parts, each of rows of (context and symbol, n-gram and count).
 
-    `size` is the number of these contexts, `symbols` the number of symbols in the farthest place.
+    `shorter` has the context of each parent (-1: it was pruned altogether), `size` is the number of these contexts, and
+    `symbols` the number of symbols in the farthest place. Returned are also the bits of a symbol, and (parts + 1) how
+    many contexts and (parts + 1) how many events precede each part, pruned ones not counted.
     """
     # A key is the context of the parent and, in its last `bits` bits, the farthest symbol; a bin is its leading bits.
     bits = symbols.bit_length()
@@ -103,16 +126,17 @@ def group_by_context(
         lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
     )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
-    parts = bucket_runs(starts, PARTS * jobs)
+    runs = bucket_runs(starts, PARTS * jobs)
+    parts = [rows[starts[first] : starts[end]] for first, end in runs]
 
-    def sort_and_count(first: int, end: int) -> tuple[int, int]:
+    def sort_and_count(first: int, end: int, part: LongArray) -> tuple[int, int]:
         sort_buckets(rows, starts, first, end, 1)
-        kept: tuple[int, int] = count_kept(rows[starts[first] : starts[end]])
+        kept: tuple[int, int] = count_kept(part)
         return kept
 
-    sizes = np.array([(0, 0), *in_threads(sort_and_count, parts, jobs)], np.int64)
-    contexts, events = np.cumsum(sizes, axis=0).T
-    return Groups(rows, starts, bits, parts, contexts, events)
+    tasks = [(*run, part) for run, part in zip(runs, parts, strict=True)]
+    contexts, events = np.cumsum([(0, 0), *in_threads(sort_and_count, tasks, jobs)], axis=0).T
+    return parts, bits, contexts, events
 
 
 @njit(cache=True, nogil=True)
@@ -161,9 +185,9 @@ def count_kept(rows: Any) -> Any:
 @filling_kernel
 def estimate_contexts(
     rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
-    lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,
+    lower: Any, contexts: Any, events: Any, context: int, probability: Any, context_of: Any,
 ) -> None:  # fmt: skip
-    """Estimate the sorted `rows`, and fill the records of contexts and events, from `context` and `event` on.
+    """Estimate the sorted `rows`, and fill the records of events, and those of contexts from `context` on.
 
     `discounts` are D_1 … D_3; `backoff` is a constant γ, or negative to interpolate; `predicted` is the x of each
     parent, which is also that of its n-grams, and `lower` its p. In the whole model, parents start at `base` and events
@@ -171,6 +195,7 @@ def estimate_contexts(
     since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
     each n-gram, unless they are empty (at the highest order).
     """
+    event = 0
     i = 0
     while i < len(rows):
         # The n-grams of one context h: Σ_x a(h x), and the count `left` that discounts and pruned n-grams give to γ.

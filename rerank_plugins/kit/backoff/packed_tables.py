@@ -10,7 +10,6 @@ context that follows an n-gram h x of the highest order, which is the one that f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,35 +72,10 @@ class PackedTables(Levels):
     event_levels: LongArray
     unseen: float = 0.0
 
-    @cached_property
-    def unigrams(self) -> NDArray[np.float32]:
-        """(symbols) log10 p of each symbol in the empty context."""
-        return self.event_values(0)
-
     @property
     def arrays(self) -> Any:
         """The arrays, in the order in which kernels take them."""
         return (self.event_bits, self.context_bits, self.event_fields, self.context_fields, self.bases, self.values)
-
-    def event_values(self, level: int) -> NDArray[np.float32]:
-        """(n) the value of each event of a level."""
-        fields = self.event_fields[level]
-        return self._decoded(self.event_bits, fields, int(fields[BIT] + fields[SYMBOL]), self.sizes[level])
-
-    def context_values(self, level: int) -> NDArray[np.float32]:
-        """(n) the value of each context of a level."""
-        fields = self.context_fields[level]
-        number = int(self.context_levels[level + 1] - self.context_levels[level])
-        return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
-
-    def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        codes = np.empty(number, np.uint32)
-        copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
-        if fields[BOOK] == EXACT:
-            codes += np.uint32(fields[SMALLEST])
-            return codes.view(np.float32)
-        decoded: NDArray[np.float32] = self.values[fields[BOOK] + codes]
-        return decoded
 
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
@@ -155,14 +129,6 @@ def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> Non
         at += stride
 
 
-@filling_kernel
-def copy_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
-    """Read a column that `write_bits` has written into `numbers`."""
-    for i in range(len(numbers)):
-        numbers[i] = read_bits(bits, at, width)
-        at += stride
-
-
 @part
 def level_of(fields: Any, number: int) -> int:
     """The level of the event or context of this number."""
@@ -194,19 +160,14 @@ def symbol_at(bits: Any, fields: Any, level: int, event: int) -> Any:
 
 
 @part
-def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
-    """The first event of a context, or the end of the events of the level for one context too many."""
-    block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
-    at = place_of(fields, level, context) + fields[level, VALUE] + fields[level, PARENT]
-    return bases[block, 1] + read_bits(bits, at, fields[level, EVENTS])
+def link_at(bits: Any, fields: Any, bases: Any, level: int, context: int, column: int) -> Any:
+    """The number of this column of the bases: a context's parent, or its first event.
 
-
-@part
-def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
-    """The parent of a context."""
+    The first event of one context too many is the end of the events of the level.
+    """
     block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
-    at = place_of(fields, level, context) + fields[level, VALUE]
-    return bases[block, 0] + read_bits(bits, at, fields[level, PARENT])
+    at = place_of(fields, level, context) + fields[level, VALUE] + column * fields[level, PARENT]
+    return bases[block, column] + read_bits(bits, at, fields[level, PARENT + column])
 
 
 @part
@@ -248,8 +209,8 @@ def score_packed_steps(
             # Search the events of the context, of which the empty one has all; back off where there is none.
             event = symbol
             if level > 0:
-                low = events_at(context_bits, context_fields, bases, level, context)
-                high = events_at(context_bits, context_fields, bases, level, context + 1)
+                low = link_at(context_bits, context_fields, bases, level, context, 1)
+                high = link_at(context_bits, context_fields, bases, level, context + 1, 1)
                 event = find_symbol(event_bits, event_fields, level, low, high, symbol)
             if event >= 0:
                 if hit < 0:
@@ -262,6 +223,6 @@ def score_packed_steps(
             elif hit < 0:
                 at = place_of(context_fields, level, context)
                 score += float(value_at(context_bits, context_fields, values, level, at))
-            context = parent_at(context_bits, context_fields, bases, level, context)
+            context = link_at(context_bits, context_fields, bases, level, context, 0)
             level -= 1
         log10[i], matched[i], after[i] = score, hit, next_at(event_bits, event_fields, level, event)

@@ -24,16 +24,16 @@ PREVIOUS = -1  # as a context: the one after the symbol before
 
 
 @part
-def find_event(events: Any, low: int, high: int, symbol: int) -> int:
-    """The place of the symbol in `events[low:high]`, which are sorted by symbol, or -1."""
+def find_symbol(records: Any, low: int, high: int, symbol: int) -> int:
+    """The place of the symbol in events or contexts `low` … `high`, which are sorted by symbol, or -1."""
     while high - low > 8:
         middle = (low + high) >> 1
-        if events[middle]["symbol"] <= symbol:
+        if records[middle]["symbol"] <= symbol:
             low = middle
         else:
             high = middle
     for i in range(low, high):
-        if events[i]["symbol"] == symbol:
+        if records[i]["symbol"] == symbol:
             return i
     return -1
 
@@ -43,7 +43,7 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
     """log10 score of a symbol in a known context, and the event that matches it after backing off."""
     score = 0.0
     while context > 0:
-        i = find_event(events, contexts[context]["events"], contexts[context + 1]["events"], symbol)
+        i = find_symbol(events, contexts[context]["events"], contexts[context + 1]["events"], symbol)
         if i >= 0:
             return score + float(events[i]["log10"]), i
         score += float(contexts[context]["backoff"])
@@ -54,14 +54,7 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
 @filling_kernel
 def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
     """The context that is longer than `context` by this symbol, or -1 if the model does not have it."""
-    low, high = children[context], children[context + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if contexts[middle]["symbol"] < symbol:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < children[context + 1] and contexts[low]["symbol"] == symbol else -1
+    return find_symbol(contexts, children[context], children[context + 1], symbol)
 
 
 @filling_kernel

@@ -9,7 +9,7 @@ frequency, as in KenLM, 2.7 %. The scores of impossible and unweighted n-grams (
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,28 +24,9 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
-BLOCKS = (3, 4, 5, 6, 7)  # log2 of the sizes of blocks to choose from
-STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each stretch begins with an integer
+BLOCK = 5  # log2 of the contexts of a block
+STRETCH = 1 << 22  # records packed at a time; a multiple of 64, so that each stretch begins with an integer
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
-
-
-Tables = TypeVar("Tables", covariant=True)
-
-
-class Store(Protocol[Tables]):
-    """Takes the records of a model, order by order; `has_links` says whether `next` of events is needed."""
-
-    has_links: ClassVar[bool]
-
-    def add_contexts(self, contexts: RecordArray, end: int) -> None:
-        """Add the contexts of the next length, whose events end before number `end`."""
-
-    def add_events(self, events: RecordArray) -> None:
-        """Add the events of the next order."""
-
-    def finish(self, unseen: float) -> Tables:
-        """The tables."""
-        ...
 
 
 def filing(workspace: Workspace) -> Workspace:
@@ -56,7 +37,7 @@ def filing(workspace: Workspace) -> Workspace:
 class RecordStore:
     """Records that are the tables, for models of tuples."""
 
-    has_links: ClassVar[bool] = False
+    has_links: ClassVar[bool] = False  # whether `next` of events is needed
 
     def __init__(self, workspace: Workspace) -> None:
         self._contexts, self._events = Collection(workspace, CONTEXT), Collection(workspace, EVENT)
@@ -135,24 +116,15 @@ class PackedStore:
     def add_contexts(self, contexts: RecordArray, end: int) -> None:
         """Pack the contexts of the next length, and a record for the end of their events."""
         fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, contexts["backoff"])
-        number = len(contexts)
-        links = np.empty((number + 1, 2), np.int32)
-        links[:number, 0], links[:number, 1] = contexts["parent"], contexts["events"]
-        links[number] = links[number - 1, 0] if number else 0, end
-        # The size of the blocks with which the bases and the differences from them take the fewest bits.
-        chosen = min(BLOCKS, key=lambda size: 64 * ((number >> size) + 1) + (number + 1) * sum(_widths(links, size)))
-        fields[packed.BLOCK], fields[packed.BASE] = chosen, sum(map(len, self._bases))
-        fields[packed.PARENT], fields[packed.EVENTS] = _widths(links, chosen)
-        bases = links[:: 1 << chosen].copy()
-        for start in range(0, number + 1, STRETCH):  # STRETCH is a multiple of the size of a block
-            stretch = links[start : start + STRETCH]
-            stretch -= np.repeat(stretch[:: 1 << chosen], 1 << chosen, axis=0)[: len(stretch)]
-        self._bases.append(bases)
-        codes = np.concatenate([codes, np.zeros(1, codes.dtype)])
+        parents = np.append(contexts["parent"], contexts["parent"][-1:] if len(contexts) else np.int32(0))
+        first_events = np.append(contexts["events"], np.int32(end))
+        fields[packed.BLOCK], fields[packed.BASE] = BLOCK, sum(map(len, self._bases))
+        self._bases.append(np.stack([less_bases(parents), less_bases(first_events)], axis=1))
+        fields[packed.PARENT], fields[packed.EVENTS] = _width(parents), _width(first_events)
         columns = [
-            (codes, fields[packed.VALUE]),
-            (links[:, 0], fields[packed.PARENT]),
-            (links[:, 1], fields[packed.EVENTS]),
+            (np.append(codes, np.uint32(0)), fields[packed.VALUE]),
+            (parents, fields[packed.PARENT]),
+            (first_events, fields[packed.EVENTS]),
         ]
         self._write("contexts", fields, columns)
 
@@ -212,10 +184,6 @@ def unpack(tables: PackedTables) -> BackoffTables:
     """The tables as records, which take about twice the memory."""
     contexts = np.zeros(int(tables.context_levels[-1]) + 1, CONTEXT)
     events = np.zeros(int(tables.event_levels[-1]), EVENT)
-    for level in range(tables.order):
-        events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
-        span = slice(*tables.context_levels[level : level + 2].tolist())
-        contexts["backoff"][span] = tables.context_values(level)
     _fill(*tables.arrays, tables.context_levels, contexts, events)  # type: ignore[call-arg]
     contexts[-1] = (0.0, 0, len(events), 0)
     return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
@@ -223,24 +191,28 @@ def unpack(tables: PackedTables) -> BackoffTables:
 
 @filling_kernel
 def _fill(
-    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, _values: Any,
+    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any,
     context_levels: Any, contexts: Any, events: Any,
 ) -> None:  # fmt: skip
-    """Fill in all but the values."""
+    """Fill in the records of contexts and events."""
     order = len(event_fields)
     for level in range(order):
         longer = context_levels[level + 1]
         for context in range(context_levels[level], longer):
-            low = packed.events_at(context_bits, context_fields, bases, level, context)
-            high = packed.events_at(context_bits, context_fields, bases, level, context + 1)
+            low = packed.link_at(context_bits, context_fields, bases, level, context, 1)
+            high = packed.link_at(context_bits, context_fields, bases, level, context + 1, 1)
             contexts[context]["events"] = low
+            at = packed.place_of(context_fields, level, context)
+            contexts[context]["backoff"] = packed.value_at(context_bits, context_fields, values, level, at)
             parent = 0
             if level > 0:
-                parent = packed.parent_at(context_bits, context_fields, bases, level, context)
+                parent = packed.link_at(context_bits, context_fields, bases, level, context, 0)
                 contexts[context]["parent"] = parent
             for event in range(low, high):
                 symbol = event if level == 0 else packed.symbol_at(event_bits, event_fields, level, event)
                 events[event]["symbol"] = symbol
+                at = packed.place_of(event_fields, level, event) + event_fields[level, packed.SYMBOL]
+                events[event]["log10"] = packed.value_at(event_bits, event_fields, values, level, at)
                 if level + 1 < order or level == 0:
                     following = packed.next_at(event_bits, event_fields, level, event)
                     # The symbol of a context that is one word longer is the farthest word of this n-gram.
@@ -257,11 +229,8 @@ def _width(numbers: NDArray[Any]) -> int:
     return int(numbers.max()).bit_length() if len(numbers) else 0
 
 
-def _widths(links: IntArray, size: int) -> tuple[int, int]:
-    """The bits of the greatest differences within blocks of 2**size records."""
-    firsts = links[:: 1 << size]
-    lasts = links[(1 << size) - 1 :: 1 << size]
-    if len(lasts) < len(firsts):
-        lasts = np.concatenate([lasts, links[-1:]])
-    parent, events = (lasts - firsts).max(axis=0).tolist()
-    return parent.bit_length(), events.bit_length()
+def less_bases(links: IntArray) -> IntArray:
+    """Replace ascending numbers by their differences from the first of their block; returns these bases."""
+    bases = links[:: 1 << BLOCK].copy()
+    links -= np.repeat(bases, 1 << BLOCK)[: len(links)]
+    return bases

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
@@ -62,7 +61,8 @@ def build_trie(
 
     def sort_and_count(first: int, end: int) -> LongArray:
         sort_buckets(rows, starts, first, end, rows.shape[1])
-        nodes: LongArray = count_nodes(rows[starts[first] : starts[end]], places)
+        nodes = np.zeros(order, np.int64)
+        count_nodes(rows[starts[first] : starts[end]], places, nodes)
         return nodes
 
     sizes = np.array(in_threads(sort_and_count, parts, jobs), np.int64).reshape(-1, order)
@@ -82,11 +82,10 @@ def build_trie(
     return [TrieLevel(*level) for level in zip(symbol, parent, count, raws if raw else [None] * order, strict=True)]
 
 
-@njit(cache=True, nogil=True)
-def count_nodes(rows: Any, places: Any) -> Any:
-    """(order) how many distinct k-grams of each order the sorted rows have."""
+@filling_kernel
+def count_nodes(rows: Any, places: Any, nodes: Any) -> None:
+    """Add to (order) `nodes` how many distinct k-grams of each order the sorted rows have."""
     order = len(places)
-    nodes = np.zeros(order, np.int64)
     for i in range(len(rows)):
         new = i == 0
         for column in range(order):
@@ -97,7 +96,6 @@ def count_nodes(rows: Any, places: Any) -> Any:
             new = new or ((rows[i - 1, word] >> shift) & mask) != symbol
             if new:
                 nodes[column] += 1
-    return nodes
 
 
 @filling_kernel

@@ -9,7 +9,7 @@ imported values are exported digit for digit; scores that leave this package are
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +46,6 @@ class BackoffTables(Levels):
     children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
 
-    @property
-    def unigrams(self) -> NDArray[np.float32]:
-        """(symbols) log10 p of each symbol in the empty context."""
-        values: NDArray[np.float32] = self.events["log10"][: self.sizes[0]]
-        return values
-
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
         contexts, events = len(self.contexts) - 1, len(self.events)
@@ -76,9 +70,6 @@ def rounded(tables: BackoffTables) -> BackoffTables:
     return replace(tables, events=rounding(tables.events, "log10"), contexts=rounding(tables.contexts, "backoff"))
 
 
-Kind = TypeVar("Kind", BackoffTables, PackedTables)
-
-
 def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arrays:
     """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
 
@@ -87,15 +78,8 @@ def table_arrays(tables: BackoffTables | PackedTables, prefix: str = "") -> Arra
     return {prefix + name: getattr(tables, name) for name in _names(type(tables))}
 
 
-def text_tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables | PackedTables:
-    """The tables of the model file of a text, packed or not. Raises ModelError as `tables_from` does."""
-    if "event_bits" in arrays:
-        return tables_from(PackedTables, arrays, unseen, where)
-    return tables_from(BackoffTables, arrays, unseen, where)
-
-
-def tables_from(kind: type[Kind], arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Kind:
-    """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
+def tables_from(kind: Any, arrays: Arrays, unseen: float, where: str, prefix: str = "") -> Any:
+    """The tables of a model file, of this class. Raises ModelError if arrays are missing or do not fit together."""
     if missing := [prefix + name for name in _names(kind) if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
     tables = kind(**{name: arrays[prefix + name] for name in _names(kind)}, unseen=unseen)

@@ -171,20 +171,11 @@ class TextCollector:
         count, BOS and EOS that of the sentences.
         """
         names, totals, tokens = self.numbered()
-        falling = (-totals).tolist()
-        known = [number for number in range(3, len(names)) if -falling[number] >= min_count]
-        known.sort(key=lambda number: (falling[number], names[number]))
-        known = known[:most]
-        new = np.zeros(len(names), np.int32)
-        new[BOS], new[EOS] = BOS, EOS
-        new[known] = np.arange(3, len(known) + 3)
+        vocabulary, new, counts = chosen(names, totals, min_count, most)
         for start in range(0, len(tokens), 1 << 20):
             piece = tokens[start : start + (1 << 20)]
             piece[:] = new[piece]
-        counts = np.concatenate([np.zeros(3, np.int64), totals[known]])
-        counts[BOS] = counts[EOS] = self.sentences
-        counts[UNK] = totals.sum() - totals[EOS] - counts[3:].sum()
-        return Vocabulary((*SPECIAL, *(names[number] for number in known))), tokens, counts
+        return vocabulary, tokens, counts
 
     def numbered(self) -> tuple[list[str], LongArray, IntArray]:
         """The words in the order in which they were met, the count of each, and the text in numbers of that order.
@@ -194,6 +185,24 @@ class TextCollector:
         names = list(self._numbers)
         self._numbers = Numbering()
         return names, self._counts[: len(names)], self._tokens.finish()
+
+
+def chosen(
+    names: Sequence[str], totals: LongArray, min_count: int, most: int | None
+) -> tuple[Vocabulary, IntArray, LongArray]:
+    """The vocabulary, the number in it of each name, and (V) counts, as `TextCollector.finish` describes them.
+
+    The names begin with SPECIAL; (names) `totals` is how often each occurs.
+    """
+    falling = (-totals).tolist()
+    known = [number for number in range(len(SPECIAL), len(names)) if -falling[number] >= min_count]
+    known.sort(key=lambda number: (falling[number], names[number]))
+    known = known[:most]
+    new = np.zeros(len(names), np.int32)
+    new[[BOS, EOS, *known]] = np.arange(BOS, len(known) + len(SPECIAL))
+    counts = np.concatenate([np.full(len(SPECIAL), totals[EOS]), totals[known]])
+    counts[UNK] = totals.sum() - counts[EOS:].sum()
+    return Vocabulary((*SPECIAL, *(names[number] for number in known))), new, counts
 
 
 def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:

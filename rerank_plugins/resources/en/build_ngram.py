@@ -71,7 +71,8 @@ def main(arguments: Sequence[str]) -> None:
     settings = {**ngrams.settings, "prune_entropy": threshold, "texts": [path.name for path in paths]}
     target = Path(__file__).with_name("ngram.zst")
     size = write_compact(NgramModel(ngrams.vocabulary, tables, settings, ngrams.counts), target, BITS)
-    print(f"{target.name}: {trained.sentences:,} sentences, {trained.words:,} words, {len(ngrams.vocabulary):,}")
+    sentences, words = settings["sentences"], settings["words"]
+    print(f"{target.name}: {sentences:,} sentences, {words:,} words, {len(ngrams.vocabulary):,}")
     print(f"in the vocabulary; {sum(tables.sizes):,} n-grams {tables.sizes}; {size:,} bytes")
 
 
