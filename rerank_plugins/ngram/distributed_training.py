@@ -73,7 +73,7 @@ def write(path: Path, array: NDArray[Any]) -> None:
     temporary.replace(path)
 
 
-def read_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[int, Any]) -> Read:
+def number_piece(folder: Path, memory: int, opened: Opened, numbered_piece: tuple[int, Any]) -> Read:
     """The task: number the words of a piece, to `tokens-PIECE`; `opened` gives the name and the lines of one."""
     number, piece = numbered_piece
     collector = TextCollector(Workspace(memory, folder))
@@ -158,7 +158,7 @@ def train_shards(
     smoothing, prune = checked(settings)
     with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
-        read = each(partial(read_piece, folder, memory, opened), list(enumerate(pieces)), "the reading of text")
+        read = each(partial(number_piece, folder, memory, opened), list(enumerate(pieces)), "the reading of text")
         words = sum(int(counts.sum() - counts[EOS]) for _, counts in read)
         progress("vocabulary", words)
         vocabulary, counts = merged(read, settings, folder)
