@@ -11,16 +11,22 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import suggestion
 
+NO_FILES = ("label", "text", "source_text")  # keys of plugins' tables whose values are no files, whatever exists
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
+
+
+def _listed(value: object) -> object:
+    """A list of one text where there is a text."""
+    return [value] if isinstance(value, str) else value
 
 
 class Strict(BaseModel):
@@ -99,7 +105,7 @@ class Config(Strict):
     nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})
     tune: DataSet | None = None
     test: list[DataSet] = Field(default_factory=list)
-    text: dict[str, list[str]] = Field(default_factory=dict)
+    text: dict[str, Annotated[list[str], BeforeValidator(_listed)]] = Field(default_factory=dict)
     metric: list[dict[str, Any]] = Field(default_factory=lambda: [{"use": "bleu"}])
     tuner: dict[str, Any] = Field(default_factory=lambda: {"use": "mira"})
     tuning: Tuning = Tuning()
@@ -227,6 +233,6 @@ def _option(pair: str) -> tuple[str, Any]:
         value: Any = read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:
         value = text
-    if isinstance(value, str) and Path(value).exists():
+    if isinstance(value, str) and key not in NO_FILES and Path(value).exists():
         value = str(Path(value).resolve())
     return key, value

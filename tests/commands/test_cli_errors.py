@@ -274,7 +274,7 @@ CHANGES = {
     "text pipeline": (
         'use = "length"',
         'use = "length"\ntext = "nix"',
-        "[[feature]] length: no text pipeline named 'nix'",
+        "[[feature]] length: no text pipeline or step named 'nix'",
     ),
     "missing file": ('["good"]', '["none"]', "none: no such file"),
     "no TOML": ("[tune]", "[tune", "mt.toml: not valid TOML: "),

@@ -325,4 +325,4 @@ def test_steps_joined_by_plus_are_a_pipeline_of_both_sides(tmp_path):
     assert re.findall(r'"score": ([-\d.]+)', ran.out)[:1] == ["0.0"], report
     said = rerank("evaluate", "-r", tmp_path / "ref", "-m", "wer,text=lowercase+nonesuch", f"a={tmp_path / 'out'}")
     assert said.code == 2
-    assert "no text pipeline named 'lowercase+nonesuch'" in said.err
+    assert "no text pipeline or step named 'nonesuch'" in said.err

@@ -3,7 +3,8 @@
 The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name (that of a config table,
 `[parser.ud]`, or of a registered plugin that needs no options) or a table itself. Each of these objects is built once,
 and every parser is wrapped in a cache. A parser that is left out is the one that the plugin's `model` was trained with.
-A field typed `LanguageModel` takes models that give probabilities to words alone.
+A field typed `LanguageModel` takes models that give probabilities to words alone. In the place of a list there may be a
+single value.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast, get_args, get_origin
 
 from rerank_plugins import (
     ConfigError,
@@ -118,6 +119,8 @@ class Builder:
 
     def _value(self, option: Option, value: Any, where: str) -> Any:
         injected = _injected_type(option.type)
+        if get_origin(option.type) is tuple and value is not None and not isinstance(value, list | tuple):
+            value = [_alone(value, f"{where}: option {option.name!r}")]
         if injected and isinstance(value, list | tuple):
             return tuple(self._injected(injected, option, named, where) for named in value)
         if injected and value is not None:
@@ -160,6 +163,14 @@ class Builder:
             plugin = self.build(kind, table, where)
             self._built[kind, key] = CachedParser(plugin) if kind == "parser" else plugin
         return self._built[kind, key]
+
+
+def _alone(value: Any, here: str) -> Any:
+    """A value in the place of a list. Raises ConfigError for a text that looks like several: they would be one."""
+    if isinstance(value, str) and "," in value and "=" not in value:  # NAME=VALUE,VALUE is one axis
+        listed = [part.strip() for part in value.split(",")]
+        raise ConfigError(f"{here} is {value!r}, which is one value; wanted a list: {listed}")
+    return value
 
 
 def injected_kind(type_: Any) -> str | None:

@@ -17,7 +17,7 @@ from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugi
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.runtime.progress import counted
-from rerank_adapters.text import TextPipeline, is_step
+from rerank_adapters.text import KINDS, TextPipeline, is_step, split_steps
 from rerank_plugins import (
     ConfigError,
     FeatureExtractor,
@@ -121,19 +121,26 @@ class Job:
         """The format of the n-best files."""
         return cast(NBestFormat, self.builder.build("format", self.config.nbest, "[nbest]"))
 
-    def pipeline(self, name: str | None, where: str) -> TextPipeline:
-        """The text pipeline of that name, or of steps joined by `+`; None gives one without steps.
+    def pipeline(self, value: object, where: str) -> TextPipeline:
+        """The text pipeline of a value: the name of one in `[text]`, steps joined by `+`, or a list of both.
 
-        Raises ConfigError for a name that is neither a pipeline of the config nor a step.
+        None is a pipeline without steps. `where` names the place in errors. Raises ConfigError for a name that is
+        neither a pipeline of the config nor a step.
         """
-        if name is None:
-            return TextPipeline(())
-        steps = tuple(name.split("+"))
-        if name not in self.config.text and all(is_step(step) for step in steps):
-            return TextPipeline(steps, self.config.base)
-        if name not in self.config.text:
-            raise ConfigError(f"{where}: no text pipeline named {name!r}{suggestion(name, self.config.text)}")
-        return TextPipeline(tuple(self.config.text[name]), self.config.base)
+        steps: list[str] = []
+        for name in self.text_names(value, where):
+            if name in self.config.text:
+                steps += split_steps(self.config.text[name])
+            elif is_step(name):
+                steps.append(name)
+            else:
+                known = suggestion(name, [*self.config.text, *KINDS])
+                raise ConfigError(f"{where}: no text pipeline or step named {name!r}{known}")
+        return TextPipeline(steps, self.config.base)
+
+    def text_names(self, value: object, where: str) -> tuple[str, ...]:
+        """The steps and names of pipelines that a value lists, as `pipeline` reads them."""
+        return (value,) if isinstance(value, str) and value in self.config.text else split_steps(value, where)
 
     @cached_property
     def _features(self) -> dict[str, tuple[Table, Table]]:

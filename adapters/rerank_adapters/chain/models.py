@@ -54,9 +54,8 @@ def inputs_of_model(config: Config, model: Model) -> Inputs:
     """What a trained model depends on: its command, options, the content of all files, and the program's version."""
     arguments = arguments_of(config, model)
     files = [argument for argument in arguments if argument != str(config.path(model.output))]
-    steps = model.options.get(TEXT, [])
     parser = _parser(config, model.options.get(PARSER))
-    text = TextPipeline(tuple(steps) if isinstance(steps, list) else (steps,), config.base)
+    text = TextPipeline(model.options.get(TEXT, ()), config.base)
     return {
         "train": model.train,
         "options": {key: _plain(value) for key, value in model.options.items()},
@@ -87,7 +86,7 @@ def _option(config: Config, key: str, value: Any) -> Iterator[str]:
 def _expanded(config: Config, key: str, value: str) -> str:
     """The value; where it names a file, or a text step, parser or weight with one, that file is relative to here."""
     if key == TEXT:
-        return TextPipeline((value,), config.base).rebased(Path())[0]
+        return "+".join(TextPipeline(value, config.base).rebased(Path())) or "none"
     if key == PARSER and (parser := _parser(config, value)):
         return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
     if key == WEIGHT:

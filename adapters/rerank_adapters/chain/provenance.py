@@ -23,6 +23,7 @@ from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
+TEXTS = {"text", "source_text"}  # keys that name text steps
 EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")
 
 
@@ -31,7 +32,7 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
     config = job.config
     tables: dict[str, Any] = {
         "nbest": dict(config.nbest),
-        "text": {name: TextPipeline(tuple(steps), config.base).rebased(folder) for name, steps in config.text.items()},
+        "text": {name: TextPipeline(steps, config.base).rebased(folder) for name, steps in config.text.items()},
         "feature": [_rebased(job, "feature", table, folder) for table in config.feature],
         "metric": [_rebased(job, "metric", table, folder) for table in config.metric],
         "plugins": [os.path.relpath(file, folder) for file in job.registry.files],
@@ -55,7 +56,18 @@ def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dic
             rebased[key] = [_rebased(job, inner, v, folder) if isinstance(v, Mapping) else v for v in value]
         elif "Path" in options[key].type_name and isinstance(value, str):
             rebased[key] = os.path.relpath(job.config.path(value), folder)
+    for key in table.keys() & TEXTS - options.keys():
+        rebased[key] = _rebased_text(job, table[key], folder)
     return rebased
+
+
+def _rebased_text(job: Job, value: object, folder: Path) -> object:
+    """Text steps with the paths of their files relative to another folder; the value itself where there are none."""
+    names = job.text_names(value, "text")
+    steps = [
+        name if name in job.config.text else TextPipeline(name, job.config.base).rebased(folder)[0] for name in names
+    ]
+    return value if tuple(steps) == names else steps
 
 
 def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) -> Job:
@@ -106,7 +118,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
 
 
 def _described(job: Job, name: str) -> str:
-    return TextPipeline(tuple(job.config.text[name]), job.config.base).describe()
+    return TextPipeline(job.config.text[name], job.config.base).describe()
 
 
 def check_same_lists(nbests: Sequence[NBestList], table: FeatureTable) -> None:

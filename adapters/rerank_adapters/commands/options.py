@@ -70,11 +70,13 @@ seed_option = click.option(
 )  # fmt: skip
 text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
-    help="Apply this text step to sentences. Repeatable. Default: penn-tokenize; `--text none` applies none.",
+    help="Apply this text step to sentences, or several joined by `+`. Repeatable. Default: penn-tokenize; "
+    "`--text none` applies none.",
 )  # fmt: skip
 tokenised_text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
-    help="Apply this step to the text, for instance penn-tokenize. Repeatable. Default: none.",
+    help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable. "
+    "Default: none.",
 )  # fmt: skip
 spoken_option = click.option(
     "--spoken", is_flag=True,
@@ -179,7 +181,9 @@ def language_option(default: str) -> Callable[[Command], Command]:
 
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
     """The steps that `--text` names: the `usual` ones where the option is not given, none for `--text none`."""
-    return () if steps == ("none",) else steps or usual
+    from rerank_adapters.text import split_steps
+
+    return split_steps(steps or usual, "--text")
 
 
 def _model_or_file(value: str) -> str | Path:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from rerank_adapters.text.steps import TextPipeline
+from rerank_adapters.text.pipeline import TextPipeline
 from rerank_plugins.core.brackets_and_quotes import Words
 
 REMEDIES = (

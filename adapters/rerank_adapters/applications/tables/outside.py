@@ -102,12 +102,13 @@ def pair_lines(
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
-@click.option("--text", metavar="STEPS", help="Apply these text steps, joined by `+`, as the metric's `text` does.")
+@click.option("--text", "steps", multiple=True, metavar="STEP",
+              help="Apply this text step, or several joined by `+`, as a metric does. Repeatable.")  # fmt: skip
 @options.output_option("Write the pairs to this file.")
 @options.source_option
 @options.job_options("format_")
 def pairs(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool, text: str | None, output: Path,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool, steps: tuple[str, ...], output: Path,
     source: Path | None,
 ) -> None:  # fmt: skip
     """Write pairs of texts to be scored elsewhere.
@@ -126,7 +127,7 @@ def pairs(
     closing = Closing()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
-    pipeline = job.pipeline(text, "--text")
+    pipeline = job.pipeline(steps, "--text")
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     of_segments: list[tuple[str, ...]] = [() for _ in nbests]
