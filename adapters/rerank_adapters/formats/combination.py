@@ -17,7 +17,7 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_adapters.formats.decoder_features import same_order
+from rerank_adapters.formats.decoder_features import as_first
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.references import is_number
 from rerank_plugins import FloatArray, FormatError, Hypothesis, NBestList
@@ -71,9 +71,7 @@ class Combination:
         block = np.zeros((len(rows), len(first.feature_names) + totals + 2))
         if nbest is None:
             return block
-        nbest = same_order(nbest, first.feature_names, first.segment_id, decoder)
-        if totals and any(hypothesis.score is None for hypothesis in nbest):
-            raise FormatError("a hypothesis has no total, as others have", path=decoder, line=nbest.line or None)
+        nbest = as_first(nbest, first, decoder)
         scores = [(hypothesis.score,) if totals else () for hypothesis in nbest]
         ranks = 1 / np.arange(1.0, len(nbest) + 1.0)
         values = np.array([(*h.features, *score, rank, 1) for h, score, rank in zip(nbest, scores, ranks, strict=True)])

@@ -56,7 +56,7 @@ def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:
     """The dense feature names of the lists, in their common order.
 
     Raises FormatError with the segment and the features that it lacks or adds, compared with the first list. A
-    different order is an error too; `same_order` gives a list the order of another one beforehand.
+    different order is an error too; `as_first` gives a list the order of another one beforehand.
     """
     names = nbests[0].feature_names if nbests else ()
     for nbest in nbests:
@@ -72,18 +72,31 @@ def _features_error(nbest: NBestList, names: Sequence[str], first: str) -> Forma
     return FormatError(f"the features of segment {nbest.segment_id} differ from those of segment {first}: {difference}")
 
 
-def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str = "") -> NBestList:
-    """The list with its dense features in the order of `names`, those of segment `first`.
+def as_first(nbest: NBestList, first: NBestList, path: str = "") -> NBestList:
+    """The list with its dense features in the order of the first list of a set.
 
-    Raises FormatError, with `path` and the line of the list, where the names differ.
+    Raises FormatError, with `path` and the line of the list, where the names differ, and where some hypotheses of both
+    lists have totals and some have none.
     """
+    _check_totals(nbest, first, path)
+    names = first.feature_names
     if nbest.feature_names == names:
         return nbest
     if sorted(nbest.feature_names) != sorted(names):
-        raise FormatError(_features_error(nbest, names, first).message, path=path, line=nbest.line or None)
+        message = _features_error(nbest, names, first.segment_id).message
+        raise FormatError(message, path=path, line=nbest.line or None)
     columns = [nbest.feature_names.index(name) for name in names]
     hypotheses = tuple(h._replace(features=tuple(h.features[c] for c in columns)) for h in nbest)
     return replace(nbest, hypotheses=hypotheses, feature_names=names)
+
+
+def _check_totals(nbest: NBestList, first: NBestList, path: str) -> None:
+    scored = any(hypothesis.score is not None for hypothesis in first)
+    other = next((h for h in nbest if (h.score is not None) != scored), None)
+    if other is not None:
+        has, have = ("no total", "one") if scored else ("a total", "none")
+        message = f"a hypothesis has {has}, but those of segment {first.segment_id} have {have}"
+        raise FormatError(message, path=path, line=nbest.line or None)
 
 
 def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) -> FeatureTable:

@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from rerank_adapters.formats.decoder_features import same_order
+from rerank_adapters.formats.decoder_features import as_first
 from rerank_adapters.formats.references import is_number, line_of, read_lines
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.kit.files.text import STANDARD, display_name
@@ -45,8 +45,8 @@ def stream_nbest(
 
     All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line,
     each list gets the sentence on the line whose number, from 0, is the list's id. The hypotheses are numbered in the
-    order of the files (`NBestList.rows`). Raises FormatError, with path and line, also for lists whose features differ
-    and for an id without a source sentence.
+    order of the files (`NBestList.rows`). Raises FormatError, with path and line, also for lists whose features differ,
+    for totals of some lists alone and for an id without a source sentence.
     """
     sentences = read_lines(source) if source is not None else None
     first: NBestList | None = None
@@ -54,7 +54,7 @@ def stream_nbest(
     for path in paths:
         for nbest in stream_file(path, format):
             first = nbest if first is None else first
-            ordered = same_order(nbest, first.feature_names, first.segment_id, display_name(path))
+            ordered = as_first(nbest, first, display_name(path))
             rows, row = range(row, row + len(nbest)), row + len(nbest)
             if sentences is None:
                 yield replace(ordered, rows=rows)
@@ -154,7 +154,7 @@ def _merged_groups(streams: Sequence[Iterable[NBestList]], names: Sequence[str])
         nbests = []
         for title, nbest in group:
             wanted = nbest if wanted is None else wanted
-            nbests.append(same_order(nbest, wanted.feature_names, wanted.segment_id, title))
+            nbests.append(as_first(nbest, wanted, title))
         yield merged(nbests)
 
 
