@@ -36,6 +36,7 @@ from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.text import drop_unread
 
+SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
 
 
@@ -210,7 +211,9 @@ def _usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else "rerank"
     message = re.sub(r"\. \(?Did you mean (.*\?)\)?", r"; did you mean \1", error.format_message()).rstrip(".")
-    return f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
+    if SENTENCE.match(message):
+        message = f"{message[:1].lower()}{message[1:]}"
+    return f"{message}; see `{command} --help`"
 
 
 def _stopped(reason: BaseException) -> int:

@@ -57,12 +57,12 @@ def test_every_golden_file_shows_its_format(name, format, caplog):
     auto = AutoFormat()
     nbests = read_nbest([GOLDEN / name], auto)
     assert auto.guessed_name == format
-    if format == "moses":
-        assert not caplog.messages
-    else:
+    if name in ("espnet.text", "plain.txt"):  # there may be repeated first words and blank lines in any text
         (said,) = caplog.messages
         assert said.startswith(f"rerank: {GOLDEN / name} reads as ")
-        assert said.endswith(f"; name it with --format {format}")
+        assert said.endswith("; --format names another format")
+    else:
+        assert not caplog.messages
     assert nbests
 
 
@@ -91,13 +91,14 @@ def test_documents_that_span_lines():
     assert guess(['{"utt-1": [["so", null, [], -1, -2]]}\n'], "x").name == "pyctcdecode"
 
 
-def test_one_line_is_said_by_commands_and_the_format_is_recorded(tmp_path, monkeypatch):
+def test_nothing_is_said_of_a_sure_guess_and_the_format_is_recorded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(GOLDEN / "wenet.txt", "lists")
     Path("ref").write_text("utt-07 so is it\nutt-12 oh no\n")
     ran = done("tune", "lists", "-r", "ref", "-m", "wer", "-t", "mira", "-o", "w.toml")
-    assert ran.err.count("reads as") == 1
-    assert "rerank: lists reads as the n-best output of WeNet; name it with --format wenet\n" in ran.err
+    assert "reads as" not in ran.err
+    checked = done("check", "--nbest", "lists", "-r", "ref", "-m", "wer")
+    assert "[nbest]: the lists are read as wenet" in checked.out
     assert 'use = "wenet"' in Path("w.toml").read_text() or '"wenet"' in Path("w.toml").read_text()
     applied = done("apply", "lists", "-w", "w.toml", "--nbest-out", "out")
     assert "reads as" not in applied.err

@@ -56,6 +56,8 @@ class Check:
         readable = self._plugins(self.job.for_set(named[0][0]) if named else self.job)
         read = [(name, self._data(name, data)) for name, data in named if readable]
         present = [(name, data) for name, data in read if data is not None]
+        if present and (guessed := self.job.format.guessed_name) not in (None, "moses"):
+            self._add("ok", "[nbest]", f"the lists are read as {guessed}")
         if not sets and not config.test:
             self._add("error", "config", "neither [tune] nor [[test]] names any n-best lists")
         elif not sets and config.test[0].name != "lists":

@@ -10,11 +10,12 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import job_options, output_option
+from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
-DECODER = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)=(.+)", re.DOTALL)
+DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that can begin the names of features
 
 
 @click.command("merge")
@@ -80,8 +81,8 @@ def _by_decoder(files: tuple[str, ...]) -> dict[str, list[str]]:
     for file in files:
         match = named.get(file)
         if match is None:
-            raise click.UsageError(f"{file}: has no decoder's name, as other files have; wanted DECODER=FILE for each")
+            raise ConfigError(f"{file}: has no decoder's name, as other files have; wanted DECODER=FILE for each")
         decoders.setdefault(match[1], []).append(match[2])
     if len(decoders) < 2:
-        raise click.UsageError(f"all files are of the decoder {next(iter(decoders))!r}: give them without its name")
+        raise ConfigError(f"all files are of the decoder {next(iter(decoders))!r}: give them without its name")
     return decoders

@@ -3,8 +3,8 @@
 A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
 error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.
 
-The format `auto` names in the log what it has guessed, but for Moses's, the default of every command. The first file
-decides for all files of a job. A list that is written without having been read is written in Moses's format.
+The format `auto` says what it has guessed where the sign may be there by chance. The first file decides for all files
+of a job. A list that is written without having been read is written in Moses's format.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Guess:
-    """A format: its registered name and what it is, as a message says."""
+    """A format: its registered name, what it is, as a message says, and whether the sign may be there by chance."""
 
     name: str
     title: str
+    uncertain: bool = False
 
 
 MOSES = Guess("moses", "Moses n-best")
@@ -125,9 +126,9 @@ def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
     ids = [line.split(maxsplit=1)[0] for line in filled]
     runs = [a for a, b in pairwise(ids) if a != b]
     if len(set(ids)) < len(ids) and len(set(runs)) == len(runs) and all(re.search(r"\d", id_) for id_ in ids):
-        return Guess("espnet", "lines of `utterance words`, best first")
+        return Guess("espnet", "lines of `utterance words`, best first", uncertain=True)
     if "" in [line.strip() for line in head[1:-1]]:
-        return Guess("plain", "groups of lines between blank lines")
+        return Guess("plain", "groups of lines between blank lines", uncertain=True)
     return None
 
 
@@ -272,5 +273,5 @@ class AutoFormat(NBestFormat):
         factories: dict[str, Callable[..., Any]] = {}
         register_nbest_formats(factories.__setitem__)
         self._guess, self._format = guess, factories[guess.name]()
-        if guess != MOSES:
-            logger.info("rerank: %s reads as %s; name it with --format %s", path, guess.title, guess.name)
+        level = logging.INFO if guess.uncertain else logging.DEBUG
+        logger.log(level, "rerank: %s reads as %s; --format names another format", path, guess.title)
