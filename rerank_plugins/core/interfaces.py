@@ -85,6 +85,11 @@ class FeatureExtractor(ABC):
         """The parsers whose trees the values depend on, which `rerank explain` shows; () if there are none."""
         return ()
 
+    @property
+    def reads_totals(self) -> bool:
+        """Whether the values depend on the decoder's totals where lists have them, and on something else elsewhere."""
+        return False
+
     def check_lists(self, nbests: Sequence[NBestList]) -> None:  # noqa: B027 -- most take any lists
         """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
 

@@ -12,6 +12,7 @@ from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.kit.elementary_functions import exp
 
 Posterior = Literal["score", "spread", "rank", "uniform"]
+OF_TOTALS = ("score", "spread")  # posteriors that depend on total scores
 
 
 def source_of(nbest: NBestList, feature: str) -> str:

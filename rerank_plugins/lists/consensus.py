@@ -23,7 +23,7 @@ import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, option
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.nbest_lists import Posterior, posteriors
+from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
@@ -41,6 +41,11 @@ class WordPosteriorsFeature(FeatureExtractor):
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
     components = ("errors", "total", "per_word")
+
+    @property
+    def reads_totals(self) -> bool:
+        """Whether the posteriors are those of total scores."""
+        return self.posterior in OF_TOTALS
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values; a list without total scores is weighted by rank."""
@@ -81,6 +86,11 @@ class ConsensusFeature(FeatureExtractor):
         """One component for each order, from `1` up, and then `length`."""
         orders = tuple(str(n + 1) for n in range(self.max_order))
         return (*orders, "length") if self.length else orders
+
+    @property
+    def reads_totals(self) -> bool:
+        """Whether the posteriors are those of total scores."""
+        return self.posterior in OF_TOTALS
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, components) agreement of each hypothesis; a list without total scores is weighted by rank."""

@@ -26,7 +26,7 @@ from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.nbest_lists import Posterior, posteriors, source_of
+from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors, source_of
 from rerank_plugins.similarity import structured_vectors
 from rerank_plugins.similarity.random_indexing import RandomIndexModel, Space, Weighting
 
@@ -75,6 +75,11 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     def components(self) -> tuple[str, ...]:
         """The texts compared with, in the order of `to`; `to.measure` for each where there are several measures."""
         return tuple(f"{to}.{measure}" if measure else to for to in self.to for measure in self.measures)
+
+    @property
+    def reads_totals(self) -> bool:
+        """Whether the rest of the list is weighted by total scores."""
+        return "list" in self.to and self.posterior in OF_TOTALS
 
     @abstractmethod
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:

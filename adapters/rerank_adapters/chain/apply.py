@@ -18,6 +18,7 @@ import numpy as np
 from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import RECORDED, check_same_lists
+from rerank_adapters.chain.totals import TOTALS, check_totals
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.weights import Weights
@@ -120,11 +121,13 @@ def apply_weights(
     """Yield each list with its new order; `pairs` are lists with their own tables of one segment each.
 
     Raises ConfigError where the weights are for other features than a table has, with `advice` where features are
-    missing.
+    missing, and where a feature reads totals, which only these lists or only those of the tuning had.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
     added = job.plan.names if RECORDED in weights.provenance else None
+    totals = weights.provenance.get(TOTALS)
     for nbest, table in pairs:
+        check_totals(nbest, totals, job.plan)
         yield from rerank(
             [nbest],
             *aligned(job, weights, nbest, table, advice),

@@ -22,6 +22,7 @@ from rerank_adapters.chain.extract import table_of_one
 from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_job
+from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
 from rerank_plugins.core.registry import Registry
@@ -112,9 +113,10 @@ class Reranker:
         """Rerank one list: texts in the decoder's order, best first, or a list that a format has read.
 
         `scores` are the decoder's totals, `features` its features by name, one value per hypothesis; higher is better.
+        Where the totals of the tuning lists were a multiple of a feature, either of the two is enough.
         `source` and `context` stand for those of an NBestList, if given. Raises FormatError for a list without
         hypotheses or with another number of values, ConfigError, with the name of the feature, where a feature needs a
-        source, totals or features that the list does not have.
+        source, totals or features that the list does not have, or reads totals that the tuning lists did not have.
         """
         nbest = hypotheses if isinstance(hypotheses, NBestList) else as_list(hypotheses, scores, features)
         if source is not None:
@@ -130,6 +132,8 @@ class Reranker:
                 raise FormatError(f"segment {nbest.segment_id} has no hypotheses to choose from")
         if not nbests:
             return
+        totals = self.weights.provenance.get(TOTALS)
+        nbests = [with_totals(nbest, totals) for nbest in nbests]
         extracted = extract_lists(self.plan, nbests).values
         rows = sum(map(len, nbests))
         values = np.hstack([np.empty((rows, 0)), *(extracted[label] for label in self.plan.extractors)])

@@ -18,6 +18,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
@@ -159,6 +160,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         "text": measure.text.describe(),
         "tuning": settings.model_dump(mode="json"),
         "lists": table.provenance.get("lists"),
+        TOTALS: record_of_totals(data.nbests, table, job.plan.names),
         **({} if selection is None else {"selection": asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
