@@ -2,24 +2,20 @@
 
 As a feature: total = sum_{i=1}^{|e|+1} ln p(e_i | e_1 .. e_{i-1}) with e_{|e|+1} = `</s>`, as SRILM's and KenLM's
 `query` count; per_word = total / (|e| + 1), which is minus the log of the perplexity; oovs = -#{i : e_i not in V}. For
-an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word has the probability that the model gives
-`<unk>`: keep `oovs`, so that a tuner can weight unknown words by itself.
+an empty hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word has one type's share of the probability
+of `<unk>` (kit/vocabulary/unknown_types.py). An ARPA file does not record how many types `<unk>` stands for, so that it
+is one type there unless the option `unknown_types` gives their number. Keep `oovs`, so that a tuner can weight unknown
+words by itself.
 
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.2 to 0.5 µs a word, by
 the size of the model). The scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that
 a bracket or quotation mark which the model lacks is read in another spelling. An ARPA file is read into memory, at
 about half a microsecond an n-gram.
-
-A KenLM binary is queried through the package kenlm (Heafield 2011), the extra `kenlm`, which lists no n-grams: there
-are neither samples nor unigrams. KenLM stores log10 p in float32, so that sums over a sentence agree with those of a
-double-precision reader of the same ARPA file to about 1e-4. Its vocabulary rules apply: an unknown word has the
-probability of `<unk>`, or log10 p = -100 where the file has no `<unk>`. A query costs about 0.4 µs a word.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,96 +28,14 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, LanguageModel, LongArray, ModelError, PickledFields, Sentence, option
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, divide_unknown, unknown_types_option
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 
 if TYPE_CHECKING:
     from rerank_plugins.ngram.model import NgramModel
     from rerank_plugins.ngram.sampling import NgramSampler
-
-LN10 = math.log(10.0)
-
-
-@dataclass(frozen=True)
-class KenlmBinary(LanguageModel, PickledFields):
-    """A file that is read by KenLM. Natural logs; states are `kenlm.State` objects.
-
-    The file is loaded on first use; a pickled copy holds only the path. Raises ModelError for a file that is missing,
-    cut short or of another kind, and where the package kenlm is missing.
-    """
-
-    model: Path
-
-    @cached_property
-    def _kenlm(self) -> Any:
-        try:
-            import kenlm
-        except ImportError:
-            raise ModelError(
-                f"{self.model}: a KenLM binary needs KenLM: pip install 'rerank-plugins[kenlm]' (docs/models/ngram.md "
-                "says how for Python 3.13), or give the ARPA file that it was built from"
-            ) from None
-        config = kenlm.Config()
-        config.show_progress = False
-        config.arpa_complain = kenlm.ARPALoadComplain.NONE
-        try:
-            return kenlm.Model(str(self.model), config)
-        except (OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: KenLM's message quotes undecodable bytes
-            reason = " ".join(str(error).split()) if isinstance(error, OSError) else "not a KenLM binary"
-            reason = reason.removeprefix(f"Cannot read model '{self.model}' (").removesuffix(")")
-            # Strip KenLM's own source file and line.
-            reason = re.sub(r"^\S+\.cc:\d+ in .*? threw \w+( because `.*?')?[. ]*", "", reason)
-            raise ModelError(f"{self.model}: not a language model that KenLM can read ({reason})") from None
-
-    @property
-    def order(self) -> int:
-        """Length of the longest n-grams."""
-        return int(self._kenlm.order)
-
-    def __contains__(self, word: str) -> bool:
-        return word in self._kenlm
-
-    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
-        full_scores = self._kenlm.full_scores
-        return [
-            LN10 * np.array([log10 for log10, _, _ in full_scores(" ".join(sentence))], np.float64)
-            for sentence in sentences
-        ]
-
-    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence, `</s>` included; summed by KenLM itself, in float32."""
-        score = self._kenlm.score
-        return LN10 * np.array([score(" ".join(sentence)) for sentence in sentences], np.float64)
-
-    def unigram(self, word: str) -> float:
-        """Ln p(word) without context."""
-        model = self._kenlm  # before the import, which it explains if it fails
-        import kenlm
-
-        empty = kenlm.State()
-        model.NullContextWrite(empty)
-        return LN10 * float(model.BaseScore(empty, word, kenlm.State()))
-
-    def start(self) -> Any:
-        """The state after `<s>`."""
-        model = self._kenlm
-        import kenlm
-
-        state = kenlm.State()
-        model.BeginSentenceWrite(state)
-        return state
-
-    def advance(self, state: Any, word: str) -> tuple[float, Any]:
-        """Ln p(word | state), and the state after the word, a new object."""
-        next_state = state.__class__()
-        log10 = self._kenlm.BaseScore(state, word, next_state)
-        return LN10 * log10, next_state
-
-    def finish(self, state: Any) -> float:
-        """Ln p(</s> | state)."""
-        return self.advance(state, "</s>")[0]
-
 
 EMBEDDED = embedded("ngram.zst")
 State = Any  # (context, number of words before); of a KenLM binary, its own
@@ -141,6 +55,10 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     model: Path | None = option(
         None, doc="model file, ARPA file (plain or compressed) or KenLM binary; default: the embedded English model"
     )
+    unknown_types: int | None = unknown_types_option("as the model file says, and 1 for ARPA files and KenLM binaries")
+
+    def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
 
     @property
     def resources(self) -> tuple[Path, ...]:
@@ -149,7 +67,14 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _binary(self) -> KenlmBinary | None:
-        return KenlmBinary(self.model) if self.model and is_kenlm_binary(self.model) else None
+        if not (self.model and is_kenlm_binary(self.model)):
+            return None
+        return KenlmBinary(self.model, self.unknown_types or 1)
+
+    @property
+    def _types(self) -> int:
+        """How many types `<unk>` stands for."""
+        return self.unknown_types or self.ngrams.unknown_types
 
     @cached_property
     def ngrams(self) -> NgramModel:
@@ -183,7 +108,10 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
         from rerank_plugins.kit.backoff.scoring import score_text
 
-        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences))[0]
+        tokens = self.ngrams.vocabulary.encode(sentences)
+        scores = score_text(self.ngrams.stored, tokens)[0]
+        divide_unknown(scores, tokens == UNK, self._types)
+        return scores
 
     @property
     def _counts(self) -> FloatArray:
@@ -202,22 +130,26 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        """(V) ln p of each word by its count, of `</s>`, and of all unknown words together."""
+        """(V) ln p of each word by its count, of `</s>`, and of one type of the unknown words."""
         counts = self._counts
+        total = counts.sum()
+        counts[UNK] /= self._types
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(counts / counts.sum()), np.float64)
+            return np.asarray(np.log(counts / total), np.float64)
 
     def ln_frequencies(self) -> dict[str, float]:
-        """Ln of the relative frequency of each word, of `</s>`, and, as `<unk>`, of a word that occurs once.
+        """Ln of the relative frequency of each word, of `</s>`, and, as `<unk>`, of one type of the unknown words.
 
-        Raises ModelError for a model without counts.
+        Of a model that does not record how many types there are, `<unk>` is a word that occurs once. Raises ModelError
+        for a model without counts.
         """
         counts, words = self._counts, self.ngrams.vocabulary.words
-        total, counts[UNK] = counts.sum(), 1.0
+        total = counts.sum()
+        counts[UNK] = counts[UNK] / self._types if self._types > 1 else 1.0
         return {words[number]: math.log(counts[number] / total) for number in np.flatnonzero(counts).tolist()}
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its count in the training text; an unknown word has that of `<unk>`.
+        """Ln p of each word, `</s>` last, by its count in the training text; an unknown word is divided as in `score`.
 
         Raises ModelError for a model without counts.
         """
@@ -269,7 +201,9 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.kit.backoff.scoring import score_steps
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T.copy()
-        ln_p, _, after = score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
+        symbols = np.array(numbers, np.int64)
+        ln_p, _, after = score_steps(self.ngrams.stored, contexts, lengths, symbols)
+        divide_unknown(ln_p, symbols == UNK, self._types)
         return ln_p, after
 
     def _step(self, state: State, number: int) -> tuple[float, State]:

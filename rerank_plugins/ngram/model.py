@@ -42,6 +42,11 @@ class NgramModel:
     settings: dict[str, Any]
     counts: LongArray | None = None
 
+    @property
+    def unknown_types(self) -> int:
+        """How many types `<unk>` stands for (kit/vocabulary/unknown_types.py); 1 if the file does not record it."""
+        return int(self.settings.get("unknown_types", 1))
+
     @cached_property
     def tables(self) -> BackoffTables:
         """The tables as records; packed ones are unpacked on first use, into twice the memory."""

@@ -107,8 +107,9 @@ class NgramTrainer(Trainer):
         sentences, words = counted(settings["sentences"], "sentence"), counted(settings["words"], "word")
         yield f"{sentences}, {words}, {known:,} distinct known words"
         if unknown := settings["unknown"]:
-            percentage = f"{unknown / settings['words']:.2%}"
-            yield f"{unknown:,} words ({percentage}) are unknown, because the vocabulary is cut off"
+            percentage, types = f"{unknown / settings['words']:.2%}", counted(trained.ngrams.unknown_types, "type")
+            why = f"because the vocabulary is cut off; <unk> stands for {types}"
+            yield f"{unknown:,} words ({percentage}) are unknown, {why}"
         sizes = [estimated.ngrams[0], *trained.ngrams.stored.sizes[1:]]
         columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
         for order, (ngrams, kept, discounts, enough) in enumerate(zip(*columns, strict=True), 1):

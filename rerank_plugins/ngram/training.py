@@ -2,7 +2,8 @@
 
 With the default settings the model is that of KenLM's `lmplz`: interpolated modified Kneser–Ney, raw counts for n-grams
 that begin with `<s>`, unigrams interpolated with the uniform distribution over the vocabulary, from which alone `<unk>`
-has its probability. With a cut-off of the vocabulary, `<unk>` stands for the rare words and has their counts.
+has its probability. With a cut-off of the vocabulary, `<unk>` stands for the rare words and has their counts; the model
+records for how many types it stands (kit/vocabulary/unknown_types.py).
 """
 
 from __future__ import annotations
@@ -121,5 +122,6 @@ def finished(vocabulary: Vocabulary, counts: LongArray, estimated: Estimate, set
     sentences, unknown = int(counts[EOS]), int(counts[UNK])
     words = int(counts.sum()) - 2 * sentences  # without `</s>`
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
+    record["unknown_types"] = vocabulary.unknown_types
     record["discounts"] = estimated.discounts
     return Trained(NgramModel(vocabulary, tables, record, counts), estimated)

@@ -22,7 +22,8 @@ from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields,
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 
 @dataclass(frozen=True)

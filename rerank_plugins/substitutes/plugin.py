@@ -8,7 +8,9 @@ With S(w) the sum of ln p over all n-grams that contain a position, with w in it
     rank            = -mean ln r_i, r_i the rank of e_i among all words, K + 1 if it is not among the K best
     share           = mean exp S(e_i) / Σ exp S(v), v being the K best substitutes and e_i itself
 
-An unknown word is scored as `<unk>`, which is no substitute itself; an empty hypothesis is one unknown word.
+`<unk>` is no substitute. An unknown word e_i has the share of one of the types that `<unk>` stands for
+(kit/vocabulary/unknown_types.py); unknown words around a position are `<unk>`, for all substitutes alike. An empty
+hypothesis is one unknown word.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from rerank_plugins import (
     hookimpl,
     option,
 )
-from rerank_plugins.kit.vocabulary.word_numbers import BOS
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, divide_unknown, unknown_types_option
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, UNK
 
 if TYPE_CHECKING:
     from rerank_plugins.substitutes.fastsubs import FastSubs
@@ -48,8 +51,10 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
 
     model: Path = option(doc="n-gram model from `rerank train ngram`, or an ARPA file")
     k: int = option(20, doc="how many substitutes of each word are found")
+    unknown_types: int | None = unknown_types_option("as the model file says, and 1 for ARPA files")
 
     def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
         if self.k < 1:
             raise ValueError(f"k = {self.k}: wanted at least 1")
 
@@ -96,6 +101,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
             row = (keys[low:high] >> 32) - start
             own = words[some[low:high]]
             ln_p = self._substitutes.scores(tokens, places[chosen[row]], own)
+            divide_unknown(ln_p, own == UNK, self.unknown_types or self._substitutes.ngrams.unknown_types)
             best = self._substitutes.top_places(tokens, places[chosen], self.k)
             values[low:high] = among(ln_p, own, best.ln_p[row], best.words[row])
         return np.asarray(values[pair], np.float64)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.score import kenlm_layout, srilm_layout
 from rerank_adapters.chain.scoring import Scored, Totals, perplexity, score_lines
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel, fit_weights, mixed
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.ngram.unigram_model import UnigramLanguageModel

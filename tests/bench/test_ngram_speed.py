@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins.ngram.arpa_writer import arpa_text
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.naive_backoff import NaiveKneserNey, events_of_text

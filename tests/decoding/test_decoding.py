@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rerank_adapters.decoding import BeamScorer, CtcLanguageModel, FlashlightModel
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.testing import check_incremental_lm
 from tests.decoding.generated_ctc import labels_of, noisy_log_probs

@@ -28,12 +28,13 @@ import numpy as np
 
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RULE = "| --- | ---: | ---: | ---: |"
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
-READERS = {"ours": "language_model import NgramLanguageModel", "KenLM": "language_model import KenlmBinary"}
+READERS = {"ours": "language_model import NgramLanguageModel", "KenLM": "kenlm_binary import KenlmBinary"}
 READ = "import pathlib, sys; from rerank_plugins.ngram.{} as Model; Model(pathlib.Path(sys.argv[1])).totals([[]])"
 WARM = "a b c\nb c a\n" * 5  # training on this, and reading its model, compiles the kernels first
 

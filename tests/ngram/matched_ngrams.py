@@ -1,7 +1,7 @@
 """The lengths of the n-grams that match, by KenLM and by our readers."""
 
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_text
-from rerank_plugins.ngram.language_model import KenlmBinary
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 
 
 def matches(lm, sentences):

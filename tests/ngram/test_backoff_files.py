@@ -25,7 +25,8 @@ from rerank_plugins.ngram import arpa_reader
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 from rerank_plugins.ngram.arpa_reader import parse_line, read_unigrams
 from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
-from rerank_plugins.ngram.language_model import KenlmBinary, NgramLanguageModel
+from rerank_plugins.ngram.kenlm_binary import KenlmBinary
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew

@@ -197,6 +197,22 @@ def renew_model(path: Path, level: int) -> int:
     )
 
 
+def add_settings(path: Path, settings: Mapping[str, Any]) -> int:
+    """Rewrite a model file with further settings, or other values of some; return its size in bytes.
+
+    The model is the same in all else. Raises ModelError if the file is damaged, and OSError.
+    """
+    with open(path, "rb") as stream:
+        is_compressed = stream.read(len(ZSTD)) == ZSTD
+    content, has_checksums = _content(path)
+    version, header, base = _header(path, content, has_checksums)
+    header["settings"] = {**header["settings"], **settings}
+    renewed = _beginning(VERSION if version == FORMER else version, header) + content[base:].tobytes()
+    if is_compressed:
+        return _write_compressed(path, renewed, SMALL)
+    return _write_checked(path, lambda out: out.write(renewed))
+
+
 def _write_compressed(path: Path, content: bytes, level: int) -> int:
     import zstandard
 

@@ -108,10 +108,12 @@ def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     ('(', 'UNK-LC')
     """
     known = known_spelling(word, vocabulary)
-    if known is not None:
-        return known
-    word = normal_form(word)
-    forms = signatures(word, position == 0, word.lower() in vocabulary)
+    return class_of(normal_form(word), position == 0, vocabulary) if known is None else known
+
+
+def class_of(word: str, first: bool, vocabulary: Container[str]) -> str:
+    """The most specific signature of a word, in its normal form, that the vocabulary has, in the end `UNK`."""
+    forms = signatures(word, first, word.lower() in vocabulary)
     return next((form for form in forms if form in vocabulary), UNKNOWN)
 
 

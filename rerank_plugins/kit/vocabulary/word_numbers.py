@@ -21,6 +21,7 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.kit.files.declared import WordList
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 SPECIAL = ("<unk>", "<s>", "</s>")
@@ -63,10 +64,14 @@ class Numbering:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a model by number, the special ones first; `hashes` is their hash table, if it exists already."""
+    """The words of a model by number, the special ones first; `hashes` is their hash table, if it exists already.
+
+    `unknown_types` is the number of types that `<unk>` stands for (unknown_types.py).
+    """
 
     words: Annotated[tuple[str, ...], WordList("V")]
     hashes: LongArray | None = field(default=None, compare=False, repr=False)
+    unknown_types: int = field(default=1, compare=False)
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -202,7 +207,9 @@ def chosen(
     new[[BOS, EOS, *known]] = np.arange(BOS, len(known) + len(SPECIAL))
     counts = np.concatenate([np.full(len(SPECIAL), totals[EOS]), totals[known]])
     counts[UNK] = totals.sum() - counts[EOS:].sum()
-    return Vocabulary((*SPECIAL, *(names[number] for number in known))), new, counts
+    unknown_types = types_of_unknown(totals[len(SPECIAL) :], new[len(SPECIAL) :] != UNK)
+    words = (*SPECIAL, *(names[number] for number in known))
+    return Vocabulary(words, unknown_types=unknown_types), new, counts
 
 
 def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:
