@@ -12,12 +12,11 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.formats.references import FORMS
 from tests.fuzz_targets import REGISTRY, TARGETS
 from tests.fuzzing import forged, mutated, said
 
@@ -168,4 +167,4 @@ def test_every_format_and_form_has_a_target():
     with_targets = {target.name.split()[1] for target in TARGETS if target.name.startswith("format ")}
     assert with_targets == set(REGISTRY.entries["format"])
     forms = {target.name.split()[1] for target in TARGETS if target.name.startswith("references ")}
-    assert forms == set(get_args(ReferenceForm))
+    assert forms == set(FORMS)

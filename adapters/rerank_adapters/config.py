@@ -11,9 +11,9 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import read_toml_table
@@ -35,12 +35,21 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+FORM = re.compile(r"auto|lines|kaldi|trn|icefall|stm|ctm|json(,(id_)?key=[^,]+)*")
+
+
+def _form(text: str) -> str:
+    if not FORM.fullmatch(text):
+        raise ValueError("wanted auto, lines, kaldi, trn, icefall, stm, ctm, or json, perhaps with ,key=KEY,id_key=KEY")
+    return text
+
+
 class DataSet(Strict):
     """N-best lists of the same segments (several files are merged), with their source and references."""
 
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
-    reference_form: Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"] = "auto"
+    reference_form: Annotated[str, AfterValidator(_form)] = "auto"
     source: Path | None = None
     groups: Path | None = None
     name: str = Field(default="test", pattern=r"^[^/\\]+$")

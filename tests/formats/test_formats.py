@@ -357,9 +357,9 @@ def test_lists_get_their_source_sentence(tmp_path):
 
 def test_hyporadise_with_ids_of_utterances_and_scores():
     line = '{"id": "atis_0000", "hyps": ["a b", "a c"], "scores": [-1, -2.5], "ref": "a b"}\n'
-    (by_line,) = HyporadiseFormat().read([line], "x")
-    (by_id,) = HyporadiseFormat(id_key="id").read([line], "x")
-    assert (by_line.segment_id, by_id.segment_id) == ("0", "atis_0000")
+    (by_place,) = HyporadiseFormat(id_key="none").read([line], "x")
+    (by_id,) = HyporadiseFormat().read([line], "x")
+    assert (by_place.segment_id, by_id.segment_id) == ("0", "atis_0000")
     assert [h.score for h in by_id] == [-1.0, -2.5]
     assert "".join(HyporadiseFormat(id_key="id").write(by_id)) == line
     assert "without scores" not in HyporadiseFormat.__doc__
@@ -372,7 +372,7 @@ def test_hyporadise_with_ids_of_utterances_and_scores():
 def test_hyporadise():
     first, second, third = lists("hyporadise.jsonl")
     assert first.texts == ["it was made by floyd", "it was made by lloyd", "it was made by floyd"]
-    assert [nbest.segment_id for nbest in (first, second, third)] == ["0", "1", "2"]
+    assert [nbest.segment_id for nbest in (first, second, third)] == ["utt-00", "1", "utt-02"]
     assert first[0].score is None
     assert first.feature_names == ()
     (line,) = HyporadiseFormat().write(second, reversed_with(second, "f"))
@@ -381,4 +381,4 @@ def test_hyporadise():
         "scores": [1 / 3 - 7, -7.0], "features": {"f": [2 / 3, -1.0]},
     }  # fmt: skip
     (shorter,) = HyporadiseFormat().write(first.select([1]))
-    assert json.loads(shorter) == {"segment": "0", "hyps": ["it was made by lloyd"]}
+    assert json.loads(shorter) == {"segment": "utt-00", "hyps": ["it was made by lloyd"]}

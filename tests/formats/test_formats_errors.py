@@ -167,7 +167,7 @@ def test_check_same_features():
         ('{"hyps": ["a"], "features": {"f": [1, 2]}}\n', 'x:1: "features" must have a number per hypothesis'),
         (
             '{"hyps": ["a"]}\n{"hyps": ["a"], "features": {"f": [1]}}\n',
-            "x:2: the features of this line differ from those of line 1",
+            "x:2: the features of segment 1 are f, expected none",
         ),
     ],
 )

@@ -122,7 +122,7 @@ RANKED = '{"id": "a", "hyps": ["so it is", "so is it"]}\n{"id": "b", "hyps": ["o
 def test_lists_without_scores_get_ranks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("lists").write_text(RANKED)
-    Path("ref").write_text("so it is\noh no\n")
+    Path("ref").write_text("a so it is\nb oh no\n")
     checked = done("check", "--nbest", "lists", "-r", "ref", "-m", "wer")
     assert "ok      lists: the lists have no scores: the feature reciprocal-rank, 1 / rank in the" in checked.out
     ran = done("tune", "lists", "-r", "ref", "-m", "wer", "-f", "length", "-t", "mira", "-o", "w.toml")
@@ -140,7 +140,7 @@ def test_lists_without_scores_get_ranks(tmp_path, monkeypatch):
 def test_a_run_without_scores(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("lists").write_text(RANKED)
-    Path("ref").write_text("so it is\noh no\n")
+    Path("ref").write_text("a so it is\nb oh no\n")
     data = 'nbest = ["lists"]\nreferences = ["ref"]\n'
     metric = '[[metric]]\nuse = "wer"\n[evaluation]\nbootstrap = 10\nrandomisation = 10\n'
     Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{metric}")

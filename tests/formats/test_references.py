@@ -130,16 +130,18 @@ def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
         read_references([tmp_path / "a"], form).for_segments(["utt_a", "utt_d"])
 
 
-def test_the_transcripts_of_hyporadise_are_references_by_number_and_by_id(tmp_path):
-    (tmp_path / "a").write_text(
-        '{"id": "u-b", "hyps": ["x"], "ref": "so it is"}\n{"id": "u-a", "hyps": [], "output": "oh  no"}\n'
-    )
+def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_number(tmp_path):
+    lines = '{"id": "u-b", "hyps": ["x"], "ref": "so it is"}\n{"id": "u-a", "hyps": [], "output": "oh  no"}\n'
+    (tmp_path / "a").write_text(lines)
     references = read_references([tmp_path / "a"])
-    assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
     assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
-    assert references.ids == ["0", "1"]
+    assert references.ids == ["u-b", "u-a"]
     with pytest.raises(FormatError, match=r"a: no line for segment id 'u-c' among the 2 ids .* in 'json' form"):
         references.for_segments(["u-a", "u-c"])
+    (tmp_path / "b").write_text(lines.replace("id", "no"))
+    references = read_references([tmp_path / "b"])
+    assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
+    assert references.ids == ["0", "1"]
     (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')
     assert read_references([tmp_path / "nemo"]).for_segments(["u-a"]) == [("oh no",)]
 
@@ -148,8 +150,13 @@ def test_the_transcripts_of_hyporadise_are_references_by_number_and_by_id(tmp_pa
     ("text", "said"),
     [
         ('{"id": "a", "ref": "x"}\n{"id": "a", "ref": "y"}\n', r"a:2: the id 'a' occurs twice"),
-        ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no transcript: expected one of ref, output"),
-        ('{"ref": "x"}\n', r"a:1: no id: expected one of id, segment"),
+        ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no reference: expected one of ref, .* \(keys found: id\)"),
+        ('{"ref": "x"}\n', r"a: the segments have ids, such as 'a', and the records have none"),
+        ('{"id": "a", "ref": "x"}\n["b"]\n', r"a:2: expected an object with a text and an id"),
+        (
+            '{"id": "a", "text": "x", "transcript": "y"}\n',
+            r"a:1: 'text' and 'transcript' hold different texts; name the",
+        ),
     ],
 )
 def test_json_transcripts_that_are_wrong(tmp_path, text, said):

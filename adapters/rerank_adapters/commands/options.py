@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class Form(click.Choice[str]):
+    """A form of references or outputs: one of the choices, or `json` with the keys of its records."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The form as it was written."""
+        if str(value).startswith("json,"):
+            from rerank_adapters.formats.references import named_form
+
+            named_form(value)
+            return str(value)
+        return super().convert(value, param, ctx)
+
+
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
 config_option = click.option(
     "-c", "--config", type=Path, metavar="FILE",
@@ -47,11 +61,11 @@ tuner_option = click.option(
     help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
 )  # fmt: skip
 reference_form_option = click.option(
-    "--reference-form", type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
-    default="auto",
+    "--reference-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]), default="auto",
     help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
-    " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
-    " segments are numbers, else by whichever form has all ids; without lists, by ids that all files share.",
+    " as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files, STM or CTM name"
+    " their utterances. By default, by numbers where the ids of the segments are numbers, else by whichever form has"
+    " all ids; without lists, by ids that all files share.",
 )  # fmt: skip
 source_option = click.option(
     "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."

@@ -4,102 +4,85 @@
     {"input": ["best first", "…"], "output": "the transcript"}
 
 The published data has no scores: the order of the hypotheses is all that the recogniser tells. Where a line has
-`scores` (a total per hypothesis) or `features` (values by name), they are read. The id of a segment is the number of
-its line, from 0, so that a reference file has one line per utterance, or the value of `segment` where the line has
-one; with `id_key = "id"` it is the utterance's own id, which is matched with references that have ids. A rescored list
-is the same object with `hyps` in the new order, and with `segment`, `scores` and `features`. Other keys are kept.
-Where lists were merged or texts were changed, the object is written afresh.
+`scores` (a total per hypothesis) or `features` (values by name), they are read. A rescored list is the same object with
+`hyps` in the new order, with `scores` and `features`, and with `segment`, the id of the list, where it has none. Other
+keys are kept. Where lists were merged or changed, the object is written afresh.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
+from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, json_line
+from rerank_adapters.formats.record_keys import JsonKeys
+from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.json_and_toml import read_json
-from rerank_plugins.core.nbest import NO_SPARSE
 
 KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 
 
 @dataclass(frozen=True)
-class HyporadiseFormat(NBestFormat):
+class HyporadiseFormat(JsonFormat):
     """HyPoradise JSON lines: a recogniser's hypotheses, best first, with scores and features where a line has them."""
 
-    id_key: str = option("segment", doc="key that holds the segment's id; a line without it has its number as id")
+    items: ClassVar[str] = KEYS[0]
+    parallel: ClassVar[tuple[str, ...]] = KEYS[1:]
 
-    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """Yield one list per line. Raises FormatError with the path and the line."""
-        names: tuple[str, ...] | None = None
-        for number, line in enumerate(lines, 1):
-            nbest = _list(line, path, number, self.id_key)
-            names = nbest.feature_names if names is None else names
-            if nbest.feature_names != names:
-                raise FormatError("the features of this line differ from those of line 1", path=path, line=number)
-            yield nbest
+    def lists(self, record: Any) -> Iterator[JsonList]:
+        """Yield the one list of a record."""
+        key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
+        texts = record[key] if key else None
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            raise NotThisFormat('expected an object with "hyps" (or "input"), a list of texts')
+        features = record.get("features", {})
+        columns = features.values() if isinstance(features, dict) else ()
+        if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
+            raise NotThisFormat('"features" must have a number per hypothesis by name')
+        if "scores" in record and not _are_numbers(record["scores"], len(texts)):
+            raise NotThisFormat('"scores" must be a number per hypothesis')
+        scores = [float(score) for score in record["scores"]] if "scores" in record else None
+        values = {name: [float(value) for value in column] for name, column in features.items()}
+        yield JsonList(record, list(texts), values, scores)
+
+    def compose(self, texts: Sequence[str]) -> dict[str, Any]:
+        """A record with hypotheses alone."""
+        return {self.items: list(texts)}
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the line of a list, as it was read or, with `rescored`, in its order with its totals and features."""
         raw = "".join(hypothesis.raw for hypothesis in nbest)
-        record = _object(raw)
-        key = next((key for key in KEYS if key in record), KEYS[0])
+        own = self.own_record(nbest, raw)
+        record = _changed(raw, nbest.texts) if own is None else own
         if rescored is None:
-            yield raw if record.get(key) == nbest.texts else _line(self._described(nbest, record, key), raw)
+            yield raw if own is not None else json_line(self._described(nbest, record), raw)
             return
-        described = self._described(reordered(nbest, rescored), record, key)
-        yield _line({**described, "features": described.get("features", {})}, raw)
+        described = self._described(reordered(nbest, rescored), self.arranged(record, rescored.order))
+        yield json_line({**described, "features": described.get("features", {})}, raw)
 
-    def _described(self, nbest: NBestList, record: dict[str, Any], key: str) -> dict[str, Any]:
-        """The object of a list: `record` with the id, the texts, the scores and the features of the list."""
-        described = {**record, self.id_key: nbest.segment_id, key: nbest.texts}
+    def _described(self, nbest: NBestList, record: dict[str, Any]) -> dict[str, Any]:
+        """The object of a list: a record of its hypotheses with the id, the scores and the features of the list."""
+        known = JsonKeys(id_key=self.id_key).id_of(record) == nbest.segment_id
+        described = record if known else {**record, "segment": nbest.segment_id}
         if any(hypothesis.score is not None for hypothesis in nbest):
-            described["scores"] = [hypothesis.score for hypothesis in nbest]
+            described = {**described, "scores": [hypothesis.score for hypothesis in nbest]}
         if nbest.feature_names:
-            described["features"] = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
+            features = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
+            described = {**described, "features": features}
         return described
 
 
-def _line(described: dict[str, Any], raw: str) -> str:
-    end = "\r\n" if raw.endswith("\r\n") else "\n" if raw.endswith("\n") or not raw else ""
-    return json.dumps(described, ensure_ascii=False) + end
-
-
-def _object(line: str) -> dict[str, Any]:
+def _changed(raw: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The record that a list was read from with other hypotheses; where it was not read from one, these alone."""
     try:
-        record = read_json(line)
+        record = read_json(raw)
     except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _list(line: str, path: str, number: int, id_key: str) -> NBestList:
-    try:
-        record = read_json(line)
-    except ValueError as error:
-        raise FormatError(f"not JSON ({error})", path=path, line=number) from None
-    key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
-    texts = record[key] if key else None
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise FormatError('expected an object with "hyps" (or "input"), a list of texts', path=path, line=number)
-    scores = record.get("scores", [None] * len(texts))
-    features = record.get("features", {})
-    columns = features.values() if isinstance(features, dict) else ()
-    if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
-        raise FormatError('"features" must have a number per hypothesis by name', path=path, line=number)
-    if "scores" in record and not _are_numbers(scores, len(texts)):
-        raise FormatError('"scores" must be a number per hypothesis', path=path, line=number)
-    rows = list(zip(*columns, strict=True)) or [()] * len(texts)
-    hypotheses = [
-        Hypothesis(text, tuple(map(float, row)), None if score is None else float(score), NO_SPARSE, "")
-        for text, row, score in zip(texts, rows, scores, strict=True)
-    ]
-    hypotheses[0] = hypotheses[0]._replace(raw=line)
-    return NBestList(str(record.get(id_key, number - 1)), tuple(hypotheses), tuple(features), line=number)
+        record = {}
+    record = record if isinstance(record, dict) else {}
+    return {**record, next((key for key in KEYS if key in record), KEYS[0]): list(texts)}
 
 
 def _are_numbers(values: object, wanted: int) -> bool:

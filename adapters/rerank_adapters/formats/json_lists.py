@@ -7,25 +7,37 @@ several. A rescored list is one JSON line: the record of the list with its hypot
 
 which takes precedence when the line is read again. Other keys are kept. A list of a record that holds several, and one
 that was merged or changed, is written as a line of its own.
+
+A hypothesis is read as one line (`one_line.py`), and a warning counts those that were none. A record that is written
+again has its texts as they were.
+
+The id of a list is that of the part of the record that holds it, or else that of the record, with -1, -2 … added where
+the record holds several lists (`record_keys.py` has the keys). Without an id it is the place of the list in the file,
+from 0. An id that occurs twice in a file is an error: the second list may be that of another segment.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
+from operator import ne
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.line_lists import files_in, stem
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text
+from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
+from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 
-ADDED = "rerank"  # the key of what reranking adds to a record
+STREAM = "<stdin>"
+logger = logging.getLogger(__name__)
 
 
 class NotThisFormat(ValueError):
@@ -36,11 +48,13 @@ class NotThisFormat(ValueError):
 class JsonList:
     """One list of a record.
 
-    `record`    the record, or the part of it that holds this list
-    `texts`     the hypotheses, best first
-    `columns`   the decoder's features by name, one value per hypothesis; higher is better
-    `scores`    the totals, or None
-    `id`        the id of the segment, "" where the record has none
+    `record`        the record, or the part of it that holds this list
+    `texts`         the hypotheses, best first
+    `columns`       the decoder's features by name, one value per hypothesis; higher is better
+    `scores`        the totals, or None
+    `id`            the id of the segment, "" where its keys tell it
+    `default_id`    the id of a list that has none
+    `joined`        the number of texts that were read as one line, but were several
     """
 
     record: Any
@@ -48,8 +62,14 @@ class JsonList:
     columns: dict[str, list[float]] = field(default_factory=dict)
     scores: list[float] | None = None
     id: str = ""
+    default_id: str = ""
+    joined: int = 0
 
 
+Part = tuple[JsonList, str, int]
+
+
+@dataclass(frozen=True)
 class JsonFormat(NBestFormat):
     """A format in which a list is a JSON object or array.
 
@@ -61,6 +81,9 @@ class JsonFormat(NBestFormat):
     items: ClassVar[str] = ""
     parallel: ClassVar[tuple[str, ...]] = ()
     file_is_list: ClassVar[bool] = False
+
+    id_key: str = option("", doc="key that holds the segment's id; default: id, utt_id, audio_filepath …; none: ids"
+                                 " are the places of the lists in the file, from 0")  # fmt: skip
 
     @abstractmethod
     def lists(self, record: Any) -> Iterator[JsonList]:
@@ -79,37 +102,60 @@ class JsonFormat(NBestFormat):
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield the lists of each record. Raises FormatError with the path and the line."""
         names: tuple[str, ...] | None = None
+        joined = 0
+        for parsed, raw, number in self._unlike_ids(self._parts(lines, path), path):
+            nbest = _nbest(parsed, path, number)
+            own = raw or json_line(self._tagged(parsed.record, nbest))
+            names = nbest.feature_names if names is None else names
+            if nbest.feature_names != names:
+                has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
+                message = f"the features of segment {nbest.segment_id} are {has}, expected {wanted}"
+                raise FormatError(message, path=path, line=number)
+            joined += parsed.joined
+            yield replace(nbest, hypotheses=(nbest[0]._replace(raw=own), *nbest[1:]))
+        if joined:
+            texts = "1 hypothesis has" if joined == 1 else f"{joined:,} hypotheses have"
+            logger.warning("rerank: warning: %s: %s line ends or tabs, which are read as spaces", path, texts)
+
+    def _parts(self, lines: Iterable[str], path: str) -> Iterator[Part]:
+        """The lists of all records, each with the text and the number of its line; "" for a part of a record."""
         position = 0
-        for index, (record, raw, number, alone) in enumerate(_records(lines, path, self.file_is_list)):
+        for index, (record, raw, number, alone) in enumerate(json_records(lines, path, self.file_is_list)):
             try:
                 parts = list(self._with_added(record))
-            except NotThisFormat as error:
+            except (NotThisFormat, KeysError) as error:
                 raise FormatError(str(error), path=path, line=number) from None
             name = stem(path) if alone else str(index)
             for part, parsed in enumerate(parts, 1):
                 default = str(position)
                 if self.file_is_list:
                     default = name if len(parts) == 1 else f"{name}-{part}"
+                parsed.default_id = default
+                yield parsed, raw if len(parts) == 1 else "", number
                 position += 1
-                nbest = _nbest(parsed, default, path, number)
-                own = raw if len(parts) == 1 else _line(self._tagged(parsed.record, nbest))
-                nbest = replace(nbest, hypotheses=(nbest[0]._replace(raw=own), *nbest[1:]))
-                names = nbest.feature_names if names is None else names
-                if nbest.feature_names != names:
-                    has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
-                    message = f"the features of segment {nbest.segment_id} are {has}, expected {wanted}"
-                    raise FormatError(message, path=path, line=number)
-                yield nbest
+
+    @staticmethod
+    def _unlike_ids(parts: Iterable[Part], path: str) -> Iterator[Part]:
+        """The parts, whose own ids all differ. Raises FormatError for one that comes again, but not in a stream."""
+        lines: dict[str, int] = {}
+        for parsed, raw, number in parts:
+            if parsed.id and path != STREAM:
+                if parsed.id in lines:
+                    first = f"the id {parsed.id!r} occurs twice, first on line {lines[parsed.id]}"
+                    other = "name another key with the format's option id_key, or number the lists with id_key=none"
+                    raise FormatError(f"{first}; {other}", path=path, line=number)
+                lines[parsed.id] = number
+            yield parsed, raw, number
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the record of a list as it was read or, with `rescored`, in its order with its totals and features."""
         raw = "".join(hypothesis.raw for hypothesis in nbest)
-        record = self._own_record(nbest, raw)
+        record = self.own_record(nbest, raw)
         if rescored is None:
-            yield raw if record is not None else _line(self._tagged(self.compose(nbest.texts), nbest))
+            yield raw if record is not None else json_line(self._tagged(self.compose(nbest.texts), nbest))
             return
         base = self.compose(nbest.texts) if record is None else record
-        yield _line(self._tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
+        yield json_line(self._tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The record with its hypotheses in another order."""
@@ -123,7 +169,7 @@ class JsonFormat(NBestFormat):
         }
         return {**record, **changed}
 
-    def _own_record(self, nbest: NBestList, raw: str) -> Any:
+    def own_record(self, nbest: NBestList, raw: str) -> Any:
         """The record that a list was read from; None where it holds other hypotheses, or several lists."""
         try:
             records = list(self._with_added(read_json(raw)))
@@ -131,17 +177,32 @@ class JsonFormat(NBestFormat):
             return None
         return records[0].record if len(records) == 1 and records[0].texts == nbest.texts else None
 
+    def _identified(self, record: Any) -> Iterator[JsonList]:
+        """The lists of a record with their ids. Raises KeysError where `id_key` names a key that holds none."""
+        keys = JsonKeys(id_key=self.id_key)
+        parts = list(self.lists(record))
+        whole = keys.id_of(record)
+        for number, parsed in enumerate(parts, 1):
+            own = keys.id_of(parsed.record) if parsed.record is not record else ""
+            outer = f"{whole}-{number}" if whole and len(parts) > 1 else whole
+            known = "" if self.id_key else parsed.id
+            parsed.id = keys.checked_id(known or own or outer, record)
+            yield parsed
+
     def _with_added(self, record: Any) -> Iterator[JsonList]:
         """The lists of a record; where reranking added totals and features to it, these instead of its own."""
         added = record.get(ADDED) if isinstance(record, dict) else None
-        for parsed in self.lists(record):
+        for parsed in self._identified(record):
             if isinstance(added, dict):
-                parsed.id = str(added.get("segment", parsed.id))
                 if "scores" in added:
                     parsed.scores = _added("scores", added["scores"], parsed)
                 if "features" in added:
                     features = added["features"].items() if isinstance(added["features"], dict) else ()
                     parsed.columns = {name: _added(name, column, parsed) for name, column in features}
+            texts = list(map(one_line, parsed.texts))
+            if texts != parsed.texts:
+                parsed.joined = sum(map(ne, texts, parsed.texts))
+                parsed.texts = texts
             yield parsed
 
     def _tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
@@ -196,7 +257,7 @@ def _added(name: str, values: Any, parsed: JsonList) -> list[float]:
     return numbers_of(values, count, f"{name!r} must be {count} finite numbers, one for each hypothesis")
 
 
-def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[Any, str, int, bool]]:
+def json_records(lines: Iterable[str], path: str, of_file: bool = False) -> Iterator[tuple[Any, str, int, bool]]:
     """Each record as soon as it is read, the text it was read from, its line, and whether it is the only one of a file.
 
     The last is found out with `of_file` alone, since the next record must be waited for.
@@ -227,7 +288,7 @@ def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[A
         yield record, line, number, False
 
 
-def _nbest(parsed: JsonList, default: str, path: str, number: int) -> NBestList:
+def _nbest(parsed: JsonList, path: str, number: int) -> NBestList:
     columns = list(parsed.columns.values())
     wrong = next((name for name, column in parsed.columns.items() if len(column) != len(parsed.texts)), None)
     if wrong is not None or (parsed.scores is not None and len(parsed.scores) != len(parsed.texts)):
@@ -237,9 +298,10 @@ def _nbest(parsed: JsonList, default: str, path: str, number: int) -> NBestList:
     hypotheses = tuple(
         Hypothesis(text, row, score, NO_SPARSE, "") for text, row, score in zip(parsed.texts, rows, scores, strict=True)
     )
-    return NBestList(parsed.id or default, hypotheses, tuple(parsed.columns), line=number)
+    return NBestList(parsed.id or parsed.default_id, hypotheses, tuple(parsed.columns), line=number)
 
 
-def _line(record: Any, raw: str = "") -> str:
+def json_line(record: Any, raw: str = "") -> str:
+    """A record as a line, with the line end of the line that it was read from."""
     end = "\r\n" if raw.endswith("\r\n") else "\n"
     return json.dumps(record, ensure_ascii=False) + end

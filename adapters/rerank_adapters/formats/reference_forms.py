@@ -3,8 +3,7 @@
     ctm      `call-3 1 12.50 0.40 so 0.93`, file, channel, start, duration, word, confidence: the words by time
     stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times
     icefall  `utterance:<TAB>ref=[words]`
-    json     an object a line with the transcript under `ref`, `output`, `reference`, `transcript` or `text`, and `id`
-             or `segment`; NeMo's manifests name the audio file instead (`audio_filepath`), whose stem is the id
+    json     an object a line with a transcript and perhaps an id: see json_transcripts.py
 
 CTM and STM are described in the documentation of NIST's sclite (SCTK 2.4). A comment begins with `;;`. Of alternatives
 `{ a / b }` the first one is read, `@` is the empty one, and the text `ignore_time_segment_in_scoring` is skipped.
@@ -26,13 +25,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.line_lists import COMPRESSED, stem
+from rerank_adapters.formats.json_transcripts import shows_objects
+from rerank_adapters.formats.line_lists import COMPRESSED
 from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
 from rerank_adapters.formats.speech_toolkits import words_of
 from rerank_plugins import FormatError
-from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.kit.files.text import finite_value
 
 IdForm = Literal["trn", "kaldi"]
@@ -42,7 +41,6 @@ MANY = 20  # lines of text whose first words are all distinct, and those of anot
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
-TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
 IGNORED = "ignore_time_segment_in_scoring"
 ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
 
@@ -216,45 +214,4 @@ def shown_form(path: str, lines: Iterable[str]) -> str | None:
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):
         return "icefall"
-    if first.startswith("{"):
-        record = _object(first)
-        if record is not None and any(isinstance(record.get(key), str) for key in TEXT_KEYS):
-            return "json"
-    return None
-
-
-def json_texts(lines: Iterable[str], path: str, by_number: bool) -> dict[str, str]:
-    """The transcripts of JSON lines, by the number of the line (from 0; `segment` takes precedence) or by the id.
-
-    Raises FormatError for a line without a transcript or an id, and for an id that occurs twice.
-    """
-    texts: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        record = _object(line)
-        key = next((key for key in TEXT_KEYS if record is not None and isinstance(record.get(key), str)), None)
-        if record is None or key is None:
-            raise FormatError(f"no transcript: expected one of {', '.join(TEXT_KEYS)}", path=path, line=number)
-        id_ = str(record.get("segment", number - 1)) if by_number else _id(record)
-        if id_ is None:
-            raise FormatError("no id: expected one of id, segment, audio_filepath", path=path, line=number)
-        if id_ in texts:
-            raise FormatError(f"the id {id_!r} occurs twice", path=path, line=number)
-        texts[id_] = " ".join(record[key].split())
-    return texts
-
-
-def _id(record: Mapping[str, Any]) -> str | None:
-    for key in ("id", "segment"):
-        if key in record:
-            return str(record[key])
-    return stem(str(record["audio_filepath"])) if "audio_filepath" in record else None
-
-
-def _object(line: str) -> dict[str, Any] | None:
-    try:
-        record = read_json(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+    return "json" if first[:1] in ("{", "[") and shows_objects(lines) else None

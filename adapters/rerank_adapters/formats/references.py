@@ -5,7 +5,7 @@ A file has one of these forms:
     lines   one line per segment; the id of a segment is the number of its line, from 0
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
-    json    JSON lines with a transcript, as HyPoradise's own lists have it; by number or by id, as the segments
+    json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
     icefall, stm, ctm   see reference_forms.py
 
 `auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
@@ -21,23 +21,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Literal
 
+from rerank_adapters.formats.json_transcripts import USUAL, json_texts, one_sided
+from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_adapters.formats.reference_forms import (
     AGGREGATED,
     ID_FORMS,
     WITH_IDS,
     TextFile,
     doubtful,
-    json_texts,
     shared_forms,
     shown_form,
 )
-from rerank_plugins import FormatError, open_text
+from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import display_name
 
 logger = logging.getLogger(__name__)
-ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
+ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
+FORMS = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
+
+
+def named_form(text: str) -> tuple[str, JsonKeys]:
+    """The form that a text names, and the keys of its JSON records. Raises ConfigError for any other text."""
+    form, *keys = text.split(",")
+    if form not in FORMS or (keys and form != "json"):
+        wanted = f"{', '.join(FORMS)}, or json,key=KEY,id_key=KEY"
+        raise ConfigError(f"{text!r} is no form of references or outputs; wanted {wanted}")
+    return form, JsonKeys.named(keys)
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:
@@ -96,6 +106,7 @@ class References:
     lines: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
     form: ReferenceForm = "auto"
+    keys: JsonKeys = USUAL
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -111,7 +122,7 @@ class References:
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
         if self.form == "json":
-            return list(self._json(0, by_number=True))
+            return list(self._json(0))
         return [str(line) for line in range(len(self))]
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
@@ -121,12 +132,14 @@ class References:
         if form == "lines" and self.form != "json":
             return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in wanted]
         if self.form == "json":
-            files = [self._json(file, by_number=form == "lines") for file in range(len(self.names))]
+            files = [self._json(file) for file in range(len(self.names))]
         else:
             files = [self._by_id(file, form) for file in range(len(self.names))]
         for name, texts in zip(self.names, files, strict=True):
             missing = next((id_ for id_ in wanted if id_ not in texts), None)
             if missing is not None:
+                if self.form == "json" and (error := one_sided(wanted, texts)):
+                    raise FormatError(error, path=name)
                 some = ", ".join(list(texts)[:2])
                 message = f"no line for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
                 shown = "json" if self.form == "json" else form
@@ -160,7 +173,8 @@ class References:
             return best  # the caller reports the id that is missing
         raise FormatError(
             f"segment id {not_a_line!r} is not a number, so it names no line of this file, and no line has it as its"
-            f" id: wanted `{not_a_line} word word …` (kaldi) or `word word … ({not_a_line})` (trn)", path=self.names[0],
+            f" id: wanted `{not_a_line} word word …` (kaldi) or `word word … ({not_a_line})` (trn); lists in JSON"
+            " are numbered from 0 by the option id_key=none of their format", path=self.names[0],
         )  # fmt: skip
 
     def as_outputs(self, ids: Sequence[str], form: ReferenceForm) -> list[str]:
@@ -195,8 +209,8 @@ class References:
             if forms := shared_forms([*self.files, *beside]):
                 raise doubtful(self.files[0], forms[0])
 
-    def _json(self, file: int, by_number: bool) -> Mapping[str, str]:
-        return json_texts((line[file] for line in self.lines), self.names[file], by_number)
+    def _json(self, file: int) -> Mapping[str, str]:
+        return json_texts((line[file] for line in self.lines), self.names[file], keys=self.keys)
 
     def _utterances(self, file: int, form: ReferenceForm) -> list[tuple[str, str]]:
         parsed = (WITH_IDS[form](line[file]) for line in self.lines)
@@ -223,8 +237,10 @@ class References:
 def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -> References:
     """Read one reference per segment from each file.
 
-    Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named.
+    Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named, and
+    ConfigError for another form.
     """
+    form, keys = named_form(form)
     if not paths:
         raise FormatError("no reference file was named, expected at least one")
     columns = [read_lines(path) for path in paths]
@@ -240,7 +256,7 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(message, path=name)
-    return References(tuple(zip(*columns, strict=True)), names, form)
+    return References(tuple(zip(*columns, strict=True)), names, form, keys)
 
 
 def settled(texts: Sequence[References]) -> list[References]:

@@ -8,8 +8,9 @@ The alternatives that speech services return as JSON: Google, Amazon, Azure, Dee
     Azure Speech, detailed         {"NBest": [{"Confidence": 0.92, "Lexical": "so it is", "Display": "So it is."}, …]}
 
 Every object with `alternatives` that have a transcript, or with `NBest`, is a list, wherever it stands. A file holds
-one response, or JSON lines. The id of a list is `id` of the object or of the response, or else the name of the file (of
-JSON lines: the number of the line, from 0); where a response holds several lists, -1, -2 … is added. `confidence` (of
+one response, or JSON lines. The id of a list is that of the object or of the response (`record_keys.py`), or else the
+name of the file (of JSON lines: the number of the line, from 0); where a response holds several lists, -1, -2 … is
+added. `confidence` (of
 Amazon the mean over the words) is the total and a feature where every alternative has it: Google gives one for the
 first alternative alone, which is not read. Azure's text is that of the option `text`.
 
@@ -21,8 +22,8 @@ Whisper's transcriptions as JSON (`whisper --output_format json`, openai-whisper
 Whisper writes its best transcription alone. A list is therefore one of three things: a JSON array of such results (or
 of the results of `whisper.decode`, which have the same numbers without segments), an object that has such an array
 under `hypotheses`, or the results of several files of the same name, as runs of several models or temperatures write
-them: `rerank` merges the lists of one utterance. The utterance is `id`, or the name of the file where it holds one
-list.
+them: `rerank` merges the lists of one utterance. The utterance is the id of the object (`record_keys.py`), or the name
+of the file where it holds one list.
 
 Features: `logprob`, the log probability of the tokens (Σ avg_logprob · (tokens + 1) over the segments, natural), and
 the means over the segments, weighted by their tokens, of `avg_logprob`, `no_speech_prob`, `compression_ratio` and
@@ -48,7 +49,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import ADDED, JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
+from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
+from rerank_adapters.formats.record_keys import ADDED
 from rerank_plugins import option
 
 BEAMS_WANTED = "expected the beams of an utterance: arrays [text, state, frames, logit_score, lm_score]"
@@ -65,9 +67,9 @@ class PyctcdecodeFormat(JsonFormat):
     def lists(self, record: Any) -> Iterator[JsonList]:
         """Yield the list of an array of beams, or that of each utterance of an object."""
         if isinstance(record, list):
-            yield _beams(record, record, "")
+            yield _beams(record, record)
         elif isinstance(record, dict) and self.items in record:
-            yield _beams(record, record[self.items], str(record.get("id", "")))
+            yield _beams(record, record[self.items])
         elif isinstance(record, dict) and record:
             for utterance, beams in record.items():
                 if utterance != ADDED:
@@ -80,7 +82,7 @@ class PyctcdecodeFormat(JsonFormat):
         return {self.items: [{"text": text} for text in texts]}
 
 
-def _beams(record: Any, beams: Any, utterance: str) -> JsonList:
+def _beams(record: Any, beams: Any, utterance: str = "") -> JsonList:
     if not isinstance(beams, list) or not beams:
         raise NotThisFormat(BEAMS_WANTED)
     parsed = [_beam(beam) for beam in beams]
@@ -118,9 +120,8 @@ class WhisperFormat(JsonFormat):
             raise NotThisFormat(WANTED)
         named = [_numbers(result) for result in results]
         columns = complete({name: [numbers.get(name) for numbers in named] for name in ("logprob", *MEANS)})
-        id_ = str(record["id"]) if isinstance(record, dict) and "id" in record and self.items in record else ""
         texts = [" ".join(result["text"].split()) for result in results]
-        yield JsonList(record, texts, columns, columns.get("avg_logprob"), id_)
+        yield JsonList(record, texts, columns, columns.get("avg_logprob"))
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with results that have a text alone."""
@@ -161,11 +162,8 @@ class AlternativesFormat(JsonFormat):
         objects = list(_objects(record))
         if not objects:
             raise NotThisFormat('expected "alternatives" with a "transcript" each, or "NBest"')
-        id_ = str(record["id"]) if isinstance(record, dict) and "id" in record else ""
-        for part, answer in enumerate(objects, 1):
-            own = str(answer["id"]) if "id" in answer else f"{id_}-{part}" if id_ and len(objects) > 1 else id_
-            whole = record if len(objects) == 1 and answer is record else answer
-            yield self._list(answer, whole, own)
+        for answer in objects:
+            yield self._list(answer)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The response with its alternatives in another order, where it holds one list; otherwise that list."""
@@ -176,7 +174,7 @@ class AlternativesFormat(JsonFormat):
         """An object with alternatives that have a transcript alone."""
         return {self.items: [{"transcript": text} for text in texts]}
 
-    def _list(self, answer: Mapping[str, Any], record: Any, id_: str) -> JsonList:
+    def _list(self, answer: Mapping[str, Any]) -> JsonList:
         if "NBest" in answer:
             texts = [item.get(self.text) for item in answer["NBest"]]
             confidences = [number_of(item, "Confidence") for item in answer["NBest"]]
@@ -184,7 +182,7 @@ class AlternativesFormat(JsonFormat):
             texts = [item.get("transcript") for item in answer[self.items]]
             confidences = [_confidence(item) for item in answer[self.items]]
         columns = complete({"confidence": confidences})
-        return JsonList(record, texts_of(texts, "a text for each alternative"), columns, columns.get("confidence"), id_)
+        return JsonList(answer, texts_of(texts, "a text for each alternative"), columns, columns.get("confidence"))
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

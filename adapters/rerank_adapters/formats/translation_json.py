@@ -6,8 +6,7 @@ CTranslate2's results as JSON: the fields of a TranslationResult (CTranslate2 4)
 
 as `json.dumps({"hypotheses": result.hypotheses, "scores": result.scores})` writes them. A hypothesis is an array of
 tokens, whose text is the tokens joined by spaces (the text step `undo-sentencepiece` joins pieces), or a text. The
-score, a natural logarithm, normalised by the length penalty of the search, is the total and the feature `score`. The id
-of a segment is its place in the file, from 0.
+score, a natural logarithm, normalised by the length penalty of the search, is the total and the feature `score`.
 
 Sockeye's JSON output (`sockeye-translate --output-type json --nbest-size n`, Sockeye 3.1), one segment a line.
 
@@ -15,8 +14,8 @@ Sockeye's JSON output (`sockeye-translate --output-type json --nbest-size n`, So
      "translations": ["the old mill", "an old mill"], "scores": [[0.41], [0.63]]}
 
 A line without `translations` has a list of one. Sockeye's score is a negative log probability, normalised for length:
-the total and the feature `score` are its negation, a natural logarithm; scores of target factors are not read. The id
-of a segment is its place in the file, from 0, unless `id_key` names a key. Other keys are kept.
+the total and the feature `score` are its negation, a natural logarithm; scores of target factors are not read. Other
+keys are kept; `sentence_id`, which counts the sentences from 1, is no id.
 
 Beams of Hugging Face transformers as JSON (transformers 4), for translation and for Whisper and other recognisers.
 
@@ -27,8 +26,9 @@ The first form is the output of `generate(num_beams=n, num_return_sequences=n, r
 output_scores=True)` with the sequences decoded by `batch_decode`. An object may hold one segment, as above, or a batch,
 where `n` says how many sequences each segment has. The second form is the output of a pipeline, an array for one
 segment or an array of such arrays. `sequences_scores`, the beam search's log probability over length^length_penalty, is
-the total and the feature `score`; so is `score` of the second form. The id of a segment is `id`, or its place in the
-file, from 0.
+the total and the feature `score`; so is `score` of the second form.
+
+In all three the id of a segment is that of its record (`record_keys.py`), or its place in the file, from 0.
 """
 
 from __future__ import annotations
@@ -64,15 +64,14 @@ class TransformersFormat(JsonFormat):
         """Yield the list of each segment of a record."""
         if isinstance(record, list) and record and all(isinstance(part, list) for part in record):
             for part in record:
-                yield self._pipeline(part, part, "")
+                yield self._pipeline(part, part)
         elif isinstance(record, list):
-            yield self._pipeline(record, record, "")
+            yield self._pipeline(record, record)
         elif isinstance(record, dict) and isinstance(record.get(self.items), list):
-            id_ = str(record.get("id", ""))
             if any(isinstance(item, dict) for item in record[self.items]):
-                yield self._pipeline(record, record[self.items], id_)
+                yield self._pipeline(record, record[self.items])
             else:
-                yield from self._generated(record, id_)
+                yield from self._generated(record)
         else:
             raise NotThisFormat('expected "sequences", or an array of objects with a text')
 
@@ -80,7 +79,7 @@ class TransformersFormat(JsonFormat):
         """A record with sequences alone."""
         return {self.items: list(texts)}
 
-    def _generated(self, record: dict[str, Any], id_: str) -> Iterator[JsonList]:
+    def _generated(self, record: dict[str, Any]) -> Iterator[JsonList]:
         texts = texts_of(record[self.items], "a text for each sequence: decode the tokens with batch_decode")
         wanted = f'"{SCORES}" must have a finite number for each sequence'
         scores = numbers_of(record[SCORES], len(texts), wanted) if record.get(SCORES) else None
@@ -92,14 +91,14 @@ class TransformersFormat(JsonFormat):
             totals = scores[part] if scores is not None else None
             whole = {self.items: texts[part], **({SCORES: totals} if totals is not None else {})}
             columns = {"score": totals} if totals is not None else {}
-            yield JsonList(record if size == len(texts) else whole, texts[part], columns, totals, id_)
+            yield JsonList(record if size == len(texts) else whole, texts[part], columns, totals)
 
-    def _pipeline(self, record: Any, items: list[Any], id_: str) -> JsonList:
+    def _pipeline(self, record: Any, items: list[Any]) -> JsonList:
         key = next((key for key in TEXTS if items and isinstance(items[0], dict) and key in items[0]), "")
         texts = [item.get(key) if isinstance(item, dict) else None for item in items]
         columns = complete({"score": [number_of(item, "score") for item in items if isinstance(item, dict)]})
         return JsonList(record, texts_of(texts, f"one of {', '.join(TEXTS)} in each object"), columns,
-                        columns.get("score"), id_)  # fmt: skip
+                        columns.get("score"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,6 @@ class SockeyeFormat(JsonFormat):
 
     items: ClassVar[str] = "translations"
     parallel: ClassVar[tuple[str, ...]] = ("scores", "translations_factors")
-    id_key: str = option("", doc="key that holds the segment's id; default: the place in the file, from 0")
 
     def lists(self, record: Any) -> Iterator[JsonList]:
         """Yield the one list of a record."""
@@ -122,7 +120,7 @@ class SockeyeFormat(JsonFormat):
             wanted = '"scores" must have a finite number for each translation'
             scores = [-number for number in numbers_of(first, len(texts), wanted)]
         columns = {"score": scores} if scores is not None else {}
-        yield JsonList(record, texts, columns, scores, str(record.get(self.id_key, "")) if self.id_key else "")
+        yield JsonList(record, texts, columns, scores)
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with translations alone."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.formats.outputs import OutputForm, output_lines
+from rerank_adapters.formats.outputs import OutputForm, form_for, output_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
@@ -69,7 +69,8 @@ def read_systems(paths: Sequence[Path], form: ReferenceForm) -> list[System]:
 def _outputs(lines: References) -> System:
     ids = lines.ids
     outputs = {id_: Output(text.split()) for id_, (text,) in zip(ids, lines.for_segments(ids), strict=True)}
-    return System(lines.names[0], lines.form if lines.form in ("kaldi", "trn") else "lines", outputs)
+    form: OutputForm = "kaldi" if lines.form == "kaldi" else "trn" if lines.form == "trn" else form_for(ids)
+    return System(lines.names[0], form, outputs)
 
 
 def _read_ctm(path: Path) -> System:
