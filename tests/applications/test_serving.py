@@ -69,7 +69,9 @@ class Server:
             for key, value in before.items():
                 os.environ.pop(key) if value is None else os.environ.update({key: value})
         line = self.process.stderr.readline().decode()
-        assert "serving at http://127.0.0.1:" in line, line + self.process.stderr.read().decode()
+        if "serving at http://127.0.0.1:" not in line:
+            self.process.kill()
+            pytest.fail(line + self.process.stderr.read().decode())
         self.url = line.split()[3]
         self.client = httpx.Client(base_url=self.url, timeout=30)
 
@@ -281,7 +283,7 @@ def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
     import uvicorn
     from uvicorn.server import ServerState
 
-    from rerank_adapters.applications.serving import server as module
+    from rerank_adapters.applications.serving import connections as module
 
     monkeypatch.setattr(module, "HEADERS", 0.1)
 
@@ -294,9 +296,8 @@ def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
         config = uvicorn.Config(slow, ws="none", lifespan="off", log_config=None)
         config.load()
         state = ServerState()
-        listening = await asyncio.get_running_loop().create_server(
-            lambda: module.ImpatientProtocol(config, state, {}), "127.0.0.1", 0
-        )
+        protocol = module.protocol_for(module.Connections(9, slow))
+        listening = await asyncio.get_running_loop().create_server(lambda: protocol(config, state, {}), "127.0.0.1", 0)
         async with listening:
             reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
             writer.write(head)
@@ -315,7 +316,7 @@ def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
 
 @pytest.mark.slow
 def test_the_body_of_an_answer_does_not_wait_for_the_client():
-    from rerank_adapters.applications.serving.server import bound
+    from rerank_adapters.applications.serving.connections import bound
 
     with bound("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
         connection, _ = listening.accept()

@@ -4,6 +4,11 @@ numba caches them beside the source code, so that they are removed with the inst
 written (a system-wide installation, a container), the command line sets `NUMBA_CACHE_DIR`, which worker processes
 inherit, to `kernels` in the program's cache or, without one, to a temporary folder, which the end of the process
 removes.
+
+numba unpickles what it finds there, so that whoever can write to the folder can run code as the user. A folder is
+therefore used only if it and the folders above it belong to the user or to root, and nobody else may write to them, as
+OpenSSH has it for its keys. Folders such as /tmp, where everybody may write but nobody may remove what is another's
+(the sticky bit), may be above it.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,15 +43,52 @@ def write_plain_errors() -> None:
 
 def choose_folder() -> None:
     """Set the variable of the folder where it is needed, before numba is imported."""
-    if os.environ.get(VARIABLE) or _writable(BESIDE):
+    named = os.environ.get(VARIABLE)
+    if named:
+        folder, usable = Path(named), shared_with_others(Path(named)) is None
+    else:
+        folder, usable = BESIDE, _usable(BESIDE)
+    if usable:
         return
-    cache = cache_folder()
-    if cache is None or not _writable(cache / FOLDER):
-        cache = _temporary()
+    cache = None if named else cache_folder()
+    if cache is not None:
+        folder = cache / FOLDER
+    if cache is None or not _usable(folder):
+        cache = _temporary(folder)
     os.environ[VARIABLE] = str(cache / FOLDER / rerank_plugins.__version__)
 
 
-def _temporary() -> Path:
+def shared_with_others(folder: Path) -> Path | None:
+    """The folder, or one above it, to which others than this user and root may write; None if there is none."""
+    if not hasattr(os, "geteuid"):
+        return None
+    folder = Path(os.path.abspath(folder))
+    for place in (folder, *folder.parents):
+        try:
+            status = place.stat()
+        except OSError:  # it will be made, in one of the others
+            continue
+        others = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _is_own_group(status.st_gid))
+        sticky = status.st_mode & stat.S_ISVTX and place != folder
+        if status.st_uid not in (0, os.geteuid()) or (others and not sticky):
+            return place
+    return None
+
+
+def _is_own_group(number: int) -> bool:
+    """Whether a group is that which many systems make for each user alone."""
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return number == user.pw_gid and group.gr_name == user.pw_name and not {*group.gr_mem} - {user.pw_name}
+
+
+def _temporary(refused: Path) -> Path:
+    """A folder for this run alone, in place of one that was refused, of which a line says why."""
     import shutil
     import tempfile
 
@@ -56,20 +99,21 @@ def _temporary() -> Path:
             shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(remove)
-    logger.warning(
-        "%s: cannot be written, and neither can a cache (RERANK_CACHE may name a folder for one):"
-        " kernels are compiled for this run only",
-        BESIDE,
-    )
+    if (shared := shared_with_others(refused)) is not None:
+        why = f"{shared}: others may write there, and so run code as you: compiled kernels in {refused} are not used"
+    else:
+        why = f"{refused}: cannot be written"
+    logger.warning("%s; kernels are compiled for this run only (RERANK_CACHE may name a folder for them)", why)
     return folder
 
 
-def _writable(folder: Path) -> bool:
+def _usable(folder: Path) -> bool:
+    """Whether kernels can be kept in a folder, which is made where it is not there, and nobody else can put some in."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return False
-    return os.access(folder, os.W_OK)
+    return os.access(folder, os.W_OK) and shared_with_others(folder) is None
 
 
 @contextmanager

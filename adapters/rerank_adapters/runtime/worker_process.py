@@ -35,7 +35,7 @@ LOOK = 1.0  # seconds between two checks of the parent process
 
 def serve(connection: Connection[Any, Any], parent: int) -> None:
     """The main function of a worker: receive its packed work, and answer each item until the pipe closes."""
-    _end_with(parent)
+    end_with(parent)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     work: Future[Callable[[Any], Any]] = Future()
     try:
@@ -57,8 +57,7 @@ def serve_fork(
     for other in inherited:
         with suppress(OSError):
             other.close()
-    _end_with(parent)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    end_with(parent)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # in place of those of a display
     detach()
     from threadpoolctl import ThreadpoolController
@@ -68,16 +67,23 @@ def serve_fork(
         _answer(connection, lambda: work)
 
 
-def _end_with(parent: int) -> None:
-    """Let this process end when the thread of the parent that has started it does, and not by the signals of ENDING."""
+def end_with(parent: int, *, thread: bool = True) -> None:
+    """Let this process end when the thread of the parent that has started it does, and not by the signals of ENDING.
+
+    Without `thread`, nothing but the kernel looks after that, so that the process may still fork.
+    """
     for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
         signal.signal(number, lambda number, frame: None)
-    Thread(target=_watch, args=(parent,), daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    if thread:
+        Thread(target=_watch, args=(parent,), daemon=True).start()
     if sys.platform == "linux":
         import ctypes
 
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
 
 
 def _watch(parent: int) -> NoReturn:

@@ -15,9 +15,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, Tag, ValidationError
 
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.reranker import Reranked, Reranker
 
 LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
+KINDS = ("text", "object")  # of hypotheses
 OUTPUTS = ("json", "lines", "nbest")
 
 
@@ -38,6 +39,7 @@ class Limits:
     `lists`       lists of a request
     `hypotheses`  hypotheses of a list
     `words`       words of a hypothesis, a source sentence or a context
+    `characters`  characters of the same
     `seconds`     time of a request, from its first byte to its answer; its body must arrive within the same time
     `waiting`     requests that wait for a process
     `connections` connections at a time
@@ -47,6 +49,7 @@ class Limits:
     lists: int = 100
     hypotheses: int = 1_000
     words: int = 200
+    characters: int = 4_000
     seconds: float = 30.0
     waiting: int = 64
     connections: int = 512
@@ -60,6 +63,9 @@ class Limits:
             if len(nbest) > self.hypotheses:
                 raise FormatError(f"{where} has {len(nbest)} hypotheses; this server takes at most {self.hypotheses}")
             for text in (*nbest.texts, nbest.source or "", nbest.context or ""):
+                if len(text) > self.characters:
+                    found = f"a text of {len(text)} characters"
+                    raise FormatError(f"{where} has {found}; this server takes at most {self.characters}")
                 if (words := len(text.split())) > self.words:
                     raise FormatError(f"{where} has a text of {words} words; this server takes at most {self.words}")
             yield nbest
@@ -85,8 +91,16 @@ class _Hypothesis(_Strict):
     links: str | None = None
 
 
+def _kind(hypothesis: object) -> str:
+    return "text" if isinstance(hypothesis, str) else "object"
+
+
+# With a tag for each kind, what is wrong with an object is said of the object, and not that it is no text.
+_TextOrObject = Annotated[Annotated[str, Tag("text")] | Annotated[_Hypothesis, Tag("object")], Discriminator(_kind)]
+
+
 class _List(_Strict):
-    hypotheses: list[str | _Hypothesis] = Field(min_length=1)
+    hypotheses: list[_TextOrObject] = Field(min_length=1)
     id: str | None = None
     source: str | None = None
     context: str | None = None
@@ -94,7 +108,7 @@ class _List(_Strict):
 
 class _Body(_Strict):
     lists: list[_List] | None = Field(default=None, min_length=1)
-    hypotheses: list[str | _Hypothesis] | None = Field(default=None, min_length=1)
+    hypotheses: list[_TextOrObject] | None = Field(default=None, min_length=1)
     id: str | None = None
     source: str | None = None
     context: str | None = None
@@ -123,9 +137,7 @@ def read_request(request: Request, reranker: Reranker, limits: Limits) -> Lists:
     try:
         body = _Body.model_validate_json(request.body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("str", "_Hypothesis"))
-        raise FormatError(f"{where or 'the body'}: {first['msg']}") from None
+        raise FormatError(_problem(error)) from None
     kinds = [key for key in ("lists", "hypotheses", "nbest") if getattr(body, key) is not None]
     if len(kinds) != 1:
         raise FormatError(f"expected one of lists, hypotheses and nbest, found {' and '.join(kinds) or 'none'}")
@@ -138,6 +150,21 @@ def read_request(request: Request, reranker: Reranker, limits: Limits) -> Lists:
         raise FormatError(f"the request has {len(lists)} lists; this server takes at most {limits.lists}")
     dense = tuple(reranker.weights.dense)
     return Lists(list(limits.checked(_nbest(one, str(number), dense) for number, one in enumerate(lists))), None)
+
+
+def _problem(error: ValidationError) -> str:
+    """The first thing that is wrong with a body: where, what was wanted, and what was found."""
+    first = error.errors(include_url=False)[0]
+    path = first["loc"]
+    where = ".".join(
+        str(part)
+        for before, part in zip((None, *path), path, strict=False)
+        if not isinstance(before, int) or part not in KINDS
+    )
+    wanted = "Input should be a text or an object" if path[-1:] == ("object",) else first["msg"]
+    value = first["input"]
+    found = f", found {value!r:.60}" if value is None or isinstance(value, int | float) else ""
+    return f"{where or 'the body'}: {wanted}{found}"
 
 
 def answer(request: Request, lists: Lists, reranked: Sequence[Reranked]) -> tuple[str, bytes]:

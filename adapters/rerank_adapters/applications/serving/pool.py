@@ -1,7 +1,8 @@
 """Worker processes behind a bounded queue; one that exceeds its time or dies is replaced.
 
 A worker reads the lists of a request, reranks them and writes the answer, so that a body of any form costs the process
-that holds the connections nothing.
+that holds the connections nothing. The answer depends on the request alone, so a request whose worker died is given to
+another one, once. Where the system can fork, workers and those that replace them share one copy of the models.
 """
 
 from __future__ import annotations
@@ -9,18 +10,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
-from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rerank_adapters.applications.serving.bodies import Limits, Request, answer, read_request
+from rerank_adapters.applications.serving.log import say, write_without_fail
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.reranker import Reranker
-from rerank_adapters.runtime.workers import Workers
+from rerank_adapters.runtime.fork_server import ForkServer
+from rerank_adapters.runtime.workers import Workers, fork_server
 from rerank_plugins import ConfigError, FormatError, RerankError
 from rerank_plugins.core.loader import load_plugins
 
@@ -61,6 +61,7 @@ class Serving:
 
     def __call__(self, request: Request | None) -> Answer:
         """The answer to a request; a request None only loads the models."""
+        write_without_fail()
         reranker = self.reranker
         if request is None:
             return Answer(200, "text/plain", b"")
@@ -76,7 +77,7 @@ class Serving:
             return problem(FAULT, "out of memory")
         except Exception as error:
             kind = "" if isinstance(error, RerankError) else f"a fault of the program: {type(error).__name__}: "
-            print(f"rerank: {kind}{error}", file=sys.stderr, flush=True)
+            say(f"rerank: {kind}{error}")
             return problem(FAULT, "the lists could not be reranked; the reason is in the server's log")
 
 
@@ -105,8 +106,10 @@ class Pool:
         self._workers: set[Worker] = set()
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._starting: set[asyncio.Task[None]] = set()
+        self._fork_server: ForkServer | None = None
         self.waiting = 0
         self.replaced = 0
+        self.retried = 0
 
     @property
     def busy(self) -> int:
@@ -115,11 +118,13 @@ class Pool:
 
     @property
     def alive(self) -> int:
-        """The number of processes that have loaded their models."""
+        """The number of processes that have loaded their models and have not died."""
+        self._replace_ended()
         return len(self._workers) - len(self._starting)
 
     def start(self) -> None:
         """Start the processes. Before any thread has started they are forks, which share the models of this process."""
+        self._fork_server = fork_server(self._serving)
         for _ in range(self.processes):
             worker = self._new()
             worker.start()
@@ -133,21 +138,32 @@ class Pool:
             self._idle.put_nowait(worker)
 
     async def answer(self, request: Request, seconds: float) -> Answer:
-        """The answer to a request. Raises Full, TimeoutError where it takes longer, and Died."""
+        """The answer to a request, by a second process where the first one died.
+
+        Raises Full, TimeoutError where it takes longer, and Died where both processes died.
+        """
         until = asyncio.get_running_loop().time() + seconds
+        self._replace_ended()
         if self._idle.empty() and self.waiting >= self._most:
             raise Full
+        try:
+            return await self._answer(request, until)
+        except Died:
+            self.retried += 1
+            return await self._answer(request, until)
+
+    async def _answer(self, request: Request, until: float) -> Answer:
         self.waiting += 1
         try:
             async with asyncio.timeout_at(until):
                 worker = await self._idle.get()
         finally:
             self.waiting -= 1
-        future: Future[Answer] = worker.submit(request)
+        future = asyncio.wrap_future(worker.submit(request))
         whole = False
         try:
             async with asyncio.timeout_at(until):
-                answered = await asyncio.shield(asyncio.wrap_future(future))
+                answered = await asyncio.shield(future)
             whole = True
             return answered
         except (TimeoutError, asyncio.CancelledError):
@@ -158,8 +174,17 @@ class Pool:
             if whole:
                 self._idle.put_nowait(worker)
             else:
-                future.add_done_callback(lambda done: done.cancelled() or done.exception())
+                future.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody else asks for it
                 self._replace(worker)
+
+    def _replace_ended(self) -> None:
+        """Replace the processes that have died while they had nothing to do."""
+        for _ in range(self._idle.qsize()):
+            worker = self._idle.get_nowait()
+            if worker.ended:
+                self._replace(worker)
+            else:
+                self._idle.put_nowait(worker)
 
     def stop(self) -> None:
         """End all processes at once."""
@@ -167,9 +192,11 @@ class Pool:
             task.cancel()
         for worker in self._workers:
             worker.stop()
+        if self._fork_server is not None:
+            self._fork_server.stop()
 
     def _new(self) -> Worker:
-        worker = Worker(self._serving, 1, "the reranker")
+        worker = Worker(self._serving, 1, "the reranker", self._fork_server)
         self._workers.add(worker)
         return worker
 
@@ -189,8 +216,9 @@ class Pool:
                 await asyncio.to_thread(worker.start)
                 await asyncio.wrap_future(worker.submit(None))
             except Exception as error:  # perhaps there is no memory for it now
-                with suppress(OSError):
-                    print(f"rerank: a worker process cannot be started: {error}", file=sys.stderr, flush=True)
+                say(f"rerank: a worker process cannot be started: {error}")
+                if self._fork_server is not None and not self._fork_server.alive:
+                    self._fork_server = None  # from now on workers load models of their own
                 old = worker
                 await asyncio.sleep(PAUSE)
             else:

@@ -32,22 +32,25 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
               help="Refuse a list with more hypotheses (422).")  # fmt: skip
 @click.option("--max-words", type=click.IntRange(1), default=200, show_default=True, metavar="N",
               help="Refuse a hypothesis, source or context with more words (422).")  # fmt: skip
+@click.option("--max-characters", type=click.IntRange(1), default=4000, show_default=True, metavar="N",
+              help="Refuse a hypothesis, source or context with more characters (422).")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="SECONDS",
               help="Give a request up after this time (504).")  # fmt: skip
 @click.option("--queue", type=click.IntRange(0), default=64, show_default=True, metavar="N",
               help="Refuse requests while this many wait (503).")  # fmt: skip
 @click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True, metavar="N",
-              help="Refuse requests beyond this many connections (503).")  # fmt: skip
+              help="Keep at most this many connections; a new one then replaces one that waits for its client, or is"
+              " told to come again (503).")  # fmt: skip
 @click.pass_obj
 def command(
     registry: Registry, weights: Path, host: str, port: int, jobs: int, max_body: int, max_lists: int,
-    max_hypotheses: int, max_words: int, timeout: float, queue: int, max_connections: int,
+    max_hypotheses: int, max_words: int, max_characters: int, timeout: float, queue: int, max_connections: int,
 ) -> None:  # fmt: skip
     """Serve reranking over HTTP, with models loaded once.
 
     POST /rerank takes lists as JSON, or in any n-best format with ?format=NAME, and answers with the lists in their new
     order; /health and /metrics are for monitoring. Where the environment variable RERANK_TOKEN is set, requests must
-    bear it. SIGTERM and Ctrl-C let the requests that have begun finish. Needs the extra `serve`.
+    bear it. SIGTERM, SIGHUP and Ctrl-C let the requests that have begun finish. Needs the extra `serve`.
 
     \b
     rerank serve -w weights.toml &
@@ -57,20 +60,22 @@ def command(
     from rerank_adapters.applications.serving.bodies import Limits
 
     try:
-        from rerank_adapters.applications.serving.server import bound, serve
+        from rerank_adapters.applications.serving.connections import bound, possible_connections
+        from rerank_adapters.applications.serving.server import serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"serve needs the package {error.name}: pip install 'rerank-plugins[serve]'") from None
+    from rerank_adapters.applications.serving.log import say, write_without_fail
     from rerank_adapters.applications.serving.pool import Pool, Serving
 
+    write_without_fail()
     token = os.environ.get(TOKEN, "")
-    limits = Limits(max_body, max_lists, max_hypotheses, max_words, timeout, queue, max_connections)
+    connections = possible_connections(max_connections, jobs)
+    limits = Limits(max_body, max_lists, max_hypotheses, max_words, max_characters, timeout, queue, connections)
     serving = Serving(weights, tuple(registry.files), limits)
     serving.reranker  # noqa: B018  loaded here, so that forks share the models, and errors come at once
     with bound(host, port) as listening:
         if host not in LOOPBACK and not token:
-            click.echo(
-                f"rerank: {host} can be reached by others; set {TOKEN} to let in only those who bear it", err=True
-            )
+            say(f"rerank: {host} can be reached by others; set {TOKEN} to let in only those who bear it")
         pool = Pool(serving, jobs, queue)
         try:
             pool.start()

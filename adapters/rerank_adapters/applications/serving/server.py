@@ -1,4 +1,4 @@
-"""The web application (POST /rerank, GET /health, GET /metrics) and the server that holds the connections.
+"""The web application (POST /rerank, GET /health, GET /metrics), and the server that runs it.
 
 The server finishes requests that have begun before it stops.
 """
@@ -10,11 +10,10 @@ import hmac
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import click
 import uvicorn
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -24,9 +23,9 @@ from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from rerank_plugins import ConfigError
+from rerank_adapters.applications.serving.connections import BACKLOG, IDLE, Connections, protocol_for
+from rerank_adapters.applications.serving.log import say
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.serving.bodies import Limits
@@ -36,16 +35,48 @@ BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)  #
 RETRY = {"Retry-After": "1"}
 READ_ON = 4  # times the largest body: what is beyond that is cut off
 CLOSE = {"Connection": "close"}
-IDLE = 5  # seconds after which a connection without requests is closed
-HEADERS = 10.0  # seconds within which the headers of a request must come, and a response that was sent be taken
+SILENCE = 60.0  # seconds between two lines about the same fault
+MOST_FAULTS = 1000  # different lines about faults
 SPARE = 5.0  # seconds beyond the time of a request that a stop waits for
 
 
+class BodyMemory:
+    """The bytes of all bodies that are being received or wait for an answer, of which there may be `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.held = most, 0
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """In the block, call what this yields with the size of each part of a body.
+
+        The call raises HTTPException where there is no room for the part.
+        """
+        own = 0
+
+        def take(size: int) -> None:
+            nonlocal own
+            if self.held + size > self.most:
+                raise HTTPException(503, "too many bodies are being received; try again", {**RETRY, **CLOSE})
+            own += size
+            self.held += size
+
+        try:
+            yield take
+        finally:
+            self.held -= own
+
+
 class Application:
-    """The routes of a server with their metrics; `token` is what requests must bear, or empty."""
+    """The routes of a server with their metrics; `token` is what requests must bear, or empty.
+
+    `refusing` is the application of connections beyond those that there may be.
+    """
 
     def __init__(self, pool: Pool, limits: Limits, token: str = "") -> None:
         self.pool, self.limits, self._token = pool, limits, token.encode()
+        self.connections = Connections(limits.connections, self.refusing)
+        self.bodies = BodyMemory(limits.body * (limits.waiting + pool.processes))
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "rerank_requests", "Requests to rerank, by status.", ["status"], registry=self.registry
@@ -59,6 +90,13 @@ class Application:
             ("rerank_busy", "Processes at work or being started.", lambda: pool.busy),
             ("rerank_replaced", "Processes that were replaced, since they died or exceeded their time.",
              lambda: pool.replaced),
+            ("rerank_retried", "Requests that were given to a second process, since the first one died.",
+             lambda: pool.retried),
+            ("rerank_connections", "Open connections.", lambda: len(self.connections)),
+            ("rerank_dropped", "Connections that were ended, in favour of others or since their clients hung.",
+             lambda: self.connections.dropped),
+            ("rerank_held_bytes", "Bytes of the bodies of requests that are being received or wait.",
+             lambda: self.bodies.held),
         ):  # fmt: skip
             Gauge(name, text, registry=self.registry).set_function(value)
         ProcessCollector(registry=self.registry)
@@ -70,6 +108,15 @@ class Application:
             ],
             exception_handlers={HTTPException: _in_json},
         )
+
+    async def refusing(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application where all connections have a request in work: /health alone is answered."""
+        if scope["path"] == "/health":
+            await self.asgi(scope, receive, send)
+            return
+        self._requests.labels("503").inc()
+        refusal = HTTPException(503, "too many connections are open; try again", {**RETRY, **CLOSE})
+        await (await _in_json(HttpRequest(scope), refusal))(scope, receive, send)
 
     async def health(self, request: HttpRequest) -> Response:  # noqa: ARG002
         """200 while a process can answer, 503 otherwise."""
@@ -105,10 +152,12 @@ class Application:
         until = time.monotonic() + self.limits.seconds
         media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
         query = request.query_params
-        body = await self._body(request)
-        task = Request(body, media_type == "application/json", query.get("format", ""), query.get("output", "json"))
         try:
-            answer = await self.pool.answer(task, until - time.monotonic())
+            with self.bodies.share() as take:
+                body = await self._body(request, take)
+                is_json = media_type == "application/json"
+                task = Request(body, is_json, query.get("format", ""), query.get("output", "json"))
+                answer = await self.pool.answer(task, until - time.monotonic())
         except Full:
             message = "too many requests wait; try again"
             raise HTTPException(503, message, RETRY) from None
@@ -122,8 +171,8 @@ class Application:
         self._hypotheses.inc(answer.hypotheses)
         return Response(answer.body, answer.status, media_type=answer.media_type)
 
-    async def _body(self, request: HttpRequest) -> bytes:
-        """The body, which must come in time and keep to its limit.
+    async def _body(self, request: HttpRequest, take: Callable[[int], None]) -> bytes:
+        """The body, which must come in time and keep to its limit; `take` is called with the size of each part.
 
         One that is a little too large is read to its end and forgotten, since a client may look for the answer only
         when it has sent everything.
@@ -139,6 +188,7 @@ class Application:
                     if max(size, announced) > READ_ON * most:
                         break
                     if max(size, announced) <= most:
+                        take(len(part))
                         parts.append(part)
         except TimeoutError:
             raise HTTPException(408, f"the body did not arrive within {self.limits.seconds:g} s", CLOSE) from None
@@ -160,34 +210,6 @@ async def _in_json(request: HttpRequest, error: Exception) -> Response:  # noqa:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-class ImpatientProtocol(H11Protocol):
-    """HTTP/1.1 for clients that may hang: a connection with half a request, or with an answer unread, is dropped."""
-
-    _timer: asyncio.TimerHandle | None = None
-    _seen: object = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to check the connection at intervals."""
-        super().connection_made(transport)
-        self._timer = self.loop.call_later(HEADERS, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop checking the connection."""
-        super().connection_lost(exc)
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _look(self) -> None:
-        """Drop the connection if it waited for the same thing when this was last called, with no request in work."""
-        at_work = self.cycle is not None and not self.cycle.response_complete
-        state = None if at_work else (self.cycle, self.transport.get_write_buffer_size())
-        if state is not None and (state == self._seen or self.transport.is_closing()):
-            self.transport.abort()
-            return
-        self._seen = state
-        self._timer = self.loop.call_later(HEADERS, self._look)
-
-
 class _Server(uvicorn.Server):
     """A server whose signals are handled by `serve`."""
 
@@ -197,24 +219,11 @@ class _Server(uvicorn.Server):
         yield
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens at the address. Raises ConfigError where that is not possible."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.create_server(address, family=family)
-    except OSError as error:
-        reason = (error.strerror or str(error)).partition(" (while")[0]
-        raise ConfigError(f"cannot listen at {host}, port {port}: {reason}") from None
-    # Accepted connections inherit it: the body of an answer does not wait until the client has acknowledged the head.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
 def serve(listening: socket.socket, pool: Pool, limits: Limits, token: str) -> None:
-    """Serve until SIGINT or SIGTERM, and then finish the requests that have begun; a second signal ends them."""
+    """Serve until a signal to stop, and then finish the requests that have begun; a second signal ends them."""
     application = Application(pool, limits, token)
     config: dict[str, Any] = {
-        "http": ImpatientProtocol,
+        "http": protocol_for(application.connections),
         "ws": "none",
         "lifespan": "off",
         "loop": "asyncio",
@@ -223,7 +232,7 @@ def serve(listening: socket.socket, pool: Pool, limits: Limits, token: str) -> N
         "access_log": False,
         "server_header": False,
         "proxy_headers": False,
-        "limit_concurrency": limits.connections,
+        "backlog": BACKLOG,
         "timeout_keep_alive": IDLE,
         "timeout_graceful_shutdown": int(limits.seconds + SPARE),
     }
@@ -237,10 +246,26 @@ async def _serve(server: uvicorn.Server, pool: Pool, listening: socket.socket) -
         server.should_exit = True
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
+    loop.set_exception_handler(_Faults())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
+            loop.add_signal_handler(number, stop)
     await pool.load()
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"rerank: serving at http://{shown}:{port} with {pool.processes} processes", err=True)
+    say(f"rerank: serving at http://{shown}:{port} with {pool.processes} processes")
     await server.serve(sockets=[listening])
+
+
+class _Faults:
+    """Writes a line about what fails outside of requests; the same line at most once in a while."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, float] = {}
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        message = context["message"] + (f" ({type(error).__name__}: {error})" if error is not None else "")
+        if loop.time() - self._said.get(message, -SILENCE) >= SILENCE and len(self._said) < MOST_FAULTS:
+            self._said[message] = loop.time()
+            say(f"rerank: {message}")
