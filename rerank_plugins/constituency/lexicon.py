@@ -21,10 +21,11 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, Tree, known_spelling, normal_form
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signatures
 
-REMEMBERED = 1 << 18  # words whose numbers are kept
+REMEMBERED = 16 * MEGABYTE  # of words and their numbers
 Entries = tuple[IntArray, IntArray, FloatArray]
 Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
@@ -38,9 +39,9 @@ class EmittedWords:
     symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
 
     @cached_property
-    def _numbers(self) -> dict[tuple[str, bool], int]:
+    def _numbers(self) -> Remembered[tuple[str, bool], int]:
         """The numbers of words that were looked up, as first words of sentences or as others."""
-        return {}
+        return Remembered(REMEMBERED)
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -55,9 +56,8 @@ class EmittedWords:
         key = word, position == 0
         number = self._numbers.get(key)
         if number is None:
-            number = self.index[known_form(word, position, self.index)]
-            if len(self._numbers) < REMEMBERED:
-                self._numbers[key] = number
+            self._numbers.make_room()
+            number = self._numbers.keep(key, self.index[known_form(word, position, self.index)])
         return number
 
     def ids(self, sentence: Sequence[str]) -> IntArray:

@@ -42,6 +42,7 @@ from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 
@@ -62,7 +63,7 @@ def least_scores(tables: BackoffTables) -> FloatArray:
 
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
-CACHED = 1 << 20  # names whose numbers are cached
+REMEMBERED = 16 * MEGABYTE  # of names and their numbers
 
 
 @dataclass(frozen=True)
@@ -171,17 +172,16 @@ class DependencyModel(PickledFields):
         return scores
 
 
-class _NumberCache(dict[str, int]):
+class _NumberCache(Remembered[str, int]):
     """A cache that maps each name to the number of the form of it that the model knows, or to 0."""
 
     def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
+        super().__init__(REMEMBERED)
         self._numbers, self._form = numbers, form
 
     def __missing__(self, name: str) -> int:
-        number = self._numbers.get(self._form(name), 0)
-        if len(self) < CACHED:
-            self[name] = number
-        return number
+        self.make_room()
+        return self.keep(name, self._numbers.get(self._form(name), 0))
 
 
 def train(collector: TreeCollector, settings: Settings, **estimation: Any) -> DependencyModel:

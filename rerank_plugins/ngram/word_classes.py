@@ -16,8 +16,10 @@ from pathlib import Path
 from rerank_plugins import FormatError, Trained, Trainer, TrainingData, normal_form, option, read_trees
 from rerank_plugins.core.brackets_and_quotes import spellings
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.signatures import signature
 
+REMEMBERED = 16 * MEGABYTE  # of words and what was looked up for them
 SEEN = 2  # occurrences in the treebank that a word needs to have a class
 CLOSED = """
 DT IN PRP PRP$ MD TO CC WDT WP WP$ WRB EX PDT RP POS . , : -LRB- -RRB- `` ''
@@ -34,7 +36,7 @@ class WordClasses:
     """Maps words to classes; a word that `classes` lacks has the class of its lower-case form, or a signature."""
 
     classes: Mapping[str, str]
-    _cache: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _cache: Remembered[str, str] = field(default_factory=lambda: Remembered(REMEMBERED), repr=False, compare=False)
 
     @classmethod
     def of_treebank(cls, tagged: Iterable[Tagged], words: Iterable[str] = ()) -> WordClasses:
@@ -64,7 +66,8 @@ class WordClasses:
         if word_class is None:
             forms = [form for spelling in spellings(word) for form in (spelling, spelling.lower())]
             word_class = next((self.classes[form] for form in forms if form in self.classes), None)
-            word_class = self._cache[word] = word_class or signature(normal_form(word), False, False)
+            self._cache.make_room()
+            word_class = self._cache.keep(word, word_class or signature(normal_form(word), False, False))
         return word_class
 
     def apply(self, text: str) -> str:

@@ -27,6 +27,7 @@ from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors, source_of
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.similarity import structured_vectors
 from rerank_plugins.similarity.random_indexing import RandomIndexModel, Space, Weighting
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
-REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
+REMEMBERED = 32 * MEGABYTE  # of sentences and their vectors
 _in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()
 
 
@@ -198,7 +199,7 @@ class SentenceVectors:
 
     def __init__(self, path: Path, threshold: float, longest: int) -> None:
         self.path, self.threshold, self.longest = path, threshold, longest
-        self.known: dict[tuple[str, ...], FloatArray] = {}
+        self.known: Remembered[tuple[str, ...], FloatArray] = Remembered(REMEMBERED)
 
     @cached_property
     def parser(self) -> SvsParser:
@@ -211,11 +212,14 @@ class SentenceVectors:
     def of(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n, 3, K) vectors; 0 for a sentence without a tree."""
         keys, known, concepts = [tuple(sentence) for sentence in sentences], self.known, self.parser.model.concepts
-        if len(known) > REMEMBERED:
-            known.clear()
+        known.make_room()
         new = [key for key in dict.fromkeys(keys) if key not in known]
         parsed = [key for key in new if len(key) <= self.longest]
         vectors = structured_vectors.parsed_vectors(self.parser, parsed)
-        known.update(dict.fromkeys(new, np.zeros((structured_vectors.PARTS, concepts))))
-        known.update(zip(parsed, vectors, strict=True))
+        without_tree = np.zeros((structured_vectors.PARTS, concepts))
+        for key in new:
+            if len(key) > self.longest:
+                known.keep(key, without_tree)
+        for key, parts in zip(parsed, vectors, strict=True):
+            known.keep(key, parts)
         return np.array([known[key] for key in keys]).reshape(-1, structured_vectors.PARTS, concepts)

@@ -32,7 +32,9 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, FormatError, LongArray
 from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 
+REMEMBERED = 16 * MEGABYTE  # of words and what was looked up for them
 MEASURES = ("path", "wup", "lch", "lin", "jcn", "resnik")
 PARTS = "nvar"  # nouns, verbs, adjectives, adverbs
 HIERARCHIES = 2  # nouns and verbs; adjectives and adverbs have none
@@ -68,7 +70,7 @@ class WordNet:
             if senses := self._found(word):
                 np.add.at(masses, senses, frequency / len(senses))
         self.taxonomy = build_taxonomy([p for p, _ in self.synsets], hypernyms, masses)
-        self._senses: dict[str, LongArray] = {}
+        self._senses: Remembered[str, LongArray] = Remembered(REMEMBERED)
 
     def __repr__(self) -> str:
         return f"WordNet of {len(self.synsets):,} synsets"
@@ -78,9 +80,11 @@ class WordNet:
 
     def senses(self, word: str) -> LongArray:
         """The synsets of the word and of its base forms, of all parts of speech, sorted."""
-        if word not in self._senses:
-            self._senses[word] = np.array(sorted(set(self._found(word))), np.int64)
-        return self._senses[word]
+        senses = self._senses.get(word)
+        if senses is None:
+            self._senses.make_room()
+            senses = self._senses.keep(word, np.array(sorted(set(self._found(word))), np.int64))
+        return senses
 
     def similarities(self, left: Sequence[str], right: Sequence[str]) -> FloatArray:
         """The (MEASURES, n, m) similarities of n words with m others."""

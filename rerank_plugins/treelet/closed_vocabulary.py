@@ -17,11 +17,12 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, known_spelling
 from rerank_plugins.kit.files.declared import Array, WordList
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, known_form
 
 START = "<s>"
 Sentence = Sequence[str]
-REMEMBERED = 1 << 20  # words whose numbers are cached
+REMEMBERED = 16 * MEGABYTE  # of words and their numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +69,14 @@ class ClosedVocabulary(PickledFields):
         return [np.append(words, self.ln_unigram[0]) for words in np.split(ln_p, starts[:-1])] if len(starts) else []
 
 
-class _Numbers(dict[str, int]):
+class _Numbers(Remembered[str, int]):
     """A cache that maps each word to its number in the vocabulary; `position` 0 is for first words of sentences."""
 
     def __init__(self, number: dict[str, int], position: int) -> None:
+        super().__init__(REMEMBERED)
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
         form = word if word != START else UNKNOWN  # `<s>` in a text is an unknown word
-        number = self._number[known_form(form, self._position, self._number)]
-        if len(self) < REMEMBERED:
-            self[word] = number
-        return number
+        self.make_room()
+        return self.keep(word, self._number[known_form(form, self._position, self._number)])

@@ -35,6 +35,7 @@ from rerank_plugins import (
     option,
 )
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 
 if TYPE_CHECKING:
     from rerank_plugins import Tree
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from rerank_plugins.treelet.sampling import TreeletSampler
 
 TREES = 20_000  # trees scored in one call
-REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
+REMEMBERED = 16 * MEGABYTE  # of sentences and their ln p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +77,9 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
         return word in self.trees.vocabulary
 
     @cached_property
-    def _totals(self) -> dict[tuple[str, ...], float]:
+    def _totals(self) -> Remembered[tuple[str, ...], float]:
         """Ln p of the sentences scored since the cache was last cleared."""
-        return {}
+        return Remembered(REMEMBERED)
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence; the model's floor for an empty sentence or one without a parse.
@@ -86,10 +87,10 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
         Each distinct sentence is parsed and scored once, as long as it stays in the cache.
         """
         known, keys = self._totals, [tuple(sentence) for sentence in sentences]
-        if len(known) > REMEMBERED:
-            known.clear()
+        known.make_room()
         new = [key for key in dict.fromkeys(keys) if key not in known]
-        known.update(zip(new, self._scored(new).tolist(), strict=True))
+        for key, total in zip(new, self._scored(new).tolist(), strict=True):
+            known.keep(key, total)
         return np.array([known[key] for key in keys], np.float64)
 
     def _scored(self, sentences: Sequence[Sentence]) -> FloatArray:

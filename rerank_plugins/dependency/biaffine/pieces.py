@@ -107,18 +107,21 @@ def piece_rows(words: Sequence[str], table: dict[str, int]) -> tuple[list[int], 
 
 
 KEPT = 20_000  # words, of 768 bytes each with the widths of the embedded model
+LETTERS = 1 << 21  # of all words that are kept
 
 
 class WordInputs:
     """Looks up the inputs of words, and computes those of words that it has not seen lately.
 
     In running text, nearly all words of a batch have occurred before, and spelling out the pieces of a word takes as
-    long as a tenth of its parsing. When `KEPT` words are in the table, it is emptied.
+    long as a tenth of its parsing. When `KEPT` words, or words with `LETTERS` letters, are in
+    the table, it is emptied.
     """
 
     def __init__(self, model: BiaffineModel) -> None:
         self._model = model
         self._row: dict[str, int] = {}
+        self._letters = 0
         self._table = np.empty((0, 0), np.float32)
 
     def __call__(self, words: Sequence[str]) -> Float32:
@@ -126,10 +129,12 @@ class WordInputs:
         if len(words) > KEPT:
             return word_inputs(self._model, words)
         new = [word for word in words if word not in self._row]
-        if len(self._row) + len(new) > KEPT:
+        if len(self._row) + len(new) > KEPT or self._letters > LETTERS:
             self._row.clear()
+            self._letters = 0
             new = list(words)
         if new:
+            self._letters += sum(map(len, new))
             inputs = word_inputs(self._model, new)
             if not len(self._table):
                 self._table = np.empty((KEPT, inputs.shape[1]), np.float32)

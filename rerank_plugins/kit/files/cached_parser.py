@@ -25,8 +25,10 @@ from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
 from rerank_plugins.kit.files.store import Store, user_store
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered, size_of
 
-REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
+REMEMBERED = 64 * MEGABYTE  # of trees kept in memory
+TREES_AS_OBJECTS = 2_000  # bytes of a constituency tree that is no array
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
@@ -62,8 +64,8 @@ class CachedParser(Parser):
     _store: Store | None = field(default_factory=user_store, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._known: dict[tuple[str, ...], Parse] = {}
-        self.parsed = self.unparsed = self._remembered = 0
+        self._known: Remembered[tuple[str, ...], Parse] = Remembered(REMEMBERED)
+        self.parsed = self.unparsed = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parser": self.parser, "_store": self._store}
@@ -98,9 +100,7 @@ class CachedParser(Parser):
 
     def known(self, sentences: Sequence[Sentence]) -> tuple[dict[tuple[str, ...], Parse], list[tuple[str, ...]]]:
         """The parses of those sentences that are in memory or on disk, and the other sentences, each once."""
-        if self._remembered > REMEMBERED:
-            self._known.clear()
-            self._remembered = 0
+        self._known.make_room()
         keys = list(dict.fromkeys(map(tuple, sentences)))
         new = [key for key in keys if key not in self._known]
         if new and self._store and self._identity:
@@ -119,14 +119,23 @@ class CachedParser(Parser):
         self._remember(pairs)
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
-        self._known.update(parses)
-        self._remembered += sum(1 + len(parse.constituents) for _, parse in parses)  # trees
+        for words, parse in parses:
+            self._known.keep(words, parse, _size(words, parse))
         unparsed = [words for words, parse in parses if words and parse.is_empty]
         if unparsed:
             self.unparsed += len(unparsed)
             text = " ".join(unparsed[0])
             text = text if len(text) <= 60 else text[:57] + "..."
             logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
+
+
+def _size(words: tuple[str, ...], parse: Parse) -> int:
+    """The bytes of a parse, beside its words: an estimate from what parses of 4,000 sentences took."""
+    trees = parse.constituents
+    if not isinstance(trees, KBestTrees):
+        return 100 * len(words) + TREES_AS_OBJECTS * len(trees)
+    arrays = (trees.trees.label, trees.trees.bounds, trees.trees.children, trees.trees.roots)
+    return 100 * len(words) + 4 * sum(map(size_of, arrays))
 
 
 def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:

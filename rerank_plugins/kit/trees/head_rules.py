@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
 DIRECTIONS = ("left", "right", "left-any", "right-any", "last")
@@ -34,7 +35,7 @@ CONJUNCTIONS = frozenset({"CC", "CONJP"})
 OPEN_CLASSES = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"})  # of Universal Dependencies, as the others:
 CLOSED_CLASSES = frozenset({"ADP", "AUX", "CCONJ", "DET", "NUM", "PART", "PRON", "SCONJ"})
 PARTS_OF_SPEECH = OPEN_CLASSES | CLOSED_CLASSES | {"PUNCT", "SYM", "X"}
-REMEMBERED = 50_000  # productions in the cache, about 200 bytes each
+REMEMBERED = 10 * MEGABYTE  # of productions and their heads
 
 
 def is_projection(label: str) -> bool:
@@ -78,15 +79,13 @@ class HeadRules:
         key = (label, *children)
         if (known := self._known.get(key)) is not None:
             return known
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        index = self._known[key] = self._head(category(label), [category(child) for child in children])
-        return index
+        self._known.make_room()
+        return self._known.keep(key, self._head(category(label), [category(child) for child in children]))
 
     @cached_property
-    def _known(self) -> dict[tuple[str, ...], int]:
+    def _known(self) -> Remembered[tuple[str, ...], int]:
         """A cache of the heads of productions, most of which occur many times."""
-        return {}
+        return Remembered(REMEMBERED)
 
     def _head(self, label: str, labels: Sequence[str]) -> int:
         if is_projection(label):  # a parser may have made one with several tags, or none

@@ -21,7 +21,9 @@ from rerank_plugins.core.brackets_and_quotes import DIRECTED, spellings
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.languages import embedded, shared
+from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 
+REMEMBERED = 16 * MEGABYTE  # of words and what was looked up for them
 EMBEDDED = embedded("unigrams.tsv.xz")
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of a table that are no words of a sentence
 Case = Literal["exact", "fallback", "ignore"]
@@ -53,7 +55,8 @@ class UnigramModel(PickledFields):
         log_probability = self._cache.get(word)
         if log_probability is None:
             known = self.look_up(word)
-            log_probability = self._cache[word] = self.unknown if known is None else known
+            self._cache.make_room()
+            log_probability = self._cache.keep(word, self.unknown if known is None else known)
         return log_probability
 
     def look_up(self, word: str) -> float | None:
@@ -77,8 +80,8 @@ class UnigramModel(PickledFields):
         return {word: math.exp(value) for word, value in self._folded.items()}
 
     @cached_property
-    def _cache(self) -> dict[str, float]:
-        return {}
+    def _cache(self) -> Remembered[str, float]:
+        return Remembered(REMEMBERED)
 
     @cached_property
     def _folded(self) -> dict[str, float]:
