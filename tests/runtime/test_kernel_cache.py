@@ -127,6 +127,46 @@ def test_where_the_code_cannot_be_written_kernels_go_to_the_cache(sealed, tmp_pa
     assert not list((tmp_path / "tmp").iterdir())
 
 
+def test_folders_to_which_others_may_write_are_not_used(tmp_path, monkeypatch):
+    """As sshd does with keys: the folder and those above it are ours or root's, and nobody else writes to them."""
+    folder = tmp_path / "above" / "kernels"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    assert kernel_cache.shared_with_others(folder) is None
+    assert kernel_cache.shared_with_others(folder / "new" / "ones") is None
+    folder.chmod(0o777)
+    assert kernel_cache.shared_with_others(folder) == folder
+    folder.chmod(0o1777)  # others can put files there, although they cannot remove any
+    assert kernel_cache.shared_with_others(folder) == folder
+    folder.chmod(0o755)
+    folder.parent.chmod(0o1777)
+    assert kernel_cache.shared_with_others(folder) is None
+    folder.parent.chmod(0o777)
+    assert kernel_cache.shared_with_others(folder) == folder.parent
+    folder.parent.chmod(0o775)
+    monkeypatch.setattr(kernel_cache, "_is_own_group", lambda number: False)
+    assert kernel_cache.shared_with_others(folder) == folder.parent
+    monkeypatch.setattr(kernel_cache, "_is_own_group", lambda number: True)
+    assert kernel_cache.shared_with_others(folder) is None
+    if os.geteuid() == 0:  # who alone can give a folder away
+        os.chown(folder, 12345, -1)
+        assert kernel_cache.shared_with_others(folder) == folder
+
+
+def test_a_named_folder_to_which_others_may_write_is_left_alone(tmp_path, monkeypatch, caplog):
+    named = tmp_path / "kernels"
+    named.mkdir()
+    named.chmod(0o777)
+    monkeypatch.setenv(kernel_cache.VARIABLE, str(named))
+    kernel_cache.choose_folder()
+    assert not Path(os.environ[kernel_cache.VARIABLE]).is_relative_to(tmp_path)
+    assert f"{named}: others may write there" in caplog.text
+    named.chmod(0o700)
+    monkeypatch.setenv(kernel_cache.VARIABLE, str(named))
+    kernel_cache.choose_folder()
+    assert os.environ[kernel_cache.VARIABLE] == str(named)
+
+
 @pytest.mark.slow
 def test_without_any_cache_kernels_live_as_long_as_the_process(sealed, tmp_path):
     ran = evaluate(sealed, tmp_path)
