@@ -32,6 +32,7 @@ from rerank_adapters.chain.tune import learn
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.pairing import pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.weights import Weights
@@ -84,9 +85,9 @@ def tune(
     """Tune weights for the features of the table, from uniform start weights; `references` are files."""
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
-    segment_ids = [nbest.segment_id for nbest in nbests]
-    segment_references = read_references(_listed(references), reference_form).for_segments(segment_ids)
-    return learn(job, Data("tune", list(nbests), segment_references), table, Path()).weights
+    paired = pair_lists(nbests, read_references(_listed(references), reference_form), purpose="tuning")
+    warn(paired.findings)
+    return learn(job, Data.of("tune", paired), table, Path()).weights
 
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
@@ -107,12 +108,22 @@ def evaluate(
 ) -> Evaluation:
     """Compare systems (name -> one output per segment, the baseline first) by metrics, with significance tests.
 
-    With `nbests`, the segments are those of the lists, and the result has their oracle and anti-oracle.
+    With `nbests`, the outputs are in the order of the lists, and the result has their oracle and anti-oracle. A
+    reference without a list counts with an empty hypothesis, which is logged.
     """
     all_references = read_references(_listed(references), reference_form)
-    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else all_references.ids
     job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
-    return compare(job, systems, all_references.for_segments(ids), nbests=nbests, segment_ids=ids)
+    if nbests is None:
+        ids = all_references.ids
+        return compare(job, systems, all_references.for_segments(ids), segment_ids=ids)
+    paired = pair_lists(nbests, all_references)
+    warn(paired.findings)
+    lists, of_segments = paired.with_lost()
+    places = {nbest.segment_id: place for place, nbest in enumerate(nbests)}
+    whole = {
+        name: [outputs[places[id_]] if id_ in places else "" for id_ in paired.ids] for name, outputs in systems.items()
+    }
+    return compare(job, whole, of_segments, nbests=lists, segment_ids=paired.ids)
 
 
 def _listed(paths: Paths) -> list[str | Path]:

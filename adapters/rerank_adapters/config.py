@@ -11,7 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -49,6 +49,7 @@ class DataSet(Strict):
 
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
+    unpaired: Literal["empty", "leave-out", "error"] = "empty"
     reference_form: Annotated[str, AfterValidator(_form)] = "auto"
     source: Path | None = None
     groups: Path | None = None

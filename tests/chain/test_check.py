@@ -136,7 +136,7 @@ def test_odd_lists(place):
     assert "1 hypothesis is empty" in text
     assert "1 list has a single hypothesis" in text
     assert "1 list is not sorted by the totals" in text
-    assert "21 reference lines for 20 segments: the surplus lines are not used" in text
+    assert "no list for 1 of 21 segments (20): left out" in text
 
 
 def test_references_are_missing(place):

@@ -55,8 +55,8 @@ def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
     ran = done(*evaluate, "--reference-form", "trn", "by_id", "by_line")
     systems = json.loads(ran.out)["metrics"][0]["systems"]
     assert [system["score"] for system in systems] == [20.0, 20.0]
-    said = refused(*evaluate, "--reference-form", "trn", "less")
-    assert said.startswith("less: no line for segment id 'u1' among the 1 ids")
+    said = refused(*evaluate, "--reference-form", "trn", "--unpaired", "error", "less")
+    assert said == "less: no output for 1 of 2 segments (u1)"
     said = refused(*evaluate, "by_id")
     assert said.startswith("ref: each line ends with what may be an id, as (u0): name the reference form")
     done(*evaluate, "--reference-form", "lines", "by_id")

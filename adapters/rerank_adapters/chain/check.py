@@ -18,6 +18,7 @@ from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.tune import rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import counted, duration
 from rerank_adapters.text import HIGH, vocabulary_warnings
@@ -138,7 +139,6 @@ class Check:
             self._add("ok", name, NO_SCORES)
         for warning in self._oddities(read):
             self._add("warning", name, warning)
-        ids = [nbest.segment_id for nbest in read.nbests]
         paths = [self.job.config.path(path) for path in data.references]
         references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
         if references is None:
@@ -146,11 +146,11 @@ class Check:
                 level: Level = "error" if name == "tune" else "warning"
                 self._add(level, name, "there are no references, so nothing can be tuned or evaluated")
             return read
-        aligned = self._try(name, lambda: references.for_segments(ids))
-        if aligned is not None and len(references) > len(ids):
-            sizes_differ = f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used"
-            self._add("warning", name, sizes_differ)
-        return Data(name, read.nbests, aligned) if aligned is not None else read
+        purpose: Purpose = "tuning" if name == "tune" else "evaluation"
+        paired = self._try(name, lambda: pair_lists(read.nbests, references, data.unpaired, purpose))
+        for finding in paired.findings if paired else ():
+            self._add("warning", name, finding)
+        return Data.of(name, paired) if paired else read
 
     @staticmethod
     def _oddities(data: Data) -> Iterator[str]:

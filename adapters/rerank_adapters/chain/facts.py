@@ -56,8 +56,11 @@ def with_lists(
     orders = []
     if weights.decision == "map":
         orders = [rescored.order for _, rescored in apply_weights(job, weights, table_pairs(data.nbests, table))]
+    if orders and data.with_lost is not None:
+        own = dict(zip(data.ids, orders, strict=True))
+        orders = [own.get(id_, [0]) for id_ in data.counted.ids]
     with StatusLine("scoring lists of each length"):
-        lists = list_lengths(job, data, orders)
+        lists = list_lengths(job, data.counted, orders)
     return replace(facts, lists=lists, explanations=_explanations(facts.system, job, weights, data, table, evaluation))
 
 
@@ -73,9 +76,10 @@ def _explanations(
         for place in np.argsort(-np.abs(changes), kind="stable").tolist()
         if evaluation.segments[place].outputs[old] != evaluation.segments[place].outputs[new]
     ][: job.config.evaluation.explained]
+    places = {id_: place for place, id_ in enumerate(data.ids)}
     records: dict[str, object] = {}
     with CountingBar("segments explained", len(changed)) as bar:
-        for place in changed:
+        for place in (places[evaluation.segments[place].segment_id] for place in changed):
             nbest = data.nbests[place]
             own = table.take_segments([place])[0]
             explanation = explain(job, weights, nbest, data.references[place], own, ("best", "first"))

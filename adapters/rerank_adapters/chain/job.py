@@ -14,6 +14,7 @@ from typing import Any, cast
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.extraction.plan import Plan, column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
+from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.runtime.progress import counted
@@ -54,13 +55,37 @@ class Measure:
 class Data:
     """The lists of a data set, with the references of each list (an empty tuple where there are none).
 
-    `groups` has the group of each list, such as its speaker; None where the config names none.
+    `groups` has the group of each list, such as its speaker; None where the config names none. `findings` are sentences
+    about segments that lists or references lack. Where lists are missing that an evaluation counts, `with_lost` is the
+    same data set with the empty hypothesis in place of each.
     """
 
     name: str
     nbests: list[NBestList]
     references: list[tuple[str, ...]]
     groups: list[str] | None = None
+    findings: tuple[str, ...] = ()
+    with_lost: Data | None = None
+
+    @classmethod
+    def of(cls, name: str, paired: PairedLists, groups: Path | None = None) -> Data:
+        """The data set of lists and their references, with the groups in a file."""
+        whole = cls(name, *paired.with_lost(), read_groups(groups, paired.ids) if groups else None, paired.findings)
+        if not paired.lost:
+            return whole
+        kept = [place for place, id_ in enumerate(paired.ids) if id_ not in paired.lost]
+        own_groups = [whole.groups[place] for place in kept] if whole.groups else None
+        return cls(name, paired.nbests, paired.references, own_groups, paired.findings, whole)
+
+    @property
+    def counted(self) -> Data:
+        """The data set that an evaluation counts."""
+        return self.with_lost or self
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the lists."""
+        return [nbest.segment_id for nbest in self.nbests]
 
 
 @dataclass(frozen=True)
@@ -297,18 +322,16 @@ class Job:
         self.pipelines("text"), self.pipelines("source_text"), self.systems
 
     def read(self, data: DataSet, *, references: bool = True) -> Data:
-        """Read the lists of a data set, merged where several files hold them, and their references."""
+        """Read the lists of a data set, merged where several files hold them, and pair them with their references."""
         source = self.config.path(data.source) if data.source else None
         nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
-        segment_references: list[tuple[str, ...]] = [() for _ in nbests]
-        if references and data.references:
-            files = [self.config.path(path) for path in data.references]
-            ids = [nbest.segment_id for nbest in nbests]
-            segment_references = read_references(files, data.reference_form).for_segments(ids)
-        groups = (
-            read_groups(self.config.path(data.groups), [nbest.segment_id for nbest in nbests]) if data.groups else None
-        )
-        return Data(data.name, nbests, segment_references, groups)
+        groups = self.config.path(data.groups) if data.groups else None
+        if not (references and data.references):
+            return Data.of(data.name, PairedLists.without_references(nbests), groups)
+        files = [self.config.path(path) for path in data.references]
+        purpose: Purpose = "tuning" if data is self.config.tune else "evaluation"
+        paired = pair_lists(nbests, read_references(files, data.reference_form), data.unpaired, purpose)
+        return Data.of(data.name, paired, groups)
 
 
 def _itself(table: Table, config: Config, registry: Registry) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_wi
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.pairing import Unpaired, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.runtime.progress import StatusLine
@@ -79,16 +80,19 @@ def read_tuning_set(
     form: ReferenceForm,
     source: Path | None,
     values: FeatureTable | None,
+    unpaired: Unpaired = "empty",
 ) -> tuple[Job, Data]:
     """Read lists and references; return them with the job with what these lists need (`for_lists`).
 
     `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
+    What is unpaired is logged.
     """
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
-    ids = [segment.segment_id for segment in nbests]
-    return job, Data("tune", nbests, read_references(references, form).for_segments(ids))
+    paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
+    warn(paired.findings)
+    return job, Data.of("tune", paired)
 
 
 def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path | None) -> FeatureTable:

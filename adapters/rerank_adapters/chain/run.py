@@ -38,7 +38,7 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.formats.outputs import form_for, output_lines
+from rerank_adapters.formats.outputs import OneBests, form_for
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
@@ -201,6 +201,8 @@ class _Run:
 
     def _learn(self, label: str, system: Job) -> Iterator[str]:
         lists = self._rehearsed
+        if label == RERANKED:
+            yield from _warnings(TUNE, lists)
         learnt = learn(system, lists, self._columns(TUNE, system, lists.nbests), self.work)
         write_weights(learnt.weights, self._weights(label))
         for line in learnt.summary:
@@ -220,18 +222,20 @@ class _Run:
 
     def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> None:
         """Write the 1-bests, and, where there is a second path, the reranked lists."""
-        nbests, system, tuned = self._lists(name).nbests, self.systems[label], read_weights(self._weights(label))
-        table = columns_of(system, tuned, self._columns(name, system, nbests))
-        form = form_for(nbest.segment_id for nbest in nbests)
+        data, system, tuned = self._lists(name), self.systems[label], read_weights(self._weights(label))
+        table = columns_of(system, tuned, self._columns(name, system, data.nbests))
+        texts: dict[str, str] = {}
         with ExitStack() as files:
-            texts, *lists = [files.enter_context(open_atomic(path)) for path in paths]
-            for nbest, rescored in apply_weights(system, tuned, table_pairs(nbests, table)):
-                texts.writelines(output_lines(form, nbest.segment_id, nbest[rescored.order[0]].text))
+            best, *lists = [files.enter_context(open_atomic(path)) for path in paths]
+            for nbest, rescored in apply_weights(system, tuned, table_pairs(data.nbests, table)):
+                texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for stream in lists:
                     stream.writelines(self.job.format.write(nbest, rescored))
+            best.writelines(self._one_bests(data, texts).lines())
 
-    def _report(self, name: str) -> None:
+    def _report(self, name: str) -> Iterator[str]:
         lists = self._lists(name)
+        yield from _warnings(name, lists)
         evaluation, tuned = self._evaluation(lists, self._best(name)), read_weights(self._weights(RERANKED))
         facts = with_lists(self._facts(tuned), self.job, tuned, lists, FeatureTable.load(self._table(name)), evaluation)
         page = html_page(evaluation, f"{self.name} · {name}" if self.name else name, facts=facts)
@@ -248,6 +252,12 @@ class _Run:
         path = self._table(name)
         table = FeatureTable.load(path)
         return chosen_columns(system.for_set(name), nbests, table, path, folder=self.work, named_only=True)
+
+    @staticmethod
+    def _one_bests(data: Data, texts: Mapping[str, str]) -> OneBests:
+        """The 1-bests of a data set as its files have them."""
+        others = data.counted.ids
+        return OneBests(texts, form_for([*texts, *others]), others)
 
     def _table(self, name: str) -> Path:
         return self.work / f"{name}.npz"
@@ -290,10 +300,10 @@ class _Run:
 
     def _evaluation(self, data: Data, best: Mapping[str, Path]) -> Evaluation:
         """The comparison of the decoder's 1-bests with those of each system, which the files `best` hold."""
-        ids = [nbest.segment_id for nbest in data.nbests]
-        outputs = {system: path.read_bytes().decode().split("\n")[:-1] for system, path in best.items()}
-        if form_for(ids) != "lines":
-            outputs = {system: [line.partition(" ")[2] for line in lines] for system, lines in outputs.items()}
+        files, outputs, data = self._one_bests(data, dict.fromkeys(data.ids, "")), {}, data.counted
+        for system, path in best.items():
+            texts = files.read(path.read_bytes().decode().split("\n")[:-1])
+            outputs[system] = [texts.get(id_, "") for id_ in data.ids]
         with StatusLine(f"evaluating {data.name}"):
             return compare(
                 self.job,
@@ -301,10 +311,15 @@ class _Run:
                 data.references,
                 nbests=data.nbests,
                 sources=[nbest.source for nbest in data.nbests],
-                segment_ids=ids,
+                segment_ids=data.ids,
                 groups=data.groups,
                 pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
             )
+
+
+def _warnings(name: str, data: Data) -> Iterator[str]:
+    """A line for each finding about segments that the lists or references of a data set lack."""
+    yield from (f"rerank: warning: {name}: {finding}" for finding in data.findings)
 
 
 def work_folder(job: Job, config: Path) -> Path:

@@ -166,6 +166,8 @@ def inputs_of_features(job: Job, data: DataSet, folder: Path) -> Inputs:
         return None
     features = [[label, identity.text] for label, identity in identities.items()]
     own = {"features": features, "recorded": recorded_tables(job, folder, *EXTRACTING)}
+    if data.unpaired == "leave-out":  # then the references say which lists there are
+        own["references"] = _references(job, data)
     return _with_lists(job, data, (), own)
 
 
@@ -188,6 +190,7 @@ def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> 
     """What reranked lists depend on: the lists, their table, and the weights."""
     tuned = read_weights(weights)  # but not when they were tuned, which their file records
     own = {
+        "references": _references(job, data),  # which say how many lines the 1-bests have
         "table": file_hash(table),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence],
         "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
@@ -226,4 +229,5 @@ def _with_lists(job: Job, data: DataSet, measures: Sequence[Measure], own: dict[
 
 
 def _references(job: Job, data: DataSet) -> list[str]:
-    return [*(file_hash(job.config.path(path)) or "no file" for path in data.references), data.reference_form]
+    files = (file_hash(job.config.path(path)) or "no file" for path in data.references)
+    return [*files, data.reference_form, data.unpaired]

@@ -12,6 +12,7 @@ from rerank_adapters.commands.closing import Closing
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
 COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
@@ -24,6 +25,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="The references of the lists. Repeatable.")  # fmt: skip
 @options.reference_form_option
+@options.unpaired_option
 @options.source_option
 @options.metric_option
 @options.format_option
@@ -32,7 +34,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
               "that out.")  # fmt: skip
 def command(
     config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
+    unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
 ) -> int:  # fmt: skip
     """Check a CONFIG, or n-best lists alone, before any long work.
 
@@ -62,6 +64,7 @@ def command(
             nbest=[path.absolute() for path in nbest],
             references=[path.absolute() for path in references],
             reference_form=reference_form,
+            unpaired=unpaired,
             source=source.absolute() if source else None,
             name="lists",
         )

@@ -14,6 +14,7 @@ from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @options.source_option
 @options.job_options("metrics", "features", "config", "format_", "jobs")
 def command(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None, source: Path | None,
 ) -> None:  # fmt: skip
     """Compare tuners by k-fold cross-validation on the tuning set.
@@ -61,7 +62,7 @@ def command(
         name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
     )
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
 
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in data.nbests]}, data.references):

@@ -15,6 +15,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
@@ -47,9 +48,9 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @options.job_options("metrics", "config", "format_", "seed", metrics=("bleu", "chrf", "ter"))
 def command(
     job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str, output: Path, plots: Path | None,
-    changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None, bootstrap: int | None,
-    randomisation: int | None,
+    unpaired: Unpaired, source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str, output: Path,
+    plots: Path | None, changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None,
+    bootstrap: int | None, randomisation: int | None,
 ) -> None:  # fmt: skip
     """Compare systems by metrics, with two significance tests.
 
@@ -66,6 +67,7 @@ def command(
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
     from rerank_adapters.chain.evaluate import compare, style_mismatch, with_first_best, write_alignments
+    from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
     from rerank_adapters.metrics.alignment import Aligning
@@ -84,18 +86,18 @@ def command(
         of_systems: ReferenceForm = "lines" if reference_form == "lines" else "auto"
         read = {name: read_references([path], of_systems) for name, path in named.items()}
         lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
+    if not read and lists is None:
+        raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is None and refs.form == "auto":
         refs, *texts = settled([refs, *read.values()])
         read = dict(zip(read, texts, strict=True))
-    ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
-    form = refs.form_for(ids)
-    outputs: dict[str, Sequence[str]] = {name: text.as_outputs(ids, form) for name, text in read.items()}
-    if not outputs and lists is None:
-        raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
+    paired = pair_all(refs, read, lists, unpaired)
+    warn(paired.findings)
+    ids, lists, wanted = paired.ids, paired.nbests, paired.references
+    outputs: dict[str, Sequence[str]] = {**paired.outputs}
     if lists is not None:
         outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
     sources = read_references([source]).for_segments(ids) if source else None
-    wanted = refs.for_segments(ids)
     if warning := style_mismatch(job, {f"outputs of {name!r}": texts for name, texts in outputs.items()}, wanted):
         click.echo(f"rerank: warning: {warning}", err=True)
     with StatusLine("evaluating"):

@@ -61,11 +61,17 @@ tuner_option = click.option(
     help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
 )  # fmt: skip
 reference_form_option = click.option(
-    "--reference-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]), default="auto",
-    help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
-    " as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files, STM or CTM name"
-    " their utterances. By default, by numbers where the ids of the segments are numbers, else by whichever form has"
-    " all ids; without lists, by ids that all files share.",
+    "--reference-form", default="auto",
+    type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
+    help="How lines are matched to segments: by number from 0 (lines) or 1 (lines-from-1), by an id in front (kaldi) or"
+    " at the end (trn), or as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files,"
+    " STM or CTM name their utterances. By default, by numbers where the ids of the segments are numbers, else by"
+    " whichever form has all ids; without lists, by ids that all files share.",
+)  # fmt: skip
+unpaired_option = click.option(
+    "--unpaired", type=click.Choice(["empty", "leave-out", "error"]), default="empty", show_default=True,
+    help="What becomes of segments that have no list or no output: an evaluation counts them as empty hypotheses, and"
+    " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
 )  # fmt: skip
 source_option = click.option(
     "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
@@ -166,7 +172,7 @@ def references_option(command: Command) -> Command:
     return click.option(
         "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
         help="A file of references, one line per segment. Repeat the option where segments have several references.",
-    )(reference_form_option(command))  # fmt: skip
+    )(reference_form_option(unpaired_option(command)))  # fmt: skip
 
 
 def scheduler_option(command: Command) -> Command:

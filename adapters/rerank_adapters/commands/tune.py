@@ -13,6 +13,7 @@ from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 @options.source_option
 @options.job_options("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 def command(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, output: Path,
-    table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool, source: Path | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    unpaired: Unpaired, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool,
+    source: Path | None,
 ) -> None:  # fmt: skip
     """Tune weights for the first metric (BLEU by default).
 
@@ -63,7 +65,7 @@ def command(
     job = job.with_tuning(start, fixed, select=select)
     job, values = with_table(job, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     nbests = data.nbests
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_adapters.formats.decoder_features import as_first
 from rerank_adapters.formats.reading import by_number
-from rerank_adapters.formats.references import is_number
+from rerank_adapters.formats.segment_ids import is_number
 from rerank_plugins import FloatArray, FormatError, Hypothesis, NBestList
 
 

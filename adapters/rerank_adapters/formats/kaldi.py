@@ -30,7 +30,7 @@ from pathlib import Path
 
 from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
-from rerank_adapters.formats.references import is_number
+from rerank_adapters.formats.segment_ids import is_number
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import STANDARD, finite_value, shortest

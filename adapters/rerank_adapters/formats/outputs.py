@@ -1,9 +1,11 @@
 """Writes 1-bests as plain lines, or with the ids of their utterances as scoring tools read them.
 
-    lines  so it is                        in the order of the lists
+    lines  so it is                        the line with number i is that of segment i (segment_ids.py)
     kaldi  utt-07 so it is
     trn    so it is (utt-07)
     ctm    call-3 1 12.50 0.40 so          a word a line, NIST's CTM
+
+All are in the order of ids.
 
 A CTM has times. N-best lists have none, so each word of an utterance gets an equal share of the time that a Kaldi file
 of segments gives the utterance: `utterance recording start end`. Scoring by segments (sclite with an STM) needs no
@@ -12,11 +14,12 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.references import is_number
+from rerank_adapters.formats.segment_ids import ids_of_lines, numbers_of_lines, order_of_ids, some_of
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import finite_value
 
@@ -51,7 +54,41 @@ def read_segments(path: Path) -> dict[str, Span]:
 
 def form_for(ids: Iterable[str]) -> OutputForm:
     """Lines for segments whose ids are the numbers of lines, Kaldi's form for utterances."""
-    return "lines" if all(map(is_number, ids)) else "kaldi"
+    return "kaldi" if numbers_of_lines(ids) is None else "lines"
+
+
+@dataclass(frozen=True)
+class OneBests:
+    """The 1-best of each segment by id, as a file has them; `others` are the ids of more segments of the data set."""
+
+    texts: Mapping[str, str]
+    form: OutputForm
+    others: Sequence[str] = ()
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids in the order of the file. In lines they have those without a 1-best, whose lines are empty."""
+        return ids_of_lines(self.texts, self.others) if self.form == "lines" else order_of_ids(self.texts)
+
+    @property
+    def finding(self) -> str:
+        """A sentence about segments without a 1-best and ids from 1; empty where there are none."""
+        ids = self.ids
+        missing = [id_ for id_ in ids if id_ not in self.texts]
+        lines = numbers_of_lines([*self.texts, *self.others]) if self.form == "lines" else None
+        from_1 = "the ids count from 1: the first line is segment 1" if lines and lines.start == 1 else ""
+        gaps = f"no list for {len(missing)} of {len(ids)} segments ({some_of(missing)}): their lines are empty"
+        return "; ".join(part for part in (from_1, gaps if missing else "") if part)
+
+    def read(self, lines: Sequence[str]) -> dict[str, str]:
+        """The texts by id, as the lines of such a file (`lines` or `kaldi`), without their ends, have them."""
+        bare = lines if self.form == "lines" else [line.partition(" ")[2] for line in lines]
+        return dict(zip(self.ids, bare, strict=True))
+
+    def lines(self, spans: Mapping[str, Span] | None = None) -> Iterator[str]:
+        """Yield the lines of the file. Raises ConfigError as `output_lines` does."""
+        for id_ in self.ids:
+            yield from output_lines(self.form, id_, self.texts.get(id_, ""), spans)
 
 
 def output_lines(form: OutputForm, utterance: str, text: str, spans: Mapping[str, Span] | None = None) -> Iterator[str]:

@@ -16,7 +16,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from rerank_adapters.formats.decoder_features import as_first
-from rerank_adapters.formats.references import is_number, line_of, read_lines
+from rerank_adapters.formats.references import read_lines
+from rerank_adapters.formats.segment_ids import is_number, line_of, order_of_ids
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
@@ -132,10 +133,7 @@ def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
     by_id: dict[str, list[NBestList]] = {}
     for nbest in nbests:
         by_id.setdefault(nbest.segment_id, []).append(nbest)
-    ids: Iterable[str] = by_id
-    if all(map(is_number, by_id)):
-        ids = sorted(by_id, key=int)
-    return list(_separated(merged(by_id[id_]) for id_ in ids))
+    return list(_separated(merged(by_id[id_]) for id_ in order_of_ids(by_id)))
 
 
 def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = ()) -> Iterator[NBestList]:

@@ -3,6 +3,7 @@
 A file has one of these forms:
 
     lines   one line per segment; the id of a segment is the number of its line, from 0
+    lines-from-1   the same where ids count from 1
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
@@ -33,12 +34,14 @@ from rerank_adapters.formats.reference_forms import (
     shared_forms,
     shown_form,
 )
+from rerank_adapters.formats.segment_ids import is_number, some_of
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import display_name
 
 logger = logging.getLogger(__name__)
 ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
-FORMS = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
+NUMBERED = ("lines", "lines-from-1")  # forms in which the number of a line is its id
+FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "stm", "ctm")
 
 
 def named_form(text: str) -> tuple[str, JsonKeys]:
@@ -84,21 +87,6 @@ def read_lines(path: str | Path) -> list[str]:
     return texts
 
 
-def is_number(segment_id: str) -> bool:
-    """Whether an id can be a line number, that is, consists of at most 18 ASCII digits only."""
-    return len(segment_id) <= 18 and segment_id.isascii() and segment_id.isdigit()
-
-
-def line_of(segment_id: str, lines: int, name: str) -> int:
-    """The line (from 0) that an id denotes. Raises FormatError with the id, the file and its number of lines."""
-    if not is_number(segment_id):
-        raise FormatError(f"segment id {segment_id!r} is not a number: it names no line of this file", path=name)
-    if int(segment_id) >= lines:
-        message = f"no line for segment id {segment_id}: the file has {lines} lines, for the ids 0 to {lines - 1}"
-        raise FormatError(message, path=name)
-    return int(segment_id)
-
-
 @dataclass(frozen=True)
 class References:
     """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments."""
@@ -123,28 +111,52 @@ class References:
             return list(self._by_id(0, self.form))
         if self.form == "json":
             return list(self._json(0))
-        return [str(line) for line in range(len(self))]
+        return self._numbers()
+
+    def ids_beside(self, ids: Sequence[str]) -> list[str]:
+        """The ids of all lines, in the form in which these ids are matched (`form_for`) and spelt as these are."""
+        form = self.form_for(ids)
+        if self.form == "json":
+            return list(self._json(0))
+        return self._numbers(ids) if form in NUMBERED else list(self._by_id(0, form))
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
         """The references of each id, one per file. Raises FormatError for an id that has no reference."""
         wanted = list(ids)
         form = self.form_for(wanted)
-        if form == "lines" and self.form != "json":
-            return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in wanted]
+        if form in NUMBERED and self.form != "json":
+            by_number = dict(zip(self._numbers(wanted), self.lines, strict=True))
+            if surplus := [id_ for id_ in wanted if id_ not in by_number]:
+                raise self.lacks(surplus, wanted)
+            return [by_number[id_] for id_ in wanted]
         if self.form == "json":
             files = [self._json(file) for file in range(len(self.names))]
         else:
             files = [self._by_id(file, form) for file in range(len(self.names))]
-        for name, texts in zip(self.names, files, strict=True):
-            missing = next((id_ for id_ in wanted if id_ not in texts), None)
-            if missing is not None:
-                if self.form == "json" and (error := one_sided(wanted, texts)):
-                    raise FormatError(error, path=name)
-                some = ", ".join(list(texts)[:2])
-                message = f"no line for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
-                shown = "json" if self.form == "json" else form
-                raise FormatError(f"{message} that the file has in {shown!r} form", path=name)
+        for file, texts in enumerate(files):
+            if surplus := [id_ for id_ in wanted if id_ not in texts]:
+                raise self.lacks(surplus, wanted, file)
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
+
+    def lacks(self, surplus: Sequence[str], ids: Sequence[str], file: int = 0, advice: str = "") -> FormatError:
+        """The error that a file has no line for `surplus`, some of the ids of the segments, and what to do."""
+        form, more = self.form_for(ids), f" ({len(surplus)} ids have none: {some_of(surplus)})" * (len(surplus) > 1)
+        if form not in NUMBERED or self.form == "json":
+            known = self.ids_beside(ids)
+            if self.form == "json" and (error := one_sided(ids, known)):
+                return FormatError(error, path=self.names[file])
+            shown = "json" if self.form == "json" else form
+            there = f"among the {len(known)} ids ({', '.join(known[:2])}, …) that the file has in {shown!r} form"
+            no_line = f"no line for segment id {surplus[0]!r} {there}"
+        elif is_number(surplus[0]):
+            numbers = self._numbers()
+            there = f"the file has {len(self)} lines, for the ids {numbers[0]} to {numbers[-1]}"
+            no_line = f"no line for segment id {surplus[0]}: {there}"
+            if form == "lines" and [*map(int, surplus)] == [len(self)] and 0 not in map(int, ids):
+                advice = "; if the ids count from 1, `--reference-form lines-from-1` matches the first line with id 1"
+        else:
+            no_line, more = f"segment id {surplus[0]!r} is not a number: it names no line of this file", ""
+        return FormatError(no_line + more + advice, path=self.names[file])
 
     def form_for(self, ids: Sequence[str]) -> ReferenceForm:
         """The form that was named, otherwise the one in which the first file has the ids.
@@ -183,18 +195,33 @@ class References:
         `form` is that of the references. Raises FormatError where the numbers of lines and of segments differ, for a
         segment whose id is missing, and where lines that are matched by their numbers may have ids.
         """
+        system = self.as_system(ids, form)
+        if system.form not in NUMBERED:
+            return [text for (text,) in system.for_segments(ids)]
+        if len(self) != len(ids):
+            raise FormatError(f"{len(self)} lines, expected one for each of {len(ids)} segments", path=self.names[0])
+        return [line[0] for line in self.lines]
+
+    def as_system(self, ids: Sequence[str], form: ReferenceForm) -> References:
+        """The same in its own form, where this is the output of a system: one with ids, or else `lines`.
+
+        `form` is that of the references. Raises FormatError where lines that are matched by their numbers may have ids.
+        """
         if self.form == "auto" and form in WITH_IDS:
             by_form = {own: dict(self._utterances(0, own)) for own in sorted(ID_FORMS, key=lambda own: own != form)}
             own, texts = max(by_form.items(), key=lambda item: len(item[1].keys() & set(ids)))
             if 2 * len(texts.keys() & set(ids)) > len(texts):
-                return replace(self, form=own).as_outputs(ids, form)
-        if self.form not in ("auto", "lines"):
-            return [text for (text,) in self.for_segments(ids)]
-        if self.form == "auto":
-            self._check_numbered(ids)
-        if len(self) != len(ids):
-            raise FormatError(f"{len(self)} lines, expected one for each of {len(ids)} segments", path=self.names[0])
-        return [line[0] for line in self.lines]
+                return replace(self, form=own)
+        if self.form != "auto":
+            return self
+        self._check_numbered(ids)
+        return replace(self, form="lines")
+
+    def _numbers(self, ids: Iterable[str] = ()) -> list[str]:
+        """The numbers of the lines, which are their ids, spelt as among `ids` (`007`)."""
+        first = int(self.form == "lines-from-1")
+        spelt = {int(id_): id_ for id_ in ids if is_number(id_)}
+        return [spelt.get(line, str(line)) for line in range(first, first + len(self))]
 
     @property
     def files(self) -> list[TextFile]:
@@ -202,10 +229,10 @@ class References:
         forms = [form for form in ID_FORMS if self.form in ("auto", form)]
         return [TextFile(*file, forms) for file in zip(self.names, zip(*self.lines, strict=True), strict=True)]
 
-    def _check_numbered(self, ids: Iterable[str]) -> None:
+    def _check_numbered(self, ids: Sequence[str]) -> None:
         """Raise FormatError where lines may have ids, though the segments are matched by number."""
-        segments = TextFile("", [f"{id_} ." for id_ in ids], ["kaldi"])
-        for beside in ([], [segments]):
+        segments = (TextFile("", [f"{id_} ." for id_ in some], ["kaldi"]) for some in (ids, self._numbers(ids)))
+        for beside in ([], *([file] for file in segments)):
             if forms := shared_forms([*self.files, *beside]):
                 raise doubtful(self.files[0], forms[0])
 

@@ -12,6 +12,7 @@ import click
 from rerank_adapters.applications.analysis.explanation_report import explanation_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.formats.pairing import PairedLists, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import StatusLine
@@ -41,7 +42,8 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
         data = job.read(data_set)
-        ids = [nbest.segment_id for nbest in data.nbests]
+        warn(data.findings)
+        ids = data.ids
         if segment in ids:
             place, table = ids.index(segment), None
             if (path := folder / f"{set_name}.npz").is_file():
@@ -58,11 +60,14 @@ def segment_of_lists(
 ) -> Segment:
     """The segment of lists. Raises ConfigError where they do not have it."""
     nbests = read_nbest(nbest, job.format, source)
+    paired = PairedLists.without_references(nbests)
+    if references:
+        paired = pair_lists(nbests, read_references(references), purpose="tuning")
+    warn(paired.findings)
     ids = [read.segment_id for read in nbests]
-    of_segments = read_references(references).for_segments(ids) if references else [()] * len(ids)
     if segment not in ids:
         raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
-    return Segment(nbests[ids.index(segment)], of_segments[ids.index(segment)])
+    return Segment(nbests[ids.index(segment)], paired.references[ids.index(segment)])
 
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:

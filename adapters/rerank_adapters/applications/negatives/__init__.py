@@ -332,13 +332,15 @@ def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> No
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
+    from rerank_adapters.formats.pairing import pair_lists, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
 
     closing = Closing()
     lists = read_nbest([Path(path) for path in nbest], job.format)
-    references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
-    pairs = list(decoder_pairs(lists, references))
+    paired = pair_lists(lists, read_references([reference]), purpose="tuning")
+    warn(paired.findings)
+    pairs = list(decoder_pairs(lists, [text for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
     closing.wrote(counted(len(pairs), "pair"), output)

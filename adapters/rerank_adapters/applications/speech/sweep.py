@@ -25,6 +25,7 @@ from rerank_plugins.core.registry import suggestion
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Data, Job
     from rerank_adapters.chain.tune import Learnt
+    from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
 
@@ -147,7 +148,7 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 @options.source_option
 @options.job_options("metrics", "features", "config", "format_", "jobs", metrics=("wer",))
 def command(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     axes: tuple[str, ...], fixed: tuple[str, ...], start: str | None, output: Path | None, plot: Path | None,
     table: Path | None, style: str, source: Path | None,
 ) -> None:  # fmt: skip
@@ -167,7 +168,7 @@ def command(
     closing = Closing()
     job, values = with_table(job.with_config({"tuner": {"use": "grid", "axes": list(axes)}}), table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
     metric = job.measures[0].name

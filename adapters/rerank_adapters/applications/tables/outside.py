@@ -12,6 +12,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
+from rerank_adapters.formats.pairing import PairedLists, pair_lists, warn
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -130,12 +131,13 @@ def pairs(
     pipeline = job.pipeline(steps, "--text")
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    of_segments: list[tuple[str, ...]] = [() for _ in nbests]
+    paired = PairedLists.without_references(nbests)
     if references:
-        of_segments = read_references(references).for_segments([one.segment_id for one in nbests])
+        paired = pair_lists(nbests, read_references(references), purpose="tuning")
+    warn(paired.findings)
     number = 0
     with open_atomic(output) as out:
-        for line in pair_lines(nbests, of_segments, pipeline, mbr=mbr):
+        for line in pair_lines(nbests, paired.references, pipeline, mbr=mbr):
             out.write(line)
             number += 1
     closing.wrote(counted(number, "pair"), output)

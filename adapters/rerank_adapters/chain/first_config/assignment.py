@@ -23,7 +23,8 @@ import numpy as np
 from rerank_adapters.chain.first_config.recognition import SCORES, Lists
 from rerank_adapters.chain.first_config.texts import whole_words
 from rerank_adapters.chain.job import SET
-from rerank_adapters.formats.references import References, is_number, read_groups, read_references
+from rerank_adapters.formats.references import References, read_groups, read_references
+from rerank_adapters.formats.segment_ids import is_number
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.lists.column import read_columns
 
