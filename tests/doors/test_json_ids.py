@@ -100,7 +100,8 @@ def test_an_id_that_comes_twice(format):
 def test_a_surplus_reference_shifts_nothing():
     write("lists", [{"id": id_, "hyps": [f"word {id_}", "x"]} for id_ in "cab"])
     write("refs", [{"id": "z", "ref": "surplus"}, *({"id": id_, "ref": f"word {id_}"} for id_ in "abc")])
-    assert rate("-r", "refs", "--nbest", "lists") == 0
+    assert rate("-r", "refs", "--nbest", "lists", "--unpaired", "leave-out") == 0
+    assert rate("-r", "refs", "--nbest", "lists") == round(100 / 7, 2)  # the surplus word is lost
 
 
 def test_ids_on_one_side_only_are_an_error_that_names_the_option():
