@@ -153,7 +153,7 @@ def command(
 
     Both files are in the form of CoLA, or have lines label<TAB>sentence (1: acceptable, 0: not), or are pairs, whose
     sentences are then judged one by one. Each column of each feature is a classifier: it accepts a sentence whose
-    value is above a threshold, which is tuned on DEV.
+    value is above a threshold, which is tuned on DEV. So is the threshold of the system of all columns (--logistic).
 
     \b
     rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
