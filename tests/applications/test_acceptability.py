@@ -337,7 +337,19 @@ def test_the_regression_of_all_columns_is_cut_where_the_criterion_is_best(writte
     long = [f"{int(i % 10 < 9)}\tword word word\n" for i in range(100)]
     dev, test = written("".join([*short, *long]), "dev.tsv"), written("".join([*short[:50], *long[:20]]), "test.tsv")
     saved = tmp_path / "c.toml"
-    arguments = ("acceptability", "sentences", dev, test, "-f", "length", "--text", "none", "--logistic", "--as", "json")
+    arguments = (
+        "acceptability",
+        "sentences",
+        dev,
+        test,
+        "-f",
+        "length",
+        "--text",
+        "none",
+        "--logistic",
+        "--as",
+        "json",
+    )
     _, by_mcc = json.loads(done(*arguments, "--criterion", "mcc", "--save", saved, "--choose", "all, logistic").out)
     _, by_accuracy = json.loads(done(*arguments).out)
     assert by_accuracy["dev_mcc"] == 0.0

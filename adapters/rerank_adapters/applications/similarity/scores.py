@@ -19,6 +19,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.chain.held_out import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, Z
@@ -292,6 +293,7 @@ def evaluate(
     from rerank_adapters.report.output import write_records
 
     system, measures = similarity_of(model, measure, data, steps)
+    warn_of_learnt(system.provenance.get(LEARNT), f"the system {model} was", files)
     with StatusLine("scoring pairs of sentences"):
         records = similarity_records(system, files, measures)
     write_records(records, [similarity_table(records)], style)

@@ -15,6 +15,7 @@ from rerank_adapters.applications.similarity.model import Learner, Mode, Similar
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
 from rerank_adapters.applications.similarity.scores import data_options, family_of, measure, measures_of, pearson
+from rerank_adapters.chain.held_out import LEARNT, contents
 from rerank_adapters.commands import options
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import StatusLine
@@ -177,6 +178,7 @@ def train_similarity(
     data = {family: identity for family, identity in measures.data.items() if family in model.families}
     provenance = {
         "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
+        LEARNT: contents(path for paths in sources.values() for path in paths),
         "pairs": len(training.scores),
         "left_out": left_out(training, list(sources), settings, progress),
         "settings": asdict(settings),
