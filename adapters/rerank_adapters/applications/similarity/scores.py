@@ -134,8 +134,12 @@ def measure(
     sentences: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
 ) -> FloatArray:
     """(pairs, measures) the values of all measures; the columns of families that are not in `only` are 0."""
+    return measures.columns(_tokens(sentences, text), only)
+
+
+def _tokens(sentences: SentencePairs, text: TextPipeline) -> list[tuple[list[str], list[str]]]:
     first, second = (text.apply([pair[side] for pair in sentences.pairs]) for side in (0, 1))
-    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)], only)
+    return [(a.split(), b.split()) for a, b in zip(first, second, strict=True)]
 
 
 def family_of(name: str) -> str:
@@ -156,14 +160,19 @@ def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> Similar
 def score_pairs(model: SimilarityModel, sentences: SentencePairs, measures: Measures) -> FloatArray:
     """(pairs) scores on the scale of the training pairs; `measures` has the data that the model does not hold.
 
+    Two sentences of the same tokens, at least one, have the highest score of the scale.
     Raises ConfigError if these data are missing or differ from those of training.
     """
     check_data(model, measures)
     measures = replace(measures, vectors=model.vectors)
-    values = measure(sentences, measures, TextPipeline(model.text), model.families)
+    tokens = _tokens(sentences, TextPipeline(model.text))
+    values = measures.columns(tokens, model.families)
     columns = dict(zip(measures.names, values.T, strict=True))
     absent = np.zeros(len(values))  # for columns that no score depends on
-    return model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+    scores = model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+    if np.isfinite(model.scale[1]):
+        scores[[bool(a) and a == b for a, b in tokens]] = model.scale[1]
+    return scores
 
 
 def check_data(model: SimilarityModel, measures: Measures) -> None:
