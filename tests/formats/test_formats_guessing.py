@@ -111,7 +111,7 @@ def test_an_unclear_file_is_one_line(tmp_path):
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert "name it with --format: plain,n=N" in ran.err
-    folder = rerank("merge", GOLDEN / "srilm")
+    folder = rerank("merge", tmp_path)
     assert folder.code == 2
     assert "is a folder, expected a file; for a file per utterance name it with --format: srilm" in folder.err
 

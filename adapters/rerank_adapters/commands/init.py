@@ -77,7 +77,7 @@ def command(
         return answer or None
 
     with StatusLine("reading the files"):
-        recognised = recognise(files, registry, format_)
+        recognised = recognise(files, registry, format_, (*references, *sources))
     for path in (*tune, *test, *references, *sources):
         if path not in files and path not in recognised.of_folders:
             raise ConfigError(f"{path}: an option names this file, but it is not among the FILES")

@@ -19,10 +19,14 @@ from typing import Any
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
-from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored
+from rerank_adapters.formats.line_lists import lists_in
+from rerank_adapters.formats.srilm import PAUSES
+from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored, open_text
 from rerank_plugins.core.json_and_toml import read_json
 
 LINES = 40  # the lines that are examined
+FILES = 5  # the files of a folder that are examined
+PER_UTTERANCE = ("srilm", "whisper", "alternatives")  # formats with a file for each utterance, in a folder
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 JOINED = re.compile(rf"\S*[^\s=]=(?:{NUMBER})(?:\s|$)")  # name=value, as cdec, Joshua and Travatar write
 KALDI_KEY = re.compile(r"(\S+)-([1-9][0-9]{0,8})(?:\s.*)?")
@@ -76,11 +80,39 @@ def guess_folder(folder: str) -> Guess:
     path = Path(folder)
     if next(path.glob("**/1best_recog"), None) is not None:
         return Guess("espnet", "the n-best folders of ESPnet")
-    endings = {file.name.removesuffix(".gz").rpartition(".")[2] for file in path.iterdir() if file.is_file()}
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    endings = {file.name.removesuffix(".gz").rpartition(".")[2] for file in files}
     if endings & {"lat", "slf"}:
         return Guess("htk-slf", "HTK lattices")
-    files = "; for a file per utterance name it with --format: srilm, htk-slf, whisper, alternatives" if endings else ""
-    raise FormatError(f"is a folder, expected a file{files}", path=folder)
+    records = [file for file in files if file.suffix in (".json", ".jsonl")]
+    lists = records or (lists_in(folder) if files else [])
+    guesses = {_of_utterance(file) for file in lists[:FILES]}
+    if len(lists) > 1 and len(guesses) == 1 and (of_all := guesses.pop()) is not None:
+        return of_all
+    advice = "; for a file per utterance name it with --format: srilm, htk-slf, whisper, alternatives"
+    raise FormatError(f"is a folder, expected a file{advice * bool(files)}", path=folder)
+
+
+def _of_utterance(path: Path) -> Guess | None:
+    """The format of a file that holds the list of one utterance, in a format with a file for each; None for others."""
+    try:
+        with open_text(path) as lines:
+            head = list(islice(lines, LINES))
+        reading = guess(head, str(path))
+    except FormatError:
+        return None
+    if reading.name not in PER_UTTERANCE:
+        return None
+    filled = [line for line in head if line.strip()]
+    return None if reading.name != "srilm" and len(filled) > 1 and _is_json(filled[0]) else reading
+
+
+def _is_json(line: str) -> bool:
+    try:
+        read_json(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _short(line: str) -> str:
@@ -142,10 +174,12 @@ def _has_ranks(filled: Sequence[str]) -> bool:
 
 
 def _is_srilm(line: str) -> bool:
+    """Whether the third number is that of the words, with or without pauses and the ends of the sentence."""
     match = SRILM.fullmatch(line.strip())
-    return match is not None and int(match[1]) in range(
-        len((match[2] or "").split()) - 2, len((match[2] or "").split()) + 3
-    )
+    if match is None:
+        return False
+    words = (match[2] or "").split()
+    return sum(word not in PAUSES for word in words) - 2 <= int(match[1]) <= len(words) + 2
 
 
 def _dialect(rows: Sequence[Sequence[str]]) -> Guess:

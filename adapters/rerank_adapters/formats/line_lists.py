@@ -7,6 +7,7 @@ it was read; a rescored one has its hypotheses in the new order, each with the l
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -98,6 +99,16 @@ def files_in(folder: str, endings: Collection[str] = ()) -> list[Path]:
         wanted = f" that ends in {' or '.join(endings)}" if endings else ""
         raise FormatError(f"the folder has no file{wanted}", path=folder)
     return chosen
+
+
+def lists_in(folder: str) -> list[Path]:
+    """The files of a folder with one list each: those with the most frequent ending, if most files have it, else all.
+
+    So a text of references or a table of speakers may lie beside the lists. Raises FormatError where there is no file.
+    """
+    files = files_in(folder)
+    ending, number = Counter(path.suffix for path in files).most_common(1)[0]
+    return [path for path in files if path.suffix == ending] if 2 * number > len(files) else files
 
 
 def without(words: Iterable[str], dropped: Collection[str]) -> str:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rerank_adapters.formats.line_lists import OrderFormat, files_in, line_end, stem, without
+from rerank_adapters.formats.line_lists import OrderFormat, line_end, lists_in, stem, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import finite_value
@@ -39,8 +39,8 @@ class SrilmFormat(OrderFormat):
     drop: tuple[str, ...] = option(PAUSES, doc="words that are not part of the text, such as pauses")
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
-        """Yield the list of each file of a folder, in the order of their names."""
-        for path in files_in(folder):
+        """Yield the list of each file of a folder, in the order of their names, but of those with another ending."""
+        for path in lists_in(folder):
             with open_text(path) as lines:
                 yield from self.read(lines, str(path))
 

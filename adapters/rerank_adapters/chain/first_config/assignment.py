@@ -13,27 +13,25 @@ and `test.comet`. Scores that one of the sets lacks can be no feature.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.chain.first_config.recognition import SCORES, Lists
-from rerank_adapters.chain.first_config.texts import whole_words
+from rerank_adapters.chain.first_config.lists import Lists
+from rerank_adapters.chain.first_config.recognition import SCORES
+from rerank_adapters.chain.first_config.roles import SOURCE, parts, role_of
+from rerank_adapters.chain.first_config.texts import SAME, shared_words, whole_words
 from rerank_adapters.chain.job import SET
+from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import References, read_groups, read_references
 from rerank_adapters.formats.segment_ids import is_number
-from rerank_plugins import ConfigError, FormatError
+from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.lists.column import read_columns
 
-TUNE = {"tune", "tuning", "dev", "devel", "development", "valid", "validation", "val", "heldout"}
-TEST = {"test", "tst", "eval", "evaluation", "blind"}
-SOURCE = {"src", "source", "input"}
-SAME = 0.2  # the proportion of words, beyond that by chance, from which two texts are versions of each other
+WITH_LISTS = ("json", "fairseq", "icefall")  # forms of references that files of lists may have
 ALIKE = 0.3  # the correlation of lengths from which a text that nobody named is a source
-SAMPLE = 300  # segments that are compared
 MANY = 10  # groups from which on tests resample them
 
 Ask = Callable[[str, Sequence[str]], str | None]  # a question and its answers; None where nobody can be asked
@@ -57,7 +55,7 @@ class Set:
     @property
     def folder(self) -> Path:
         """The folder of the first lists."""
-        return self.lists[0].path.parent
+        return self.lists[0].folder
 
     @property
     def rows(self) -> int:
@@ -99,7 +97,8 @@ def sets_of(lists: Sequence[Lists], tune: Sequence[Path], test: Sequence[Path], 
         assert role is not None  # asked above
         for other in sets:
             known = other.lists[0]
-            if other.role == role and (role == "tune" or _versions(one, known)) and known.format == one.format:
+            same_format = (known.format, known.options) == (one.format, one.options)
+            if other.role == role and (role == "tune" or _versions(one, known)) and same_format:
                 other.lists.append(one)
                 break
         else:
@@ -137,7 +136,7 @@ def assign(
             sizes = ", ".join(f"{one.lists[0].path} has {len(one.lists[0].nbests)} segments" for one in sets)
             raise FormatError(f"has no line for each segment of any lists ({sizes})", path=str(text))
         one = sets[place]
-        is_source = text in sources or (text not in references and (shared < SAME or bool(_parts(text.name) & SOURCE)))
+        is_source = text in sources or (text not in references and (shared < SAME or bool(parts(text.name) & SOURCE)))
         if not is_source:
             one.references.append(text)
         elif one.source is None:
@@ -146,9 +145,16 @@ def assign(
             what = f"and {one.source} both look like the source of {one.lists[0].path}; name one with --reference"
             raise FormatError(what, path=str(text))
     for one in sets:
-        if not one.references and len(one.lists) == 1 and _fit(one.lists[0].path, one):
+        own = one.lists[0].path
+        if not one.references and len(one.lists) == 1 and own.is_file() and holds_references(own) and _fit(own, one):
             one.references.append(one.lists[0].path)
     return unused
+
+
+def holds_references(path: Path) -> bool:
+    """Whether a file of lists shows that its transcripts or translations are in it, too."""
+    with open_text(path) as lines:
+        return shown_form(str(path), list(lines)) in WITH_LISTS
 
 
 def _give_groups(text: Path, sets: Sequence[Set]) -> bool:
@@ -182,18 +188,13 @@ def _told_role(path: Path, tune: Sequence[Path], test: Sequence[Path]) -> str | 
 
 def _role(names: Sequence[str]) -> str | None:
     """The role that the first of the names shows that shows one."""
-    roles = ("tune" if _parts(name) & TUNE else "test" if _parts(name) & TEST else None for name in names)
-    return next((role for role in roles if role), None)
+    return next((role for name in names if (role := role_of(name))), None)
 
 
 def _name(names: Sequence[str]) -> str:
     """The piece of the first name with a role that shows it, as `test2019`; else a name up to the first full stop."""
     pieces = (piece for name in names for piece in re.split(r"[^A-Za-z0-9]+", name) if _role([piece]))
     return next(pieces, names[0].partition(".")[0])
-
-
-def _parts(name: str) -> set[str]:
-    return set(re.split(r"[^a-z]+", name.lower()))
 
 
 def _near(text: Path, one: Set) -> float:
@@ -231,23 +232,6 @@ def _fit(path: Path, one: Set) -> tuple[float, float] | None:
     lengths = np.array([[len(line), len(best)] for line, best in zip(lines, lists.whole_firsts, strict=True)], float)
     varied = len(lengths) > 2 and (lengths.std(axis=0) > 0).all()
     return shared_words(lines, lists.whole_firsts), float(np.corrcoef(lengths.T)[0, 1]) / 10 if varied else 0.0
-
-
-def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
-    """The mean proportion of words that a text has in common with that of the same place, less that with the next one.
-
-    >>> shared_words(["a b", "c d"], ["a b", "c d"]), shared_words(["a b", "a b"], ["a b", "a b"])
-    (1.0, 0.0)
-    """
-    bags, other_bags = ([Counter(text.lower().split()) for text in side[:SAMPLE]] for side in (texts, others))
-    same = np.mean([_overlap(a, b) for a, b in zip(bags, other_bags, strict=True)])
-    if len(bags) < 2:
-        return float(same)
-    return float(same - np.mean([_overlap(a, b) for a, b in zip(bags, [*other_bags[1:], other_bags[0]], strict=True)]))
-
-
-def _overlap(one: Counter[str], other: Counter[str]) -> float:
-    return (one & other).total() / max(one.total(), other.total(), 1)
 
 
 @dataclass(frozen=True)

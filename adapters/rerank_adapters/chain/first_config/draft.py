@@ -107,7 +107,9 @@ class Draft:
         if self._models:
             lines.append(f"language = {json.dumps(self.language)}{' ' * 32}# whose models are used")
         lines.append("")
-        lines += ["[nbest]", f"use = {json.dumps(self.sets[0].lists[0].format)}", ""]
+        lists = self.sets[0].lists[0]
+        lines += ["[nbest]", f"use = {json.dumps(lists.format)}"]
+        lines += [*(f"{key} = {_value(value)}" for key, value in lists.options.items()), ""]
         for one in self.sets:
             lines += [*self._set(one, output), ""]
         lines += self._text()
@@ -164,6 +166,8 @@ class Draft:
         lists = [file.nbests for file in one.lists]
         sizes = [sum(map(len, nbests)) for nbests in lists]
         size = f"{counted(len(lists[0]), 'segment')}, {counted(sum(sizes), 'hypothesis', 'hypotheses')}"
+        if len(lists) > 1 and all(len(nbest) == 1 for nbests in lists for nbest in nbests):
+            size += f": the outputs of {len(lists)} systems, best system first"
         lines = [f"{'[tune]' if one.role == 'tune' else '[[test]]':<50}# {size}"]
         if one.role == "test" or (self.columns and one.name != "tune"):  # that stands for {set}
             lines.append(f"name = {json.dumps(one.name)}")
@@ -202,3 +206,8 @@ def _path(path: Path, output: Path) -> str:
     """A path as the config names it, which stays right if the folder is moved as a whole."""
     relative = os.path.relpath(path.absolute(), output.absolute().parent)
     return json.dumps(relative, ensure_ascii=False)
+
+
+def _value(value: object) -> str:
+    """The value of an option of a plugin, as TOML has it."""
+    return json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)

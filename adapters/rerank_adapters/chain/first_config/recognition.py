@@ -3,49 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from rerank_adapters.chain.first_config.texts import whole_words
-from rerank_adapters.chain.job import Job
-from rerank_adapters.config import Config
+from rerank_adapters.chain.first_config.lists import Lists, Reader
+from rerank_adapters.chain.first_config.roles import ROLES, role_of
+from rerank_adapters.chain.first_config.undecided import ANY_TEXT, decide
 from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
-from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins import FormatError, NBestFormat, NBestList, open_text
+from rerank_adapters.formats.kaldi import COSTS
+from rerank_adapters.formats.line_lists import stem
+from rerank_plugins import FormatError, open_text
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.model_file import is_model_file
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
-LIKE_TEXT = ("plain", "espnet")  # formats that a text with empty lines or repeated first words looks like
 SCORES = re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*")
 WEIGHT = re.compile(rf"\S+=\s*{NUMBER}(?:\s+{NUMBER})*")
-
-
-@dataclass(frozen=True)
-class Lists:
-    """A file or folder of n-best lists, with the name of its format."""
-
-    path: Path
-    format: str
-    nbests: list[NBestList] = field(repr=False)
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids of the segments, in order."""
-        return [nbest.segment_id for nbest in self.nbests]
-
-    @property
-    def firsts(self) -> list[str]:
-        """The decoder's 1-best of each segment."""
-        return [nbest[0].text for nbest in self.nbests]
-
-    @cached_property
-    def whole_firsts(self) -> list[str]:
-        """The same texts with sub-word pieces joined, which other texts are compared with."""
-        return whole_words(self.firsts)
 
 
 @dataclass
@@ -63,21 +38,25 @@ class Recognised:
     unused: list[Path] = field(default_factory=list)
 
 
-def recognise(paths: Sequence[Path], registry: Registry, format_: str | None = None) -> Recognised:
-    """Sort files by what they are, and read the lists; `format_` names the format of the lists where it is known.
+def recognise(
+    paths: Sequence[Path], registry: Registry, format_: str | None = None, texts: Collection[Path] = ()
+) -> Recognised:
+    """Sort files by what they are, and read the lists; `format_` is the format of the lists where it is known.
 
-    A folder that is no n-best lists stands for its files, but for configs. A file that could be lists or a text counts
-    as a text if other files are lists.
-    Raises FormatError for lists that break their format, and if no file holds n-best lists.
+    `texts` are known to be texts. A folder that is no n-best lists stands for its files, but for configs; the files
+    beside the lists of a folder count too. A file that could be lists or a text counts as a text if other files are
+    lists, and else is judged by the numbers of lines. Raises FormatError for lists that break their format, and if no
+    file holds n-best lists.
     """
-    recognised, unsure = Recognised(), list[tuple[Path, str]]()
+    recognised, undecided, reader = Recognised(), list[Path](), Reader(registry, format_)
     kinds = {
         "scores": recognised.scores, "weights": recognised.weights, "language model": recognised.language_models
     }  # fmt: skip
     reason: FormatError | None = None
-    for path in _files(paths, registry, format_, recognised.of_folders):
+    keyed: list[Path] = []
+    for path in _files(paths, reader, recognised.of_folders):
         if path.is_dir():
-            recognised.lists.append(_read(path, format_ or guess_folder(str(path)).name, registry))
+            recognised.lists.append(reader.read(path, reader.name or guess_folder(str(path)).name))
             continue
         try:
             kind, head = _kind(path)
@@ -86,54 +65,108 @@ def recognise(paths: Sequence[Path], registry: Registry, format_: str | None = N
                 raise
             recognised.unused.append(path)
             continue
-        if kind == "weights" and path.suffix == ".toml" and path in recognised.of_folders:
+        if path in texts:
+            recognised.texts.append(path)
+        elif kind == "weights" and path.suffix == ".toml" and path in recognised.of_folders:
             recognised.unused.append(path)  # probably a config
         elif kind:
             kinds[kind].append(path)
         else:
             try:
-                name = guess(head, str(path)).name
+                shown = guess(head, str(path))
             except FormatError as error:
-                reason = reason or error
-                recognised.texts.append(path)
+                shown, reason = None, reason or error
+            if (reader.name or (shown.name if shown else "")) == "kaldi":
+                keyed.append(path)
+            elif reader.name in ANY_TEXT or (shown is not None and shown.uncertain):
+                undecided.append(path)
+            elif shown is not None:
+                recognised.lists.append(reader.read(path, reader.name or shown.name))
+            elif reader.name and (tried := reader.tried(path)):
+                recognised.lists.append(tried)
             else:
-                if name in LIKE_TEXT:
-                    unsure.append((path, name))
-                else:
-                    recognised.lists.append(_read(path, format_ or name, registry))
-    for path, name in unsure:
-        if recognised.lists:
-            recognised.texts.append(path)
-        else:
-            recognised.lists.append(_read(path, format_ or name, registry))
+                recognised.texts.append(path)
+    _sort_keyed(keyed, recognised, reader)
+    if recognised.lists:
+        recognised.texts += undecided
+    else:
+        recognised.lists = decide([*undecided, *recognised.texts], reader, texts)
+        chosen = {one.path for one in recognised.lists}
+        recognised.texts = [path for path in (*recognised.texts, *undecided) if path not in chosen]
     if not recognised.lists:
-        raise reason or FormatError("holds no n-best lists", path=str(paths[0]))
+        reason = reason or FormatError("holds no n-best lists", path=str(paths[0]))
+        if len(recognised.texts) > 1:
+            advice = "if the files are outputs of systems, name the references with -r"
+            raise FormatError(f"{reason.message}; {advice}", path=reason.path, line=reason.line)
+        raise reason
     return recognised
 
 
-def _files(paths: Iterable[Path], registry: Registry, format_: str | None, of_folders: set[Path]) -> list[Path]:
-    """The paths, with files in place of a folder that is no n-best lists; `of_folders` takes up these files."""
+def _sort_keyed(keyed: Sequence[Path], recognised: Recognised, reader: Reader) -> None:
+    """Sort files of keys that end in ranks, as Kaldi's: lists, archives of costs beside them, and texts.
+
+    The ids of utterances may end in numbers, too. A file whose keys are the ids of lists is a text. Raises FormatError
+    for any other file that cannot be read as lists.
+    """
+    failed: dict[Path, FormatError] = {}
+    lists: list[Lists] = []
+    for path in keyed:
+        if all(map(SCORES.fullmatch, _keys_and_values(path)[1])):
+            if path.name not in COSTS:
+                recognised.unused.append(path)
+            continue
+        try:
+            lists.append(reader.read(path, "kaldi"))
+        except FormatError as error:
+            failed[path] = error
+    for path in [*failed, *(one.path for one in lists)]:
+        own = set(_keys_and_values(path)[0])
+        if any(own <= set(one.ids) for one in (*recognised.lists, *lists) if one.path != path):
+            recognised.texts.append(path)
+        elif path in failed:
+            raise failed[path]
+    recognised.lists += [one for one in lists if one.path not in recognised.texts]
+
+
+def _keys_and_values(path: Path) -> tuple[list[str], list[str]]:
+    with open_text(path) as lines:
+        pairs = [(*line.split(maxsplit=1), "", "")[:2] for line in lines if line.strip()]
+    return [key for key, _ in pairs], [value.strip() for _, value in pairs]
+
+
+def _files(paths: Iterable[Path], reader: Reader, of_folders: set[Path]) -> list[Path]:
+    """The paths, with the files of a folder in its place or, where it is n-best lists, the other files after it.
+
+    `of_folders` takes up the files of folders.
+    """
     files = []
     for path in paths:
-        if path.is_dir() and not _is_lists(path, registry, format_):
-            children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
-            inner = _files(children, registry, format_, of_folders)
-            of_folders.update(inner)
-            files += inner
-        else:
+        if not path.is_dir():
             files.append(path)
+            continue
+        inner = _files((child for child in sorted(path.iterdir()) if child.name[0] != "."), reader, of_folders)
+        if (lists := _lists_of_folder(path, reader)) is not None:
+            files.append(path)
+            utterances = {nbest.segment_id for nbest in lists.nbests}
+            inner = [file for file in inner if not file.is_dir() and stem(str(file)) not in utterances]
+            inner = [file for file in inner if not re.fullmatch(r"[1-9][0-9]*best_recog", file.parent.name)]
+        of_folders.update(inner)
+        files += inner
     return files
 
 
-def _is_lists(folder: Path, registry: Registry, format_: str | None) -> bool:
-    if format_ is not None:
-        job = Job.create(Config(nbest={"use": format_}), registry)
-        return type(job.format).read_folder is not NBestFormat.read_folder
+def _lists_of_folder(folder: Path, reader: Reader) -> Lists | None:
+    """The lists that a folder is; None for one whose files are lists of several sets, or other files."""
+    names = [child.name for child in folder.iterdir()]
+    if {*ROLES} <= {role_of(name) for name in names}:
+        return None
+    if reader.name:
+        return reader.tried(folder) if reader.reads_folders else None
     try:
-        guess_folder(str(folder))
+        guessed = guess_folder(str(folder))
     except FormatError:
-        return False
-    return True
+        return None
+    return reader.read(folder, guessed.name)
 
 
 def _kind(path: Path) -> tuple[str, list[str]]:
@@ -151,8 +184,3 @@ def _kind(path: Path) -> tuple[str, list[str]]:
     if path.suffix in (".ini", ".toml") or (head and all(WEIGHT.fullmatch(line.strip()) for line in head)):
         return "weights", head
     return "scores" if head and all(map(SCORES.fullmatch, head)) else "", head
-
-
-def _read(path: Path, format_: str, registry: Registry) -> Lists:
-    job = Job.create(Config(nbest={"use": format_}), registry)
-    return Lists(path, format_, read_nbest([path], job.format))

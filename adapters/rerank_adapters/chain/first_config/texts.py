@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rerank_adapters.text import TextPipeline, looks_like
 
 FUNCTION_WORDS = {
@@ -21,6 +23,8 @@ FUNCTION_WORDS = {
 }
 LEAST = 0.1  # the proportion of function words below which no language is named
 TEXTS = 1000  # texts that are looked at
+SAME = 0.2  # the proportion of words, beyond that by chance, from which two texts are versions of each other
+SAMPLE = 300  # segments that are compared
 UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
 CASES = {"lower-case", "upper-case"}
 PUNCTUATION = (".", ",", "?", "!", ";", ":")
@@ -99,3 +103,20 @@ def _is_spoken(texts: Sequence[str]) -> bool:
     cased = CASES & looks_like(texts)
     punctuated = sum(text.rstrip().endswith(PUNCTUATION) for text in texts)
     return bool(cased) and 20 * punctuated < len(texts)
+
+
+def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
+    """The mean proportion of words that a text has in common with that of the same place, less that with the next one.
+
+    >>> shared_words(["a b", "c d"], ["a b", "c d"]), shared_words(["a b", "a b"], ["a b", "a b"])
+    (1.0, 0.0)
+    """
+    bags, other_bags = ([Counter(text.lower().split()) for text in side[:SAMPLE]] for side in (texts, others))
+    same = np.mean([_overlap(a, b) for a, b in zip(bags, other_bags, strict=True)])
+    if len(bags) < 2:
+        return float(same)
+    return float(same - np.mean([_overlap(a, b) for a, b in zip(bags, [*other_bags[1:], other_bags[0]], strict=True)]))
+
+
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    return (one & other).total() / max(one.total(), other.total(), 1)
