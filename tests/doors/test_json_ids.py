@@ -115,9 +115,9 @@ def test_ids_on_one_side_only_are_an_error_that_names_the_option():
         (
             "named",
             "texts",
-            "the segments have ids, such as 'u-b', and the records have none; .* id_key=none of the lists",
+            "the segments have ids, such as 'u-b', and the file has none; .* id_key=none of the lists",
         ),
-        ("numbered", "refs", "the records have ids, such as 'u-b', .* --reference-form json,id_key=none matches them"),
+        ("numbered", "refs", "the file has ids, such as 'u-b', .* --reference-form json,id_key=none matches records"),
     ):
         assert re.search(said, refused("evaluate", "--nbest", of_lists, "-r", references, *WER))
         assert re.search(said, refused("tune", of_lists, "-r", references, "-f", "rank", "-o", "w.toml"))

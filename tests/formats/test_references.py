@@ -151,7 +151,7 @@ def test_the_transcripts_of_hyporadise_are_references_by_id_and_without_ids_by_n
     [
         ('{"id": "a", "ref": "x"}\n{"id": "a", "ref": "y"}\n', r"a:2: the id 'a' occurs twice"),
         ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no reference: expected one of ref, .* \(keys found: id\)"),
-        ('{"ref": "x"}\n', r"a: the segments have ids, such as 'a', and the records have none"),
+        ('{"ref": "x"}\n', r"a: the segments have ids, such as 'a', and the file has none"),
         ('{"id": "a", "ref": "x"}\n["b"]\n', r"a:2: expected an object with a text and an id"),
         (
             '{"id": "a", "text": "x", "transcript": "y"}\n',

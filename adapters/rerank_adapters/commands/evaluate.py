@@ -24,6 +24,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
 @options.references_option
+@options.system_form_option
 @options.source_option
 @click.option("--nbest", multiple=True, metavar="FILE",
               help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip
@@ -48,15 +49,16 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @options.job_options("metrics", "config", "format_", "seed", metrics=("bleu", "chrf", "ter"))
 def command(
     job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    unpaired: Unpaired, source: Path | None, nbest: tuple[str, ...], baseline: str | None, style: str, output: Path,
-    plots: Path | None, changes: int, groups: Path | None, resample_groups: bool, alignments: Path | None,
-    bootstrap: int | None, randomisation: int | None,
+    system_form: ReferenceForm | None, unpaired: Unpaired, source: Path | None, nbest: tuple[str, ...],
+    baseline: str | None, style: str, output: Path, plots: Path | None, changes: int, groups: Path | None,
+    resample_groups: bool, alignments: Path | None, bootstrap: int | None, randomisation: int | None,
 ) -> None:  # fmt: skip
     """Compare systems by metrics, with two significance tests.
 
     The report has corpus scores with confidence intervals, differences to a baseline, wins and losses by segment, and
     the segments that changed most. A SYSTEM is a file with one output per line, in the order of the segments, or with
-    the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). With --nbest the
+    the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). Files of icefall, of
+    NeMo and others in JSON are read by their hypotheses, and n-best lists by their first ones. With --nbest the
     decoder's 1-bests are a system too, the first one, unless they are given. Without -m and -c the metrics are bleu,
     chrf and ter.
 
@@ -70,6 +72,7 @@ def command(
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
+    from rerank_adapters.formats.systems import read_outputs
     from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
     from rerank_adapters.runtime.progress import StatusLine
@@ -83,8 +86,8 @@ def command(
         raise ConfigError("two systems have the same name; name them with NAME=FILE")
     with StatusLine("reading"):
         refs = read_references(references, reference_form)
-        of_systems: ReferenceForm = "lines" if reference_form == "lines" else "auto"
-        read = {name: read_references([path], of_systems) for name, path in named.items()}
+        of_systems = system_form or ("lines" if reference_form == "lines" else "auto")
+        read = {name: read_outputs(path, of_systems) for name, path in named.items()}
         lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")

@@ -73,6 +73,10 @@ unpaired_option = click.option(
     help="What becomes of segments that have no list or no output: an evaluation counts them as empty hypotheses, and"
     " tuning leaves them out (empty); or they are left out, as are those without a reference; or they are an error.",
 )  # fmt: skip
+system_form_option = click.option(
+    "--system-form", type=Form(["auto", "lines", "kaldi", "trn", "json", "icefall", "ctm"]),
+    help="The form of the SYSTEMs, where it is not what their lines show; json,key=KEY names the key of the outputs.",
+)  # fmt: skip
 source_option = click.option(
     "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
 )

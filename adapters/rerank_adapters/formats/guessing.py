@@ -44,6 +44,8 @@ CANDIDATES = (
     "nemo,beam=N (text<TAB>score)",
     "moses (id ||| text ||| features)",
 )
+DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
+LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet", "plain")  # whose lines may as well be those of a text
 logger = logging.getLogger(__name__)
 
 
@@ -73,6 +75,29 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     if isinstance(reading, str):
         raise FormatError(reading, path=path, line=1)
     return reading
+
+
+def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
+    """The format of lists that these lines show, where they can be no text; otherwise None."""
+    filled = [line for line in lines[:LINES] if line.strip()]
+    try:
+        shown = guess(lines, path)
+    except FormatError:
+        return None
+    if shown.name in DELIMITED:
+        return shown if all(line.count(BAR) > 1 for line in filled) else None
+    if shown.name == "srilm" and not filled[0].startswith("NBestList"):
+        return None
+    return None if shown.name in LIKE_TEXT else shown
+
+
+def format_of(guess: Guess, id_key: str = "") -> NBestFormat:
+    """The format of a guess; `id_key` is the option of this name of formats in JSON."""
+    from rerank_adapters.formats.plugin import register_nbest_formats
+
+    factories: dict[str, Callable[..., NBestFormat]] = {}
+    register_nbest_formats(factories.__setitem__)
+    return factories[guess.name](**({"id_key": id_key} if id_key else {}))
 
 
 def guess_folder(folder: str) -> Guess:
@@ -302,10 +327,6 @@ class AutoFormat(NBestFormat):
         return self._format
 
     def _choose(self, guess: Guess, path: str) -> None:
-        from rerank_adapters.formats.plugin import register_nbest_formats
-
-        factories: dict[str, Callable[..., Any]] = {}
-        register_nbest_formats(factories.__setitem__)
-        self._guess, self._format = guess, factories[guess.name]()
+        self._guess, self._format = guess, format_of(guess)
         level = logging.INFO if guess.uncertain else logging.DEBUG
         logger.log(level, "rerank: %s reads as %s; --format names another format", path, guess.title)

@@ -1,7 +1,7 @@
 """Recognition hypotheses as JSON lines, in the form of the HyPoradise data: one list per line.
 
     {"id": "utt-7", "hyps": ["best first", "second", "…"], "ref": "the transcript"}
-    {"input": ["best first", "…"], "output": "the transcript"}
+    [{"input": ["best first", "…"], "output": "the transcript"}, …]            the published files: one array
 
 The published data has no scores: the order of the hypotheses is all that the recogniser tells. Where a line has
 `scores` (a total per hypothesis) or `features` (values by name), they are read. A rescored list is the same object with
@@ -33,20 +33,8 @@ class HyporadiseFormat(JsonFormat):
     parallel: ClassVar[tuple[str, ...]] = KEYS[1:]
 
     def lists(self, record: Any) -> Iterator[JsonList]:
-        """Yield the one list of a record."""
-        key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
-        texts = record[key] if key else None
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            raise NotThisFormat('expected an object with "hyps" (or "input"), a list of texts')
-        features = record.get("features", {})
-        columns = features.values() if isinstance(features, dict) else ()
-        if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
-            raise NotThisFormat('"features" must have a number per hypothesis by name')
-        if "scores" in record and not _are_numbers(record["scores"], len(texts)):
-            raise NotThisFormat('"scores" must be a number per hypothesis')
-        scores = [float(score) for score in record["scores"]] if "scores" in record else None
-        values = {name: [float(value) for value in column] for name, column in features.items()}
-        yield JsonList(record, list(texts), values, scores)
+        """Yield the one list of a record, or that of each record of an array."""
+        yield from map(_list, record if isinstance(record, list) and record else [record])
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with hypotheses alone."""
@@ -58,12 +46,12 @@ class HyporadiseFormat(JsonFormat):
         own = self.own_record(nbest, raw)
         record = _changed(raw, nbest.texts) if own is None else own
         if rescored is None:
-            yield raw if own is not None else json_line(self._described(nbest, record), raw)
+            yield raw if own is not None else json_line(self.tagged(record, nbest), raw)
             return
-        described = self._described(reordered(nbest, rescored), self.arranged(record, rescored.order))
+        described = self.tagged(self.arranged(record, rescored.order), reordered(nbest, rescored))
         yield json_line({**described, "features": described.get("features", {})}, raw)
 
-    def _described(self, nbest: NBestList, record: dict[str, Any]) -> dict[str, Any]:
+    def tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
         """The object of a list: a record of its hypotheses with the id, the scores and the features of the list."""
         known = JsonKeys(id_key=self.id_key).id_of(record) == nbest.segment_id
         described = record if known else {**record, "segment": nbest.segment_id}
@@ -73,6 +61,22 @@ class HyporadiseFormat(JsonFormat):
             features = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
             described = {**described, "features": features}
         return described
+
+
+def _list(record: Any) -> JsonList:
+    key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
+    texts = record[key] if key else None
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise NotThisFormat('expected an object with "hyps" (or "input"), a list of texts')
+    features = record.get("features", {})
+    columns = features.values() if isinstance(features, dict) else ()
+    if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
+        raise NotThisFormat('"features" must have a number per hypothesis by name')
+    if "scores" in record and not _are_numbers(record["scores"], len(texts)):
+        raise NotThisFormat('"scores" must be a number per hypothesis')
+    scores = [float(score) for score in record["scores"]] if "scores" in record else None
+    values = {name: [float(value) for value in column] for name, column in features.items()}
+    return JsonList(record, list(texts), values, scores)
 
 
 def _changed(raw: str, texts: Sequence[str]) -> dict[str, Any]:

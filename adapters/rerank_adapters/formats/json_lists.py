@@ -105,7 +105,7 @@ class JsonFormat(NBestFormat):
         joined = 0
         for parsed, raw, number in self._unlike_ids(self._parts(lines, path), path):
             nbest = _nbest(parsed, path, number)
-            own = raw or json_line(self._tagged(parsed.record, nbest))
+            own = raw or json_line(self.tagged(parsed.record, nbest))
             names = nbest.feature_names if names is None else names
             if nbest.feature_names != names:
                 has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
@@ -152,10 +152,10 @@ class JsonFormat(NBestFormat):
         raw = "".join(hypothesis.raw for hypothesis in nbest)
         record = self.own_record(nbest, raw)
         if rescored is None:
-            yield raw if record is not None else json_line(self._tagged(self.compose(nbest.texts), nbest))
+            yield raw if record is not None else json_line(self.tagged(self.compose(nbest.texts), nbest))
             return
         base = self.compose(nbest.texts) if record is None else record
-        yield json_line(self._tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
+        yield json_line(self.tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The record with its hypotheses in another order."""
@@ -205,7 +205,7 @@ class JsonFormat(NBestFormat):
                 parsed.texts = texts
             yield parsed
 
-    def _tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
+    def tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
         """The record with the id, the totals and the features of a list, in the order of the record."""
         added: dict[str, Any] = {"segment": nbest.segment_id}
         if all(hypothesis.score is not None for hypothesis in nbest):

@@ -39,17 +39,18 @@ def json_texts(lines: Iterable[str], path: str, role: Role = "reference", keys: 
     return texts
 
 
-def one_sided(segments: Collection[str], texts: Collection[str]) -> str:
+def one_sided(segments: Collection[str], texts: Collection[str], role: Role) -> str:
     """What is wrong if only the texts or only the segments have ids that are no numbers; "" if both or none have."""
     numbered = [all(id_.isdigit() for id_ in ids) for ids in (segments, texts)]
     if numbered == [True, False]:
         id_ = next(id_ for id_ in texts if not id_.isdigit())
-        by_place = "where both are in the same order, --reference-form json,id_key=none matches them by their places"
-        return f"the records have ids, such as {id_!r}, and the segments have numbers; {by_place}"
+        option = "--reference-form" if role == "reference" else "--system-form"
+        by_place = f"where both are in the same order, {option} json,id_key=none matches records by their places"
+        return f"the file has ids, such as {id_!r}, and the segments have numbers; {by_place}"
     if numbered == [False, True]:
         id_ = next(id_ for id_ in segments if not id_.isdigit())
         by_place = "where both are in the same order, the option id_key=none of the lists' format numbers them"
-        return f"the segments have ids, such as {id_!r}, and the records have none; {by_place}"
+        return f"the segments have ids, such as {id_!r}, and the file has none; {by_place}"
     return ""
 
 

@@ -156,6 +156,8 @@ def pair_all(
     left_out: set[str] = set()
     for name, texts in outputs.items():
         pairing, path = pair(ids, list(texts)), systems[name].names[0]
+        if pairing.surplus and not pairing.shared and systems[name].texts:
+            raise systems[name].lacks(pairing.missing, ids)
         if pairing.surplus and unpaired != "leave-out":
             surplus = some_of(pairing.surplus)
             raise FormatError(f"no reference for the output of segment id {surplus}{LEAVE_OUT}", path=path)

@@ -195,6 +195,8 @@ def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
             text = words_of(match[3], path, number)
             if texts.setdefault(match[1], text) != text:
                 raise FormatError(f"the id {match[1]!r} occurs twice", path=path, line=number)
+    if not texts:
+        raise FormatError("no ref= line: the file has hypotheses but no references", path=path)
     return texts
 
 

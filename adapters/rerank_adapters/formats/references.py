@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from rerank_adapters.formats.json_transcripts import USUAL, json_texts, one_sided
-from rerank_adapters.formats.record_keys import JsonKeys
+from rerank_adapters.formats.guessing import unmistakable
+from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
+from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.reference_forms import (
     AGGREGATED,
     ID_FORMS,
@@ -89,12 +90,21 @@ def read_lines(path: str | Path) -> list[str]:
 
 @dataclass(frozen=True)
 class References:
-    """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments."""
+    """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments.
+
+    Files whose form names each segment have `texts`, by id, and `lines` without ids.
+    """
 
     lines: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
     form: ReferenceForm = "auto"
-    keys: JsonKeys = USUAL
+    texts: tuple[Mapping[str, str], ...] = ()
+    role: Role = "reference"
+
+    @classmethod
+    def outputs(cls, form: ReferenceForm, name: str, texts: Mapping[str, str]) -> References:
+        """The outputs of a system by id."""
+        return cls(tuple((text,) for text in texts.values()), (name,), form, (texts,), "output")
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -109,30 +119,27 @@ class References:
             return settled([self])[0].ids
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
-        if self.form == "json":
-            return list(self._json(0))
+        if self.texts:
+            return list(self.texts[0])
         return self._numbers()
 
     def ids_beside(self, ids: Sequence[str]) -> list[str]:
         """The ids of all lines, in the form in which these ids are matched (`form_for`) and spelt as these are."""
+        if self.texts:
+            return list(self.texts[0])
         form = self.form_for(ids)
-        if self.form == "json":
-            return list(self._json(0))
         return self._numbers(ids) if form in NUMBERED else list(self._by_id(0, form))
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
         """The references of each id, one per file. Raises FormatError for an id that has no reference."""
         wanted = list(ids)
         form = self.form_for(wanted)
-        if form in NUMBERED and self.form != "json":
+        if form in NUMBERED and not self.texts:
             by_number = dict(zip(self._numbers(wanted), self.lines, strict=True))
             if surplus := [id_ for id_ in wanted if id_ not in by_number]:
                 raise self.lacks(surplus, wanted)
             return [by_number[id_] for id_ in wanted]
-        if self.form == "json":
-            files = [self._json(file) for file in range(len(self.names))]
-        else:
-            files = [self._by_id(file, form) for file in range(len(self.names))]
+        files = self.texts or [self._by_id(file, form) for file in range(len(self.names))]
         for file, texts in enumerate(files):
             if surplus := [id_ for id_ in wanted if id_ not in texts]:
                 raise self.lacks(surplus, wanted, file)
@@ -141,11 +148,11 @@ class References:
     def lacks(self, surplus: Sequence[str], ids: Sequence[str], file: int = 0, advice: str = "") -> FormatError:
         """The error that a file has no line for `surplus`, some of the ids of the segments, and what to do."""
         form, more = self.form_for(ids), f" ({len(surplus)} ids have none: {some_of(surplus)})" * (len(surplus) > 1)
-        if form not in NUMBERED or self.form == "json":
+        if form not in NUMBERED or self.texts:
             known = self.ids_beside(ids)
-            if self.form == "json" and (error := one_sided(ids, known)):
+            if self.texts and (error := one_sided(ids, known, self.role)):
                 return FormatError(error, path=self.names[file])
-            shown = "json" if self.form == "json" else form
+            shown = self.form if self.texts else form
             there = f"among the {len(known)} ids ({', '.join(known[:2])}, …) that the file has in {shown!r} form"
             no_line = f"no line for segment id {surplus[0]!r} {there}"
         elif is_number(surplus[0]):
@@ -164,14 +171,14 @@ class References:
         The ids of `json` are numbers of lines where all segments have such ids (lines), otherwise ids (kaldi).
         Raises FormatError where there is no such form, or more than one, and where numbered lines may have ids.
         """
-        if self.form not in ("auto", "json"):
+        if self.form != "auto" and not self.texts:
             return self.form
         not_a_line = next((id_ for id_ in ids if not is_number(id_)), None)
         if not_a_line is None:
             if self.form == "auto":
                 self._check_numbered(ids)
             return "lines"
-        if self.form == "json":
+        if self.texts:
             return "kaldi"
         matches = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in ID_FORMS}
         fitting = [form for form, matching in matches.items() if len(matching) == len(set(ids))]
@@ -212,10 +219,17 @@ class References:
             own, texts = max(by_form.items(), key=lambda item: len(item[1].keys() & set(ids)))
             if 2 * len(texts.keys() & set(ids)) > len(texts):
                 return replace(self, form=own)
+        if self._placed:
+            return replace(self, form="lines", texts=())
         if self.form != "auto":
             return self
         self._check_numbered(ids)
         return replace(self, form="lines")
+
+    @property
+    def _placed(self) -> bool:
+        """Whether the ids of the texts are their places."""
+        return bool(self.texts) and list(self.texts[0]) == [str(place) for place in range(len(self))]
 
     def _numbers(self, ids: Iterable[str] = ()) -> list[str]:
         """The numbers of the lines, which are their ids, spelt as among `ids` (`007`)."""
@@ -226,6 +240,9 @@ class References:
     @property
     def files(self) -> list[TextFile]:
         """The files one by one, each with the forms with ids that it may have."""
+        if self.texts:
+            named = zip(self.names, self.texts, strict=True)
+            return [TextFile(name, [f"{id_} ." for id_ in texts], ["kaldi"]) for name, texts in named]
         forms = [form for form in ID_FORMS if self.form in ("auto", form)]
         return [TextFile(*file, forms) for file in zip(self.names, zip(*self.lines, strict=True), strict=True)]
 
@@ -235,9 +252,6 @@ class References:
         for beside in ([], *([file] for file in segments)):
             if forms := shared_forms([*self.files, *beside]):
                 raise doubtful(self.files[0], forms[0])
-
-    def _json(self, file: int) -> Mapping[str, str]:
-        return json_texts((line[file] for line in self.lines), self.names[file], keys=self.keys)
 
     def _utterances(self, file: int, form: ReferenceForm) -> list[tuple[str, str]]:
         parsed = (WITH_IDS[form](line[file]) for line in self.lines)
@@ -267,23 +281,43 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
     Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named, and
     ConfigError for another form.
     """
-    form, keys = named_form(form)
     if not paths:
         raise FormatError("no reference file was named, expected at least one")
-    columns = [read_lines(path) for path in paths]
-    names = tuple(display_name(path) for path in paths)
+    return references_of([read_lines(path) for path in paths], [display_name(path) for path in paths], form)
+
+
+def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: ReferenceForm = "auto") -> References:
+    """The same of the lines of files with these names."""
+    form, keys = named_form(form)
+    columns = list(files)
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
+    texts: tuple[Mapping[str, str], ...] = ()
     if shown is not None and shown in AGGREGATED:
         read = [AGGREGATED[shown](column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
-    elif shown in ("json", "trn"):
-        form = "json" if shown == "json" else "trn"
+    elif shown == "json":
+        texts = tuple(json_texts(column, name, keys=keys) for column, name in zip(columns, names, strict=True))
+        columns = [list(some.values()) for some in texts]
+        form = "json"
+    elif shown == "trn":
+        form = "trn"
+    else:
+        _check_text(columns[0], names[0], form)
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(message, path=name)
-    return References(tuple(zip(*columns, strict=True)), names, form, keys)
+    return References(tuple(zip(*columns, strict=True)), tuple(names), form, texts)
+
+
+def _check_text(lines: Sequence[str], name: str, form: ReferenceForm) -> None:
+    """Raise FormatError for lines of another form that would be taken for text: lists of hypotheses, and records."""
+    if form == "auto" and (lists := unmistakable(lines, name)):
+        raise FormatError(f"reads as {lists.title}, which has hypotheses but no references", path=name)
+    if form == "lines" and lines[0].startswith("{") and shows_objects(lines[:1]):
+        by_place = "the form json,id_key=none matches its records by their places"
+        raise FormatError(f"the lines are JSON, not text; {by_place}", path=name)
 
 
 def settled(texts: Sequence[References]) -> list[References]:
@@ -300,4 +334,5 @@ def settled(texts: Sequence[References]) -> list[References]:
     names, read_as = ", ".join(file.name for file in files), " and ".join(sorted(set(forms)))
     logger.info("rerank: the lines of %s have ids: they are read in %s form", names, read_as)
     firsts = accumulate((len(text.names) for text in texts), initial=0)
-    return [replace(text, form=forms[first]) for text, first in zip(texts, firsts, strict=False)]
+    pairs = zip(texts, firsts, strict=False)
+    return [replace(text, form=forms[first]) if text.form == "auto" else text for text, first in pairs]

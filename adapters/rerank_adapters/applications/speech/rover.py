@@ -17,6 +17,7 @@ from rerank_adapters.formats.outputs import OutputForm, form_for, output_lines
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
+from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError, FloatArray, Metric, NBestFormat
@@ -62,7 +63,7 @@ class System:
 def read_systems(paths: Sequence[Path], form: ReferenceForm) -> list[System]:
     """The outputs in files of transcripts and CTMs. Raises FormatError."""
     timed = [form == "ctm" or shown_form(str(path), ()) == "ctm" for path in paths]
-    texts = iter(settled([read_references([path], form) for path, ctm in zip(paths, timed, strict=True) if not ctm]))
+    texts = iter(settled([read_outputs(path, form) for path, ctm in zip(paths, timed, strict=True) if not ctm]))
     return [_read_ctm(path) if ctm else _outputs(next(texts)) for path, ctm in zip(paths, timed, strict=True)]
 
 
@@ -240,7 +241,8 @@ def command(
     The outputs are aligned, in the order of the systems, into a word transition network, and in each slot the word of
     the highest score is taken (ROVER, Fiscus 1997): alpha · frequency + (1 - alpha) · confidence. The first system wins
     ties. A SYSTEM is a file with one output per line, or with the ids of its utterances (kaldi, trn), which need not
-    come in the same order, or a CTM (*.ctm), whose last column has confidences. n-best lists have them too: --nbest.
+    come in the same order, or a CTM (*.ctm), whose last column has confidences. Files of icefall, of NeMo and others in
+    JSON are read by their hypotheses. n-best lists have them too: --nbest.
 
     \b
     rerank rover whisper.trn kaldi.trn conformer.trn -o combined.trn

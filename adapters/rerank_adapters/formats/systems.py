@@ -1,0 +1,66 @@
+"""Reads the outputs of a system: the transcripts or translations that a file was given as, never its references.
+
+A file of n-best lists stands for the first hypothesis of each list, where its lines show one of the formats that no
+text can be taken for: JSON, icefall's recordings, lists with `|||`, the output of fairseq, WeNet and Julius, HTK's
+label files, and SRILM's lists with a header. Other records in JSON have the output under a key of `record_keys.py`. All
+else is text, which is read as references are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rerank_adapters.formats.guessing import Guess, format_of, guess_folder, unmistakable
+from rerank_adapters.formats.json_transcripts import json_texts, shows_objects
+from rerank_adapters.formats.reading import stream_file
+from rerank_adapters.formats.references import ReferenceForm, References, named_form, read_lines, references_of
+from rerank_plugins import FormatError, NBestList
+from rerank_plugins.kit.files.text import STANDARD, display_name
+
+ICEFALL = Guess("icefall", "a recognition file of icefall")
+
+
+def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
+    """The outputs in a file or in a folder of lists.
+
+    Raises FormatError for a file without outputs, and ConfigError for another form.
+    """
+    named, keys = named_form(form)
+    name = display_name(path)
+    if str(path) != STANDARD and Path(path).is_dir():
+        return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists")
+    lines = read_lines(path)
+    if named not in ("auto", "json", "icefall"):
+        return references_of([lines], [name], form)
+    shown = ICEFALL if named == "icefall" else unmistakable(lines, name)
+    records = named == "json" or (named == "auto" and shows_objects(lines))
+    if shown is not None and not keys.key:
+        try:
+            lists = format_of(shown, keys.id_key).read((f"{line}\n" for line in lines), name)
+            return _first_hypotheses(lists, name, shown.name)
+        except FormatError:  # a record with a text, such as `generated_text`, may only look like a list
+            if not records or not _has_outputs(lines):
+                raise
+    if records:
+        return References.outputs("json", name, json_texts(lines, name, "output", keys))
+    return references_of([lines], [name], form)
+
+
+def _has_outputs(lines: Sequence[str]) -> bool:
+    """Whether the first line is a record with an output."""
+    try:
+        return bool(json_texts(lines[:1], "", "output"))
+    except FormatError:
+        return False
+
+
+def _first_hypotheses(lists: Iterable[NBestList], name: str, form: str) -> References:
+    """The first hypothesis of each list. Raises FormatError for a segment with two lists."""
+    texts: dict[str, str] = {}
+    for nbest in lists:
+        if nbest.segment_id in texts:
+            message = f"segment {nbest.segment_id} has two lists, expected the outputs of a system"
+            raise FormatError(message, path=name, line=nbest.line or None)
+        texts[nbest.segment_id] = nbest[0].text
+    return References.outputs(form, name, texts)
