@@ -1,8 +1,8 @@
 """A grammar as a language model: words are scored by prefix probabilities, sentences by inside probabilities.
 
 ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>) is the rest of ln p(w_1 … w_n).
-Nothing is pruned; with a latent grammar this is the PCFG-LA of Pauls & Klein (2012). An unknown word has the
-probability of its signature; multiply by p(word | signature) to compare with models of an open vocabulary.
+Nothing is pruned; with a latent grammar this is the PCFG-LA of Pauls & Klein (2012). An unknown word has one type's
+share of the probability of its signature (kit/vocabulary/unknown_types.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LanguageModel, PickledFields, Sentence, option
 from rerank_plugins.constituency.model_file import read_or_embedded
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
@@ -40,11 +41,20 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     file_kind: ClassVar[str] = "grammar"
     model: Path | None = option(None, doc="grammar from `rerank train grammar`; default: the embedded English one")
+    unknown_types: int | None = unknown_types_option("of each signature, as the model file says")
+
+    def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
 
     @cached_property
     def grammar(self) -> Grammar:
         """The grammar, loaded on first use."""
         return read_or_embedded(self.model)
+
+    @cached_property
+    def _ln_types(self) -> FloatArray:
+        """(W) ln of the number of types that each word of the lexicon stands for."""
+        return self.grammar.lexicon.ln_types_stated(self.unknown_types)
 
     @cached_property
     def _prefixes(self) -> PrefixChart:
@@ -82,7 +92,8 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
         ln_p[0] = 0.0  # as in a consistent grammar; otherwise the first word pays for the missing mass
         with np.errstate(invalid="ignore"):
             steps = np.diff(ln_p)
-        return np.where(np.isfinite(steps), np.minimum(steps, 0.0), FLOOR)
+        types = np.append(self._ln_types[words], 0.0)
+        return np.where(np.isfinite(steps), np.minimum(steps, 0.0) - types, FLOOR)
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, by the inside pass alone where the sentence is short enough and has a tree."""
@@ -92,8 +103,9 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
         for index in sharing_order(sentences):
             sentence, inside = sentences[index], -np.inf
             if len(sentence) <= LONGEST:
-                self._chart.fill(self.grammar.lexicon.ids(sentence))
-                inside = self._chart.log_probability()
+                words = self.grammar.lexicon.ids(sentence)
+                self._chart.fill(words)
+                inside = self._chart.log_probability() - self._ln_types[words].sum()
             totals[index] = inside if inside > -np.inf else self._scored(sentence).sum()
         return totals
 
@@ -101,7 +113,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
     def _ln_unigrams(self) -> FloatArray:
         from rerank_plugins.constituency.grammar import ln_unigrams
 
-        return ln_unigrams(self.grammar)
+        return np.asarray(ln_unigrams(self.grammar) - np.append(self._ln_types, 0.0), np.float64)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its expected frequency under the grammar (grammar.py)."""

@@ -9,14 +9,18 @@ as Klein & Manning (2003) and the Berkeley parser smooth p(tag | word), in a gen
 has n times with tag t adds n to the count of (word, t), divided among the states of t as in the treebank: by the
 word's own counts with t, or those of its most specific signature that has t, or those of the tag. Words that occur
 once in the treebank, and were replaced by signatures, are added likewise.
+
+A signature has the probability of all words that it stands for. Language models divide it among so many types
+(kit/vocabulary/unknown_types.py), which the lexicon records; the ln p of a parser's trees are those of signatures.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from rerank_plugins import FloatArray, IntArray, Tree, known_spelling, normal_fo
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signatures
+from rerank_plugins.kit.vocabulary.unknown_types import ln_types
 
 REMEMBERED = 16 * MEGABYTE  # of words and their numbers
 Entries = tuple[IntArray, IntArray, FloatArray]
@@ -37,6 +42,17 @@ class EmittedWords:
     words: tuple[str, ...]  # (W) sorted, including signatures of unknown words and `UNK`
     starts: IntArray  # (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1]
     symbols: IntArray  # (E) int32 symbol numbers of the grammar, ascending within a word
+    # how many types each signature stands for; one that is not named is one type
+    unknown_types: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+
+    @cached_property
+    def ln_types(self) -> FloatArray:
+        """(W) ln of the number of types that a signature stands for; 0 for words."""
+        return ln_types(self.words, self.unknown_types)
+
+    def ln_types_stated(self, types: int | None) -> FloatArray:
+        """(W) the same if every signature stands for so many types; None for the numbers of the lexicon."""
+        return self.ln_types if types is None else ln_types(self.words, types)
 
     @cached_property
     def _numbers(self) -> Remembered[tuple[str, bool], int]:
@@ -87,11 +103,17 @@ class Lexicon(EmittedWords):
         return self.symbols[entries], self.logp[entries]
 
 
-def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: FloatArray) -> Lexicon:
+def lexicon_of(
+    words: tuple[str, ...],
+    word: IntArray,
+    symbol: IntArray,
+    logp: FloatArray,
+    unknown_types: Mapping[str, int] = MappingProxyType({}),
+) -> Lexicon:
     """Build the lexicon of entries in any order: numbers of word and symbol, ln p(word | symbol)."""
     order = np.lexsort((symbol, word))
     starts = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words))))).astype(np.int32)
-    return Lexicon(words, starts, symbol[order].astype(np.int32), logp[order])
+    return Lexicon(words, starts, symbol[order].astype(np.int32), logp[order], unknown_types=dict(unknown_types))
 
 
 @dataclass(frozen=True)

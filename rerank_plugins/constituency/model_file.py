@@ -21,6 +21,7 @@ from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
+from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
@@ -45,7 +46,12 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
     """Write the grammar atomically and return the size of the file in bytes. Raises OSError."""
-    return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact), grammar.bases)
+    return write_packed(path, KIND, grammar_settings(grammar), grammar_arrays(grammar, compact=compact), grammar.bases)
+
+
+def grammar_settings(grammar: Grammar) -> dict[str, Any]:
+    """Return the settings of a model file: those of training, and the types that signatures stand for."""
+    return {**grammar.settings, "unknown_types": dict(grammar.lexicon.unknown_types)}
 
 
 def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arrays:
@@ -92,8 +98,11 @@ def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: P
             arrays["binary_logp"].astype(np.float64),
             np.stack([arrays[f"unary{column}"] for column in range(2)], axis=1),
             arrays["unary_logp"].astype(np.float64),
-            Lexicon(words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64)),
-            settings,
+            Lexicon(
+                words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64),
+                unknown_types=read_unknown_types(settings),
+            ),
+            {name: value for name, value in settings.items() if name != "unknown_types"},
         )  # fmt: skip
         return normalised(grammar)
     except DAMAGE as error:

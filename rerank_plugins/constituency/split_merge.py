@@ -354,5 +354,5 @@ def finished(
     names = [f"{label}^{i}" if k > 1 else label for label, k in states for i in range(k)]
     base = np.repeat(np.arange(len(forest.labels), dtype=np.int32), latent.states)
     return grammar_of_counts(
-        tuple(names), forest.labels, base, forest.words, rewritings, smoothing or Smoothing(), settings or {}, tagged
+        tuple(names), forest.labels, base, forest, rewritings, smoothing or Smoothing(), settings or {}, tagged
     )

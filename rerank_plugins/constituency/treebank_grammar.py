@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 
 ROOT_LABEL = "ROOT"
 
@@ -70,6 +71,8 @@ class Forest:
     word: IntArray  # (N) int32 index into words in a preterminal, else -1
     offsets: LongArray  # (T + 1) int64: tree t has nodes offsets[t] to offsets[t + 1]
     weights: FloatArray  # (T) the count of each tree
+    # how often each word occurs in the trees, as the first of its sentence or not, before rare ones become signatures
+    occurrences: Mapping[tuple[str, bool], int] = field(default_factory=dict)
 
     @property
     def node_weights(self) -> FloatArray:
@@ -109,13 +112,15 @@ def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: I
         sentences.append(tuple(map(normal_form, _add(tree, numbers, *columns))))
         offsets.append(len(columns[0]))
     replaced = (unknown or UnknownWords()).replaced(sentences)
+    occurrences = Counter((word, place == 0) for sentence in sentences for place, word in enumerate(sentence))
     words = tuple(sorted({word for sentence in replaced for word in sentence} | {UNKNOWN}))
     number = {word: i for i, word in enumerate(words)}
     label, left, right = (np.array(column, np.int32) for column in columns)
     word = np.full(len(label), -1, np.int32)
     word[left < 0] = np.fromiter((number[form] for sentence in replaced for form in sentence), np.int32)
     counts = np.ones(len(sentences)) if weights is None else np.fromiter(weights, np.float64)
-    forest = Forest(tuple(numbers), words, label, left, right, word, np.array(offsets, np.int64), counts)
+    starts = np.array(offsets, np.int64)
+    forest = Forest(tuple(numbers), words, label, left, right, word, starts, counts, occurrences)
     return forest.renamed(forest.labels)
 
 
@@ -189,15 +194,19 @@ def treebank_grammar(
     counts = productions(forest)
     symbols = np.arange(len(forest.labels), dtype=np.int32)
     return grammar_of_counts(
-        forest.labels, forest.labels, symbols, forest.words, counts, smoothing or Smoothing(), settings or {}, tagged
+        forest.labels, forest.labels, symbols, forest, counts, smoothing or Smoothing(), settings or {}, tagged
     )
 
 
 def grammar_of_counts(
-    symbols: tuple[str, ...], bases: tuple[str, ...], base: IntArray, words: tuple[str, ...], counts: Productions,
+    symbols: tuple[str, ...], bases: tuple[str, ...], base: IntArray, forest: Forest, counts: Productions,
     smoothing: Smoothing, settings: Mapping[str, Any], tagged: Tagged | None = None,
 ) -> Grammar:  # fmt: skip
-    """Normalise counts for each symbol, after smoothing the emissions; rewritings without a count are left out."""
+    """Normalise counts for each symbol, after smoothing the emissions; rewritings without a count are left out.
+
+    The words are those of the forest, and the tagged ones; its occurrences of words say how many types signatures have.
+    """
+    words = forest.words
     binary, unary = counts.binary_count > 0, counts.unary_count > 0
     emitted = counts.emission_count > 0
     word, symbol, emission = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
@@ -215,10 +224,11 @@ def grammar_of_counts(
     with np.errstate(divide="ignore"):
         log_total = log(total)
     rules, chains = counts.binary[binary], counts.unary[unary]
+    types = types_of_signatures(forest.occurrences, frozenset(words))
     return Grammar(
         symbols, bases, base, *_sorted(rules, log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
         *_sorted(chains, log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
-        lexicon_of(words, word, symbol, log(emission) - log_total[symbol]), settings,
+        lexicon_of(words, word, symbol, log(emission) - log_total[symbol], types), settings,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from itertools import chain, islice
 import numpy as np
 
 from rerank_plugins import DependencyTree, IntArray, LongArray
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering, Vocabulary
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 
@@ -95,10 +96,10 @@ BLOCK = 4096  # trees that are numbered at a time
 class Corpus:
     """A corpus as arrays of numbers.
 
-    `vocabulary` and `labels` have the unknown word and label first; `unknown_types` is the number of distinct words
-    outside the vocabulary. `rows` (n, 3) are the words and the labels as the collector numbered them, whose numbers in
-    the vocabulary and in `labels` are `new_words` and `new_labels`, and in between the distance of each word to its
-    head (0 for ROOT); `lengths` are the words of each tree.
+    `vocabulary` and `labels` have the unknown word and label first; `unknown_types` is the number of types that the
+    unknown word stands for (kit/vocabulary/unknown_types.py). `rows` (n, 3) are the words and the labels as the
+    collector numbered them, whose numbers in the vocabulary and in `labels` are `new_words` and `new_labels`, and in
+    between the distance of each word to its head (0 for ROOT); `lengths` are the words of each tree.
     """
 
     vocabulary: Vocabulary
@@ -156,7 +157,7 @@ class TreeCollector:
 
 
 def _settled(names: Numbering, used: IntArray, min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
-    """The names that are kept, by falling frequency; the new number of each old one; and how many are not kept."""
+    """The names that are kept, by falling frequency; the new number of each old one; and the types of `<unk>`."""
     counts = np.zeros(len(names), np.int64)
     for start in range(0, len(used), PIECE):
         counts += np.bincount(used[start : start + PIECE], minlength=len(names))
@@ -168,4 +169,5 @@ def _settled(names: Numbering, used: IntArray, min_count: int, form: Fold) -> tu
     kept = (UNKNOWN, *sorted(frequent, key=lambda name: (-totals[name], name)))
     number = {name: i for i, name in enumerate(kept)}
     renumbered = np.array([number.get(name, 0) for name in forms], np.int32)
-    return kept, renumbered, len(totals.keys() - number.keys())
+    is_kept = np.array([name in number for name in totals], np.bool_)
+    return kept, renumbered, types_of_unknown(np.array([*totals.values()], np.int64), is_kept)

@@ -12,7 +12,7 @@ The cost is that of parsing each distinct text once; scoring takes about a micro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -22,6 +22,7 @@ import numpy as np
 from rerank_plugins import FloatArray, Parser, PickledFields, Sentence, SentenceModel, option
 from rerank_plugins.core.interfaces import minus_unknown
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
     from rerank_plugins.dependency.model import DependencyModel
@@ -38,12 +39,17 @@ class DependencyLanguageModel(SentenceModel, PickledFields):
     parser: Parser | None = option(
         None, doc="a parser, by name; default: that of the model's trees, or the embedded English one"
     )
+    unknown_types: int | None = unknown_types_option("as the model file says")
+
+    def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
 
     @cached_property
     def _model(self) -> DependencyModel:
         from rerank_plugins.dependency.model import read_model
 
-        return shared_if_embedded(self.model or EMBEDDED, read_model)
+        model = shared_if_embedded(self.model or EMBEDDED, read_model)
+        return replace(model, unknown_types=self.unknown_types) if self.unknown_types else model
 
     @cached_property
     def _parser(self) -> Parser:

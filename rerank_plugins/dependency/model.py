@@ -4,9 +4,9 @@ P(S | T) over paths of ancestors (ancestor_paths.py; Gubbins and Vlachos 2013), 
 stupid backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its
 labels), Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of
 sentence, because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the
-cut-off; a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more
-probable than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training
-and scoring are linear in words times order.
+cut-off, and for those that it lacks; a word outside the vocabulary has one type's share of its probability
+(kit/vocabulary/unknown_types.py). P(T) is not modelled, so scores of trees of different shape are not comparable.
+Training and scoring are linear in words times order.
 
 A word without a context has a floor: the least score that the model gives it in any context.
 The score of a symbol in a context is that of its event there, or else the back-off weight of the context plus its score
@@ -43,6 +43,7 @@ from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBac
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
+from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 
@@ -107,7 +108,7 @@ class Settings:
 class DependencyModel(PickledFields):
     """A trained model: words and labels by number (0 is the unknown one), and the tables of the back-off model.
 
-    `unknown_types` is the number of distinct words of the corpus that `<unk>` stands for, at least 1.
+    `unknown_types` is the number of types that `<unk>` stands for, at least 1.
     """
 
     settings: Annotated[Settings, Setting()]
@@ -168,7 +169,7 @@ class DependencyModel(PickledFields):
 
     def _scores(self, events: Ids) -> FloatArray:
         scores, _ = score_events(self.tables, events)
-        scores[events[:, -1] == 0] -= np.log(self.unknown_types)
+        divide_unknown(scores, events[:, -1] == 0, self.unknown_types)
         return scores
 
 
@@ -225,7 +226,7 @@ def train_on(
         progress=progress,
     )
     provenance |= {"ngrams": estimation.ngrams, "discounts": [list(values) for values in estimation.discounts]}
-    return DependencyModel(settings, vocabulary, labels, estimation.tables, max(unknown, 1), provenance)
+    return DependencyModel(settings, vocabulary, labels, estimation.tables, unknown, provenance)
 
 
 FILE = ModelFile(

@@ -29,6 +29,7 @@ import numpy as np
 from rerank_plugins import FloatArray, LanguageModel, PickledFields, Sentence, option
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.files.model_file import read_trained_on
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
@@ -61,9 +62,11 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     beam: int = option(BEAM, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
     threshold: float = option(THRESHOLD, doc="stores below this fraction of the best one's probability are pruned")
+    unknown_types: int | None = unknown_types_option("of each signature, as the model file says")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)
+        check_unknown_types(self.unknown_types)
 
     @cached_property
     def hhmm(self) -> HhmmModel:
@@ -71,7 +74,9 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.hhmm.model import HhmmModel
 
         grammar, events = read_or_embedded(self.model)
-        return HhmmModel(grammar, self.depth, self.beam, self.threshold, events=events)
+        return HhmmModel(
+            grammar, self.depth, self.beam, self.threshold, events=events, unknown_types=self.unknown_types
+        )
 
     def __contains__(self, word: str) -> bool:
         return word in self.hhmm.grammar.lexicon
@@ -120,7 +125,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     def _ln_unigrams(self) -> FloatArray:
         from rerank_plugins.constituency.grammar import ln_unigrams
 
-        return ln_unigrams(self.hhmm.grammar)
+        return np.asarray(ln_unigrams(self.hhmm.grammar) - np.append(self.hhmm.ln_types, 0.0), np.float64)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its expected frequency under the grammar."""

@@ -42,6 +42,7 @@ class HhmmModel(PickledFields):
     `entropies`   whether to compute the entropy of each store's derivations
     `derivations` whether each beam keeps the beam before it, from which the best tree is read
     `events`      event counts of trees: the model is estimated from them and smoothed by the grammar (interpolation.py)
+    `unknown_types` how many types each signature stands for; None: as the grammar's lexicon says
     `shared_tables` the tables of a model that differs only in its search (`with_search`); None: they are computed
 
     Raises ConfigError for a beam or threshold out of range, and for events counted with another depth.
@@ -55,6 +56,7 @@ class HhmmModel(PickledFields):
     entropies: bool = False
     derivations: bool = False
     events: Events | None = None
+    unknown_types: int | None = None
     shared_tables: Tables | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,8 +89,21 @@ class HhmmModel(PickledFields):
         """The beam before the first word."""
         return start_of(self.depth)
 
+    @cached_property
+    def ln_types(self) -> FloatArray:
+        """(W) ln of the number of types that each word of the lexicon stands for."""
+        return self.grammar.lexicon.ln_types_stated(self.unknown_types)
+
     def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
-        """Return ln p(word | state) and the beam after the word; if the beam is wide, p sums to almost one."""
+        """Return ln p(word | state) and the beam after the word; if the beam is wide, p sums to almost one.
+
+        An unknown word has one type's share of the probability of its signature.
+        """
+        ln_p, beam = self._read(state, word)
+        return ln_p - float(self.ln_types[self.grammar.lexicon.number(word, state.length)]), beam
+
+    def _read(self, state: Beam, word: str) -> tuple[float, Beam]:
+        """Return the result of `advance` for a word of the lexicon, or for the signature of an unknown one."""
         ln_p, beam = self._step(state, word, state.length)
         if beam is not None:
             return ln_p, beam

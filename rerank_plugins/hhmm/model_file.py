@@ -9,7 +9,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.model_file import KIND as GRAMMAR
-from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, write_packed
+from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, grammar_settings, write_packed
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.hhmm.event_counts import END, HERE, Empirical, Events
 from rerank_plugins.kit.files import model_file
@@ -21,7 +21,7 @@ COLUMNS = {"reductions": 6, "expansions": 4}
 def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> int:
     """Write the model atomically and return the size of the file in bytes. Raises OSError."""
     events = model.events
-    settings = {**model.grammar.settings, "depth": events.depth, "strength": events.strength}
+    settings = {**grammar_settings(model.grammar), "depth": events.depth, "strength": events.strength}
     arrays = grammar_arrays(model.grammar, compact=compact)
     arrays |= {"reduced": events.reduced.astype(np.float32), "expanded": events.expanded.astype(np.float32)}
     for name, columns in COLUMNS.items():  # separate columns compress better

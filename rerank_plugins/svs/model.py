@@ -31,6 +31,7 @@ from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
 KIND = "svs"
@@ -174,7 +175,8 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
     with np.errstate(divide="ignore"):
         arrays |= {name: log(p).astype(precision) for name, p in logs.items()}
-    return write_packed(path, KIND, model.settings, arrays, model.categories)
+    settings = {**model.settings, "unknown_types": dict(lexicon.unknown_types)}
+    return write_packed(path, KIND, settings, arrays, model.categories)
 
 
 def read_model(path: Path) -> SvsModel:
@@ -191,7 +193,8 @@ def read_model(path: Path) -> SvsModel:
         if not len(fields["unary"]):
             fields["between"] = ()
         word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
-        lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p)
+        types = read_unknown_types(settings)
+        lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p, unknown_types=types)
         heads = HeadTable(headwords, arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
         return normalised(SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings))
     except DAMAGE as error:

@@ -112,9 +112,13 @@ class SvsParser:
             threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
-        """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
-        self.sums.fill(self.model.lexicon.ids(sentence))
-        return self.sums.log_probability()
+        """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree.
+
+        An unknown word has one type's share of the probability of its signature (kit/vocabulary/unknown_types.py).
+        """
+        words = self.model.lexicon.ids(sentence)
+        self.sums.fill(words)
+        return self.sums.log_probability() - float(self.model.lexicon.ln_types[words].sum())
 
     def _decoded(self, words: IntArray, kept: BoolArray | None) -> bool:
         """Fill the chart with what the decoder chooses from the kept categories; return whether there is a tree."""

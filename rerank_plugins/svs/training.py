@@ -104,7 +104,8 @@ def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
     totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
     np.add.at(totals, lexicon.symbols, p)
     totals[totals == 0] = 1
-    return VectorLexicon(lexicon.words, lexicon.starts, lexicon.symbols, p / totals[lexicon.symbols])
+    p /= totals[lexicon.symbols]
+    return VectorLexicon(lexicon.words, lexicon.starts, lexicon.symbols, p, unknown_types=lexicon.unknown_types)
 
 
 def count_headwords(observed: Observed) -> tuple[Parameters, Expected]:
@@ -182,7 +183,7 @@ def train_svs(
     if tagged:
         tagged = with_unknown(tagged, counted.tagged, forest.words)
     names, smoothing = categories(forest.labels), settings.smoothing
-    grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, provenance, tagged)
+    grammar = grammar_of_counts(forest.labels, *names, forest, productions(forest), smoothing, provenance, tagged)
     observed = observe(forest, settings.headwords)
     if settings.lexicalised:
         parameters, expected = count_headwords(observed)

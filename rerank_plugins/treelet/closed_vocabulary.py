@@ -7,8 +7,8 @@ vocabulary. Brackets are in their normal form (core/brackets_and_quotes.py), how
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import Annotated
@@ -16,9 +16,10 @@ from typing import Annotated
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, known_spelling
-from rerank_plugins.kit.files.declared import Array, WordList
+from rerank_plugins.kit.files.declared import Array, Setting, WordList
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, known_form
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, is_signature, known_form
+from rerank_plugins.kit.vocabulary.unknown_types import ln_types
 
 START = "<s>"
 Sentence = Sequence[str]
@@ -27,10 +28,15 @@ REMEMBERED = 16 * MEGABYTE  # of words and their numbers
 
 @dataclass(frozen=True, eq=False)
 class ClosedVocabulary(PickledFields):
-    """The words by number, and (V) how often each occurs in the training corpus; for `<s>`, the number of sentences."""
+    """The words by number, and (V) how often each occurs in the training corpus; for `<s>`, the number of sentences.
+
+    `unknown_types` is the number of types that each signature stands for, among which its probability is divided
+    (kit/vocabulary/unknown_types.py).
+    """
 
     words: Annotated[tuple[str, ...], WordList("V", name="vocabulary")]
     counts: Annotated[LongArray, Array("V")]
+    unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -58,10 +64,24 @@ class ClosedVocabulary(PickledFields):
         return np.fromiter(chain.from_iterable(ids), np.int32)
 
     @cached_property
+    def ln_types(self) -> FloatArray:
+        """(V) ln of the number of types that a signature stands for; 0 for words."""
+        return ln_types(self.words, self.unknown_types)
+
+    def stated(self, types: int | None) -> ClosedVocabulary:
+        """The vocabulary in which every signature stands for so many types; the same one for None."""
+        if types is None:
+            return self
+        return replace(self, unknown_types={word: types for word in self.words if is_signature(word)})
+
+    @cached_property
     def ln_unigram(self) -> FloatArray:
-        """(V) ln p of each word by its count, at number 0 that of the end of a sentence; unseen words count as 1."""
+        """(V) ln p of each word by its count, at number 0 that of the end of a sentence; unseen words count as 1.
+
+        At a signature it is ln p of one of the types that it stands for.
+        """
         counts = np.maximum(self.counts, 1)
-        return np.asarray(np.log(counts / counts.sum()), np.float64)
+        return np.asarray(np.log(counts / counts.sum()) - self.ln_types, np.float64)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word and of the end of the sentence by unigrams: len(sentence) + 1 values per sentence."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, normal_form
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature, with_shared_endings
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
@@ -39,6 +40,7 @@ def close_numbered(
     sources = list(words)
     first = np.zeros(len(tokens), bool)
     first[starts] = True
+    placed = _counts_by_place(tokens, first, len(words))
     # Occurrences become signatures; a word is known if any of its occurrences is left.
     marked = unknown_positions(tokens, starts, unknown, len(words))
     original = tokens[marked]
@@ -69,7 +71,8 @@ def close_numbered(
         tokens[a:b] = renumbered[tokens[a:b]]
     totals = _counts(tokens, len(final))
     totals[0] = len(starts)
-    return ClosedVocabulary(final, totals)
+    occurrences = {(sources[kind >> 1], bool(kind & 1)): int(placed[kind]) for kind in np.flatnonzero(placed).tolist()}
+    return ClosedVocabulary(final, totals, types_of_signatures(occurrences, kept))
 
 
 def unknown_positions(tokens: IntArray, starts: LongArray, unknown: UnknownWords, size: int) -> LongArray:
@@ -105,6 +108,14 @@ def _signatures(
         totals[name] += count
     shared = with_shared_endings(totals)
     return words.numbers_of((shared[name] for name in names), len(kinds))[inverse]
+
+
+def _counts_by_place(tokens: IntArray, first: BoolArray, size: int) -> LongArray:
+    """(2 · size) how often each word occurs, as another word of a sentence and as the first one."""
+    counts = np.zeros(2 * size, np.int64)
+    for a, b in _pieces(len(tokens)):
+        counts += np.bincount(2 * tokens[a:b].astype(np.int64) + first[a:b], minlength=2 * size)
+    return counts
 
 
 def _counts(tokens: IntArray, size: int) -> LongArray:

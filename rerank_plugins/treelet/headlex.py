@@ -255,7 +255,9 @@ class HeadlexModel(PickledFields):
         for kind in KINDS:
             scores, _ = score_events(self.tables[kind], all_factors.events[kind])
             totals += np.bincount(all_factors.trees[kind], scores, forest.trees)
-        return totals
+        tags = np.flatnonzero(forest.word >= 0)
+        unknown = self.vocabulary.ln_types[forest.word[tags]]  # one type's share of the probability of a signature
+        return totals - np.bincount(forest.tree[tags], unknown, forest.trees)
 
     def score_trees(self, trees: Sequence[Tree]) -> FloatArray:
         """(trees) ln p(T), words included."""

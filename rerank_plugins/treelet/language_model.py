@@ -36,6 +36,7 @@ from rerank_plugins import (
 )
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
     from rerank_plugins import Tree
@@ -56,8 +57,10 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
         None, doc="a parser, by name; default: that of the model's trees, or one over the embedded English grammar"
     )
     k: int = option(10, doc="largest number of parses to sum over; 1 is cheapest")
+    unknown_types: int | None = unknown_types_option("of each signature, as the model file says")
 
     def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
         if self.k < 1:
             raise ValueError(f"k is {self.k}, wanted 1 or more parses of a sentence")
 
@@ -196,7 +199,9 @@ class TreeletLanguageModel(ParsedLanguageModel):
         """The tree model, loaded on first use."""
         from rerank_plugins.treelet.model import read_model
 
-        return replace(shared_if_embedded(self.model or EMBEDDED, read_model))  # which remembers words of its own
+        model = shared_if_embedded(self.model or EMBEDDED, read_model)
+        # A copy remembers words of its own.
+        return replace(model, vocabulary=model.vocabulary.stated(self.unknown_types))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,4 +219,5 @@ class HeadlexLanguageModel(ParsedLanguageModel):
         """The tree model, loaded on first use."""
         from rerank_plugins.treelet.headlex import read_model
 
-        return read_model(self.model)
+        model = read_model(self.model)
+        return replace(model, vocabulary=model.vocabulary.stated(self.unknown_types))

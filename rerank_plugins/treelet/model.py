@@ -4,7 +4,9 @@
 
 over trees after the transformations of their section 3 (transformations.py). Both kinds of factors are back-off
 models (events.py), estimated by the shared core; that of the yields gives every tree a
-probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
+probability. Unknown words are signatures in all windows; as the word w, one has one type's share of the probability of
+its signature (kit/vocabulary/unknown_types.py). Σ_T p(T) = 1 over all trees, with all types of words that signatures
+stand for, if the model is consistent. The variants,
 the paper's baselines, are the same model with smaller contexts:
 
     pcfg            p(C_1 … C_d | P), p(w | P), over untransformed trees
@@ -179,6 +181,7 @@ class TreeletModel(PickledFields):
             scores[phrases[unknown]] += ln_b - LN10 * self.rule_tables.events["log10"][rules[unknown]]
         tags, events = word_events(forest, phrases, rules)
         scores[tags] = score_events(self.word_tables, events[:, -word_order:])[0]
+        scores[tags] -= self.vocabulary.ln_types[forest.word[tags]]
         return scores
 
     def score_trees(self, trees: Sequence[Tree], transformed: bool = False) -> FloatArray:

@@ -69,7 +69,7 @@ def trained(name: str, bank: list[Tree], splits: int, folder: Path) -> dict[str,
 
 
 def perplexity(model: SentenceModel, sentences: list[Words]) -> float:
-    """Per word, ends of sentences included."""
+    """Per word, ends of sentences included; signatures are words."""
     return float(np.exp(-np.sum(model.totals(sentences)) / sum(len(words) + 1 for words in sentences)))
 
 
@@ -138,10 +138,15 @@ def main(data: Path, lists: Path, trees: int, splits: int, sentences: int, most:
                 attachment.add(tree, to_dependencies(parse.tree) if parse.tree else None)
             percent = attachment.percent()
             measured: dict[str, tuple[SentenceModel, str]] = {
-                "grammar": (PcfgLanguageModel(model=files["pcfg"]), f"{percent['UAS']:.1f} | {percent['LAS']:.1f}"),
-                "HHMM": (HhmmLanguageModel(model=files["hhmm"]), " | "),
+                "grammar": (
+                    PcfgLanguageModel(model=files["pcfg"], unknown_types=1),
+                    f"{percent['UAS']:.1f} | {percent['LAS']:.1f}",
+                ),
+                "HHMM": (HhmmLanguageModel(model=files["hhmm"], unknown_types=1), " | "),
                 "treelets": (
-                    TreeletLanguageModel(model=files["treelet"], parser=PcfgParser(files["pcfg"], k=10)),
+                    TreeletLanguageModel(
+                        model=files["treelet"], parser=PcfgParser(files["pcfg"], k=10), unknown_types=1
+                    ),
                     " | ",
                 ),
             }

@@ -71,7 +71,7 @@ def main(data: Path, models: tuple[Path, ...], sentences: int, parsed: int) -> N
             raise RerankError(
                 f"{path}: has a vocabulary other than that of {models[0]}, so perplexities cannot be compared"
             )
-        model = HhmmModel(grammar, beam=200, events=events)
+        model = HhmmModel(grammar, beam=200, events=events, unknown_types=1)  # signatures are words here
         cells = [f"{grammar.size:,}", f"{len(grammar.binary):,}", f"{100 * model.tables.mass:.1f}"]
         perplexity(model, [("the", "dog")])
         measured = [perplexity(model, test) for test in evaluated.values()]

@@ -83,6 +83,11 @@ def main(
         of_a_list(data, path)
 
 
+def closed_model(path: Path, beam: int, depth: int = 4) -> HhmmLanguageModel:
+    """The HHMM over its closed vocabulary, in which signatures are words like others."""
+    return HhmmLanguageModel(path, beam=beam, depth=depth, threshold=1e-6, unknown_types=1)
+
+
 def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int], count: int, lines: int) -> None:
     """Print the table of all models and, below them, of mixtures."""
     grammar = HhmmLanguageModel(path).hhmm.grammar
@@ -101,9 +106,9 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
         }
         text = [closed(words, vocabulary) for name in further for words in sentences_of_text(name, lines)]
         models["5-gram, more text"] = ngram_model([*treebank, *text], 5, scratch / "more")
-        models["PCFG, exact"] = PcfgLanguageModel(path)
-        models |= {f"HHMM, beam {beam}": HhmmLanguageModel(path, beam=beam, threshold=1e-6) for beam in beams}
-        models["HHMM, beam 500, depth 5"] = HhmmLanguageModel(path, beam=500, depth=5, threshold=1e-6)
+        models["PCFG, exact"] = PcfgLanguageModel(path, unknown_types=1)
+        models |= {f"HHMM, beam {beam}": closed_model(path, beam) for beam in beams}
+        models["HHMM, beam 500, depth 5"] = closed_model(path, 500, depth=5)
         pairs = [("5-gram", "HHMM, beam 500"), ("5-gram, more text", "HHMM, beam 500"), ("5-gram, more text", "5-gram")]
         if more:
             larger = HhmmLanguageModel(more)
@@ -111,9 +116,7 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
                 raise RerankError(
                     f"{more}: has a vocabulary other than that of {path}, so perplexities cannot be compared"
                 )
-            models |= {
-                f"HHMM, more text, beam {beam}": HhmmLanguageModel(more, beam=beam, threshold=1e-6) for beam in beams
-            }
+            models |= {f"HHMM, more text, beam {beam}": closed_model(more, beam) for beam in beams}
             pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
         print("| model | " + " | ".join(texts) + " | words/s |\n| --- " + "| ---: " * (1 + len(texts)) + "|")
         scores: dict[str, dict[str, list[FloatArray]]] = {}

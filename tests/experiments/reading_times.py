@@ -5,7 +5,7 @@ form, and stories are fixed effects; the paper has single readings and random ef
 punctuation or a clitic consists of several tokens: their surprisals are added up, and so are their entropy reductions;
 the embedding difference is taken between the depth before the first token and that after the last. The first and the
 last word of a sentence are left out (in the paper, of a line), and so are words read in less than 150 or more than
-1500 ms.
+1500 ms. A word that the model does not know has no surprisal of its own, and is left out too.
 
 DATA is a folder with eval_only/naturalstories/parses/penn/all-parses-aligned.txt.penn and processed_wordinfo.tsv, and
 with text_en/textbooks.txt.xz and presidential.txt.xz for the bigrams. The package statsmodels is needed (the extra
@@ -73,6 +73,7 @@ def words(
                 "story": key[0],
                 "form": form.lower(),
                 "open": sentence[tokens[0]][0].startswith(OPEN),
+                "known": all(sentence[i][1] in model for i in tokens),
                 "edge": position in (0, len(distinct) - 1),
                 "order": key[1],
                 "reciprocal_length": -math.log(len(form)),
@@ -184,6 +185,8 @@ def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
     frame = pd.DataFrame(rows)
     frame["time"] = [times[key] for key in frame["key"]]
     frame = frame[~frame["edge"] & frame["time"].between(150, 1500)]
+    print(f"{(~frame['known']).sum()} of {len(frame)} words are left out because the model does not know them")
+    frame = frame[frame["known"]]
     correlation = table("All words", frame)
     table("Open-class words", frame[frame["open"]])
     table("Closed-class words", frame[~frame["open"]])

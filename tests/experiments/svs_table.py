@@ -140,7 +140,7 @@ class Treebank:
             own = [tagged_words(trees, weight) for trees, weight in self.parts]
             tagged = with_unknown(self.tagged, own, forest.words)
         counts, names = productions(forest), categories(forest.labels)
-        return grammar_of_counts(forest.labels, *names, forest.words, counts, self.settings.smoothing, {}, tagged)
+        return grammar_of_counts(forest.labels, *names, forest, counts, self.settings.smoothing, {}, tagged)
 
     def model(self, headwords: int, clustering: Clustering | None = None) -> SvsModel:
         """A model with clusters of headwords as concepts or, without `clustering`, the headwords themselves."""

@@ -89,12 +89,12 @@ def parses(parser: PcfgParser, gold: Sequence[Tree]) -> str:
 
 
 def perplexities(trees: Sequence[Tree], gold: Sequence[Tree], splits: int, name: str, folder: Path) -> str:
-    """The cells of a grammar, the HHMM, treelets and trigrams that learn from these trees."""
+    """The cells of a grammar, the HHMM, treelets and trigrams that learn from these trees, over signatures as words."""
     files, words = trained(name, list(trees), splits, folder), [tree.words() for tree in gold]
     models: tuple[SentenceModel, ...] = (
-        PcfgLanguageModel(model=files["pcfg"]),
-        HhmmLanguageModel(model=files["hhmm"]),
-        TreeletLanguageModel(model=files["treelet"], parser=PcfgParser(files["pcfg"], k=10)),
+        PcfgLanguageModel(model=files["pcfg"], unknown_types=1),
+        HhmmLanguageModel(model=files["hhmm"], unknown_types=1),
+        TreeletLanguageModel(model=files["treelet"], parser=PcfgParser(files["pcfg"], k=10), unknown_types=1),
         ngram_model([tree.words() for tree in trees], 3, folder / f"{name}.ngram"),
     )
     return " | ".join(f"{perplexity(model, words):.1f}" for model in models)

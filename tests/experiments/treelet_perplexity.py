@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -104,23 +105,29 @@ def ngram_totals(training: Training, tests: Mapping[str, Sequence[Words]], order
     vocabulary, totals = training.as_parsed.vocabulary, {}
     for name, test in tests.items():
         ends = np.cumsum([len(words) for words in test])[:-1]
-        closed = [[vocabulary.words[i] for i in row.tolist()] for row in np.split(vocabulary.encode(test), ends)]
-        scores = score_text(ngrams.stored, ngrams.vocabulary.encode(closed))[0]
+        texts = [[vocabulary.words[i] for i in row.tolist()] for row in np.split(vocabulary.encode(test), ends)]
+        scores = score_text(ngrams.stored, ngrams.vocabulary.encode(texts))[0]
         starts = np.cumsum([0, *(len(words) + 1 for words in test[:-1])])
         totals[name] = np.add.reduceat(scores, starts)
     return totals
 
 
+def closed(corpus: Corpus) -> Corpus:
+    """The corpus whose signatures are words like others, one type each, so that all models have the same events."""
+    return replace(corpus, vocabulary=corpus.vocabulary.stated(1))
+
+
 def tree_totals(variant: str, training: Training, tests: Parses) -> dict[str, Totals]:
     """The ln p of the sentences of each test by a tree model, with the first parse only and with all parses."""
     if variant == "headlex":
-        collapsed = headlex.train_on(training.as_parsed, HeadlexSettings(), jobs=1)
+        collapsed = headlex.train_on(closed(training.as_parsed), HeadlexSettings(), jobs=1)
         return {
             name: (collapsed.score_sentences(first(test)), collapsed.score_sentences(test))
             for name, test in tests.items()
         }
     settings = Settings(variant)  # type: ignore[arg-type]
-    model = train_on(training.transformed if settings.transformed else training.as_parsed, settings, jobs=1)
+    corpus = training.transformed if settings.transformed else training.as_parsed
+    model = train_on(closed(corpus), settings, jobs=1)
     return {name: (model.score_sentences(first(test)), model.score_sentences(test)) for name, test in tests.items()}
 
 

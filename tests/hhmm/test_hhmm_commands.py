@@ -99,14 +99,14 @@ def test_surprisal_command(tmp_path):
     (tmp_path / "text").write_text(TEXT)
     lines = done("surprisal", tmp_path / "text", "--lm", "hhmm,beam=50").lines
     rows = [line.split("\t") for line in lines]
-    header = "sentence position word surprisal entropy entropy_reduction depth depth_difference lost oov"
+    header = "sentence position word surprisal entropy entropy_reduction depth depth_difference lost known"
     assert rows[0] == header.split()
     assert [row[2] for row in rows[1:]] == [*SENTENCES[0], "</s>", "</s>", *SENTENCES[2], "</s>"]
     assert all(len(row) == 10 and float(row[3]) >= 0 for row in rows[1:])
-    assert rows[9][4:] == [*[""] * 5, "0"]
+    assert rows[9][4:] == [*[""] * 5, "1"]
     objects = [json.loads(line) for line in done("surprisal", tmp_path / "text", "-m", ARPA, "--layout", "json").lines]
     assert [each["sentence"] for each in objects] == [1, 2, 3]
-    assert set(objects[0]["words"][0]) == {"word", "surprisal", "oov"}
+    assert set(objects[0]["words"][0]) == {"word", "surprisal", "known"}
     none = rerank("surprisal", tmp_path / "text", "-m", tmp_path / "none")
     assert "cannot be read (No such file or directory)" in one_line(none, 2)
     assert not none.out

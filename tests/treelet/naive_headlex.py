@@ -3,6 +3,7 @@
 import math
 
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed
+from tests.kit.naive_unknown_types import naive_share, naive_types
 from tests.treelet.naive_tree_transformations import lexicalise
 from tests.treelet.naive_treelet import BackOff
 
@@ -47,6 +48,7 @@ class NaiveHeadlex:
     def __init__(self, trees):
         sentences = UnknownWords().replaced([tree.words() for tree in trees])
         self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN}
+        self.types = naive_types([tree.words() for tree in trees], self.vocabulary)
         found = [event for tree, words in zip(trees, sentences, strict=True) for event in walk(tree, words)]
         labels = {symbol(node) for tree in trees for node in nodes(lexicalise(tree))} | {STOP, "?", "?/"}
         self.model = {
@@ -61,7 +63,8 @@ class NaiveHeadlex:
     def ln_p(self, tree):
         words = closed(tree.words(), self.vocabulary)
         factors = (self.model[kind].p(context, x) for kind, context, x in walk(tree, words))
-        return sum(math.log(p) if p else -math.inf for p in factors)
+        ln_p = sum(math.log(p) if p else -math.inf for p in factors)
+        return ln_p - naive_share(tree.words(), self.types, self.vocabulary)
 
 
 def nodes(node):

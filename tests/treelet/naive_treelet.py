@@ -6,6 +6,7 @@ from itertools import chain
 
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature, with_shared_endings
 from tests.kit.naive_backoff import continuation_counts, discounts
+from tests.kit.naive_unknown_types import naive_share, naive_types
 
 STOP, START = "STOP", "<s>"
 
@@ -84,6 +85,7 @@ class NaiveTreelet:
     def __init__(self, trees, orders, weight=0.9):
         sentences = UnknownWords().replaced([tree.words() for tree in trees])
         self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN}
+        self.types = naive_types([tree.words() for tree in trees], self.vocabulary)
         self.weight = weight
         found = [event for tree, words in zip(trees, sentences, strict=True) for event in walk(tree, words)]
         rules = [(context, x) for kind, context, x in found if kind == "rule"]
@@ -104,7 +106,8 @@ class NaiveTreelet:
     def ln_p(self, tree):
         words = closed(tree.words(), self.vocabulary)
         model = {"rule": self.rules, "word": self.words}
-        return sum(math.log(model[kind].p(context, x)) for kind, context, x in walk(tree, words))
+        ln_p = sum(math.log(model[kind].p(context, x)) for kind, context, x in walk(tree, words))
+        return ln_p - naive_share(tree.words(), self.types, self.vocabulary)
 
 
 def close_vocabulary(sentences, unknown, min_count=1):

@@ -161,11 +161,19 @@ class Setting(Stored):
     """What JSON can hold, also with dataclasses and small arrays inside; a mapping may get the program's version.
 
     `name` may be a path with dots, where "*" stands for the prefix of the part. A mapping has at least the `keys`.
-    `size` is the name of a tuple's length.
+    `size` is the name of a tuple's length. Where files of earlier versions lack the setting, `missing` is its value.
     """
 
-    def __init__(self, name: str = "", *, versioned: bool = False, keys: tuple[str, ...] = (), size: str = "") -> None:
-        self.name, self.versioned, self.keys, self.size = name, versioned, keys, size
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        versioned: bool = False,
+        keys: tuple[str, ...] = (),
+        size: str = "",
+        missing: Any = None,
+    ) -> None:
+        self.name, self.versioned, self.keys, self.size, self.missing = name, versioned, keys, size, missing
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
         *above, last = self._path(name, contents)
@@ -177,7 +185,7 @@ class Setting(Stored):
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
         value: Any = contents.settings
         for key in self._path(name, contents):
-            value = value[key]
+            value = value[key] if self.missing is None else value.get(key, self.missing)
         if self.size:
             contents.agree(name, (len(value),), (self.size,))
         return _from_json(hint, {key: value[key] for key in self.keys} if self.keys else value)

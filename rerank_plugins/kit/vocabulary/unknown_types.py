@@ -62,15 +62,18 @@ def types_of_signatures(counts: Mapping[tuple[str, bool], int], vocabulary: Cont
     >>> types_of_signatures(words, {"cat", "UNK", "UNK-LC"})
     {'UNK-LC': 2, 'UNK': 1}
     """
+    totals = Counter[str]()
+    for (word, _), count in counts.items():
+        totals[word] += count
     replaced, once, twice = Counter[str](), Counter[str](), Counter[str]()
-    for (word, first), count in counts.items():
-        is_known = word in vocabulary
-        if is_known and count > 2:
+    for word, first in counts:
+        is_known, total = word in vocabulary, totals[word]
+        if is_known and total > 2:
             continue
         form = class_of(word, first, vocabulary)
         replaced[form] += not is_known
-        once[form] += count == 1
-        twice[form] += count == 2
+        once[form] += total == 1
+        twice[form] += total == 2
     types = {form: replaced[form] + round(unseen_types(once[form], twice[form])) for form in replaced}
     return {form: number for form, number in types.items() if number}
 
@@ -86,6 +89,17 @@ def ln_types(words: Sequence[str], types: Mapping[str, int] | int) -> FloatArray
         return math.log(types if isinstance(types, int) else types.get(word, 1)) if is_signature(word) else 0.0
 
     return np.array(list(map(ln, words)), np.float64)
+
+
+def read_unknown_types(settings: Mapping[str, Any]) -> dict[str, int]:
+    """T of each signature by the settings of a model file; those of earlier versions record none.
+
+    Raises ValueError or TypeError for a file that is damaged.
+    """
+    types = {str(form): int(number) for form, number in dict(settings.get("unknown_types", {})).items()}
+    if min(types.values(), default=1) < 1:
+        raise ValueError(f"a signature of {min(types.values())} types")
+    return types
 
 
 def divide_unknown(ln_p: FloatArray, unknown: BoolArray, types: int) -> None:

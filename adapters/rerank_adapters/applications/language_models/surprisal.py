@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
-COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")
+COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "known")
 DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
 
 
 class Measured(NamedTuple):
-    """A sentence: the number of its line (from 1), its words, their measures, and whether each word is unknown."""
+    """A sentence: the number of its line (from 1), its words, their measures, and whether each word is known."""
 
     line: int
     words: tuple[str, ...]
     measures: Complexity
-    unknown: tuple[bool, ...]
+    known: tuple[bool, ...]
 
     def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Each word with its value in each of COLUMNS; `</s>` comes last and has no more than a surprisal.
 
-        `oov` is 1 for an unknown word, else 0; what the model does not define is nan.
+        `known` is 1 for a word that the model knows, else 0; what the model does not define is nan.
         """
         m = self.measures
         columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.unparsed)
-        for word, *values in zip(self.words, *(column.tolist() for column in columns), self.unknown, strict=True):
+        for word, *values in zip(self.words, *(column.tolist() for column in columns), self.known, strict=True):
             yield word, dict(zip(COLUMNS, values, strict=True))
-        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1]), "oov": 0}
+        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1]), "known": 1}
 
 
 def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind, text: TextPipeline) -> Iterator[Measured]:
@@ -58,7 +58,7 @@ def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind, te
         sentences = [tuple(line.split()) for line in block]
         for words, measured in zip(sentences, complexity(model, sentences, entropy), strict=True):
             number += 1
-            yield Measured(number, words, measured, tuple(word not in model for word in words))
+            yield Measured(number, words, measured, tuple(word in model for word in words))
 
 
 def as_table(measured: Iterable[Measured]) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _body(measured: Sequence[Measured], title: str, head: str, darkest: float) -
 
 
 def _word(word: str, values: dict[str, float], darkest: float) -> str:
-    surprisal, is_unknown = values["surprisal"], bool(values["oov"])
+    surprisal, is_unknown = values["surprisal"], not values["known"]
     heat = min(1.0, max(0.0, surprisal / darkest)) if math.isfinite(surprisal) else 1.0
     known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value)][:-1]
     shown, title = "⏎" if word == "</s>" else escape(word), escape(", ".join([*known, *["unknown word"] * is_unknown]))
@@ -157,8 +157,9 @@ def command(
 
     Measure how hard each word of a TEXT (one sentence per line) is to process.
 
-    Every language model of words gives surprisal (in bits) and marks the words that it does not know (`oov`). The
-    model `hhmm-lm` also gives the entropy, the entropy reduction, expected depth of the store and its difference from
+    Every language model of words gives surprisal (in bits) and tells which words it knows (`known`, 1 or 0). The
+    surprisal of an unknown word is that of any word of its form: leave such words out of regressions. The model
+    `hhmm-lm` also gives the entropy, the entropy reduction, expected depth of the store and its difference from
     the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is its
     end, `</s>`.
 
