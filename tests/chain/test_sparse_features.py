@@ -48,7 +48,9 @@ def test_mira_tunes_sparse_features_and_unknown_ones_weigh_nothing(sparse):
     weights = read_weights(sparse / "w.toml")
     assert set(weights.dense) == {"LM0", "W0"}
     assert weights.sparse["wt_a~good"] > 0 > weights.sparse["wt_a~bad"]
-    assert done("apply", sparse / "test.nbest", "-w", sparse / "w.toml").lines == ["good five"]
+    assert done("apply", sparse / "test.nbest", "-w", sparse / "w.toml").lines == [
+        "5 good five"
+    ]  # a number that is none of a line
     assert done("apply", sparse / "tune.nbest", "-w", sparse / "w.toml").out == SPARSE_REFERENCES
 
 

@@ -36,7 +36,7 @@ def as_mappings(table):
 
 
 def test_moses_table():
-    table = decoder_table(read_nbest([GOLDEN / "moses_sparse.nbest"], MosesFormat()))
+    table = decoder_table(read_nbest([GOLDEN / "moses_sparse.nbest"], MosesFormat(), repeated=True))
     assert table.names == ("LM0", "WordPenalty0", "TranslationModel0_0", "TranslationModel0_1")
     assert table.segment_ids == ("3", "7")
     assert table.offsets.tolist() == [0, 1, 4]

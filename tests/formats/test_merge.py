@@ -82,7 +82,9 @@ def test_repeated_and_unsorted_files_are_merged_on_reading(tmp_path):
         "2 ||| x ||| LM= 1 ||| 0\n0 ||| y ||| LM= 2 ||| 0\n2 ||| x ||| LM= 3 ||| 0\n2 ||| x ||| LM= 1 ||| 9"
     )
     (tmp_path / "b").write_text("2 ||| z ||| LM= 1 ||| 0\r\n2 ||| x ||| LM= 3 ||| 0")
-    nbests = read_nbest([golden, tmp_path / "b"], MosesFormat())
+    with pytest.raises(FormatError, match=r"a:3: segment 2 comes again after other segments"):
+        read_nbest([golden, tmp_path / "b"], MosesFormat())
+    nbests = read_nbest([golden, tmp_path / "b"], MosesFormat(), repeated=True)
     assert [(n.segment_id, [(h.text, *h.features) for h in n]) for n in nbests] == [
         ("0", [("y", 2)]),
         ("2", [("x", 1), ("x", 3), ("z", 1)]),

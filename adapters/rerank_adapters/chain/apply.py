@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from rerank_plugins import (
     ConfigError,
     FeatureTable,
     FloatArray,
-    FormatError,
     Metric,
     NBestList,
     RerankError,
@@ -34,7 +32,6 @@ from rerank_plugins import (
     Scorer,
 )
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.files.text import display_name
 
 
 def order_by_score(scores: FloatArray, offsets: LongArray) -> list[LongArray]:
@@ -157,17 +154,6 @@ def aligned(
         message = f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
         raise ConfigError(message + advice * bool(dense.keys() - {*table.all_names})) from None
     return in_order, np.array([*dense.values(), *(weights.sparse[name] for name in sparse)], np.float64)
-
-
-def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
-    """Yield the lists of a file one by one. Raises FormatError for a segment that comes again and must be merged."""
-    seen: set[str] = set()
-    for nbest in nbests:
-        if nbest.segment_id in seen:
-            again = f"segment {nbest.segment_id} comes again after other segments: `rerank merge` the lists first"
-            raise FormatError(again, path=display_name(path), line=nbest.line or None)
-        seen.add(nbest.segment_id)
-        yield nbest
 
 
 def table_pairs(nbests: Sequence[NBestList], table: FeatureTable) -> Iterator[tuple[NBestList, FeatureTable]]:

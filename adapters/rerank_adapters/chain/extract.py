@@ -21,7 +21,7 @@ from rerank_adapters.chain.extraction import extract_features, stream_features
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, in_order_of_lists, recorded_tables
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
@@ -138,12 +138,12 @@ def chosen_columns(
 ) -> FeatureTable:
     """The decoder's columns of the table at `path`, then those of the job's features, in the job's order.
 
-    A job without features takes all columns or, with `named_only`, the decoder's alone. `folder` and `work` are as in
-    `extract_with`. Whether the table belongs to these lists is checked here only before an extraction, and where it
-    records none; otherwise the caller checks it. Raises ConfigError where it does not, and all that an extraction
-    raises.
+    Segments are matched by their ids. A job without features takes all columns or, with `named_only`, the decoder's
+    alone. `folder` and `work` are as in `extract_with`. Whether the table belongs to these lists is checked here only
+    before an extraction, and where it records none or has another order; otherwise the caller checks it. Raises
+    ConfigError where it does not, and all that an extraction raises.
     """
-    table = _with_decoder(job, nbests, table, path)
+    table = _with_decoder(job, nbests, in_order_of_lists(nbests, table), path)
     if not (job.labels or named_only):
         return table
     wanted = job.plan.describe()

@@ -17,6 +17,7 @@ from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugi
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
+from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import KINDS, TextPipeline, is_step, split_steps
 from rerank_plugins import (
@@ -323,7 +324,7 @@ class Job:
 
     def read(self, data: DataSet, *, references: bool = True) -> Data:
         """Read the lists of a data set, merged where several files hold them, and pair them with their references."""
-        source = self.config.path(data.source) if data.source else None
+        source = Sources.read(self.config.path(data.source), data.reference_form) if data.source else None
         nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
         groups = self.config.path(data.groups) if data.groups else None
         if not (references and data.references):

@@ -17,6 +17,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.pairing import Unpaired, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import FeatureTable, NBestList
 
@@ -88,7 +89,8 @@ def read_tuning_set(
     What is unpaired is logged.
     """
     with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+        sources = Sources.read(source, form) if source else None
+        nbests = read_nbest([Path(path) for path in nbest], job.format, sources)
     job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)

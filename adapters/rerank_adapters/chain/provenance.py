@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from rerank_adapters.chain.builder import injected_kind
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
+from rerank_adapters.formats.pairing import pair
+from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.registry import Registry
@@ -121,11 +124,30 @@ def _described(job: Job, name: str) -> str:
     return TextPipeline(job.config.text[name], job.config.base).describe()
 
 
+def in_order_of_lists(nbests: Sequence[NBestList], table: FeatureTable) -> FeatureTable:
+    """The table with its segments in the order of the lists, if it has the same ones in another order.
+
+    Raises ConfigError where these were not extracted from these very lists.
+    """
+    places = {nbest.segment_id: place for place, nbest in enumerate(nbests)}
+    if tuple(places) == table.segment_ids or places.keys() != set(table.segment_ids):
+        return table
+    check_same_lists([nbests[places[id_]] for id_ in table.segment_ids], table)
+    rows = {id_: place for place, id_ in enumerate(table.segment_ids)}
+    ordered, _ = table.take_segments([rows[id_] for id_ in places])
+    known = {"lists": of_lists(nbests, around=False)} if "lists" in table.provenance else {}
+    return replace(ordered, provenance={**table.provenance, **known})
+
+
 def check_same_lists(nbests: Sequence[NBestList], table: FeatureTable) -> None:
     """Raise ConfigError unless the table was extracted from these very lists."""
     again = "extract the features of these lists"
     if len(nbests) != table.segments:
-        raise ConfigError(f"{len(nbests)} n-best lists, but {table.segments} segments in the feature table: {again}")
+        pairing = pair(table.segment_ids, [nbest.segment_id for nbest in nbests])
+        sides = {"no list": pairing.missing, "no features": pairing.surplus}
+        lacking = "; ".join(f"{what} of {some_of(ids)}" for what, ids in sides.items() if ids)
+        sizes_differ = f"{len(nbests)} n-best lists, but {table.segments} segments in the feature table"
+        raise ConfigError(f"{sizes_differ} ({lacking}): {again}")
     sizes = (table.offsets[1:] - table.offsets[:-1]).tolist()
     for nbest, segment_id, size in zip(nbests, table.segment_ids, sizes, strict=True):
         if (nbest.segment_id, len(nbest)) != (segment_id, size):

@@ -38,7 +38,7 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.formats.outputs import OneBests, form_for
+from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
@@ -256,8 +256,7 @@ class _Run:
     @staticmethod
     def _one_bests(data: Data, texts: Mapping[str, str]) -> OneBests:
         """The 1-bests of a data set as its files have them."""
-        others = data.counted.ids
-        return OneBests(texts, form_for([*texts, *others]), others)
+        return OneBests.of(texts, others=data.counted.ids)
 
     def _table(self, name: str) -> Path:
         return self.work / f"{name}.npz"

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
               help="Rerank by these weights: a weights.toml, or weights of Moses.")  # fmt: skip
 @options.output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
-    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]), default="lines", show_default=True,
-    help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM.",
+    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
+    help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM."
+    " Default: lines where the ids are numbers of lines, else kaldi.",
 )  # fmt: skip
 @click.option(
     "--segments", type=Path, metavar="FILE",
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
               "extracted.")  # fmt: skip
 @click.option(
     "--stream/--no-stream", default=None,
-    help="Write the result of each list as soon as the list is complete, in one process, instead of in batches."
-    " Default: where `-` is a pipe or a terminal.",
+    help="Write the result of each list as soon as the list is complete, in one process and in the order in which the"
+    " lists come; or gather batches, and write the 1-bests in the order of ids. Default: at once and in the order of"
+    " ids where `-` is a pipe or a terminal and the results go to stdout, otherwise in batches.",
 )  # fmt: skip
 @options.source_option
 @options.set_option
@@ -46,32 +48,38 @@ if TYPE_CHECKING:
 @options.jobs_option
 @click.pass_obj
 def command(
-    registry: Registry, nbest: tuple[str, ...], weights: Path, output: Path, form: OutputForm, segments: Path | None,
+    registry: Registry, nbest: tuple[str, ...], weights: Path, output: Path, form: OutputForm | None,
+    segments: Path | None,
     nbest_out: Path | None, table: Path | None, stream: bool | None, source: Path | None, set_name: str | None,
     format_: str | None, jobs: int | None,
 ) -> None:  # fmt: skip
     """Rerank n-best lists, and write the new 1-best of each.
 
-    The 1-bests are written in the order of the lists, as lines or, with --output-form, with the ids of the
-    segments. A weights.toml records the features it was tuned for; they are extracted while the lists are read, in
-    bounded memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all
-    lists are read into memory first.
+    The 1-bests are written in the order of ids, whatever the order of the lists: the line with number i is that of
+    segment i, and a segment without a list has an empty line. Ids that are no such numbers stand before the 1-bests
+    (--output-form). The lists of --nbest-out keep their order.
+
+    A weights.toml records the features it was tuned for; they are extracted while the lists are read, in bounded
+    memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all lists are
+    read into memory first.
 
     Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: a list in a line of
     JSON with the line, plain text with the blank line, others when the next list begins. Name the format, since 40
-    lines are read to guess it. Ids may come again then: each run of lines is a list.
+    lines are read to guess it. Lists in another order than that of their ids are an error then, unless --stream takes
+    them as they come. With --stream, ids may come again: each run of lines is a list.
 
     \b
     decoder ... | rerank apply - -w weights.toml --format moses
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
         --nbest-out test.reranked.gz
     """  # noqa: D301
-    from rerank_adapters.chain.apply import apply_weights, once, table_pairs
+    from rerank_adapters.chain.apply import apply_weights, table_pairs
     from rerank_adapters.chain.extract import chosen_columns, stream_tables
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.outputs import output_lines, read_segments
-    from rerank_adapters.formats.reading import read_nbest, stream_nbest
+    from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
+    from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
+    from rerank_adapters.formats.sources import Sources
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
@@ -84,30 +92,37 @@ def command(
     job = job.for_set(set_name) if set_name else job
     paths = [Path(path) for path in nbest]
     alone = table is None and len(paths) == 1
-    at_once = alone and (arrives(paths[0]) if stream is None else stream)
+    at_once = alone and ((arrives(paths[0]) and str(output) == "-") if stream is None else stream)
     if stream and not alone:
         raise ConfigError("--stream takes one file of lists, and no --table")
+    sources = Sources.read(source) if source is not None else None
     if table is not None:
-        read_lists = read_nbest(paths, job.format, source)
+        read_lists = read_nbest(paths, job.format, sources)
         pairs = table_pairs(read_lists, chosen_columns(job, read_lists, FeatureTable.load(table), table))
     else:
-        lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
-        pairs = stream_tables(job, lists if at_once else once(lists, paths[0]), at_once=at_once)
+        lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, sources)
+        pairs = stream_tables(job, lists if stream else once(lists, paths[0]), at_once=at_once)
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
-    lists_read = 0
+    arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
         for read, rescored in apply_weights(job, tuned, pairs, advice=advice):
-            best.writelines(output_lines(form, read.segment_id, read[rescored.order[0]].text, spans))
+            text, lists_read = read[rescored.order[0]].text, lists_read + 1
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
-            lists_read += 1
             if at_once:
+                best.writelines(arriving.lines(read, text))
                 best.flush()
                 if ranked is not None:
                     ranked.flush()
+            else:
+                texts[read.segment_id] = text
+        one_bests = OneBests.of(texts, form, sources.numbers if sources is not None else ())
+        best.writelines(one_bests.lines(spans))
+    if finding := (arriving if at_once else one_bests).finding:
+        click.echo(f"rerank: warning: {finding}", err=True)
     if nbest_out:
         if not job.format.keeps_totals:
             click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)

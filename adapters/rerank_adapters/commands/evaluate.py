@@ -72,6 +72,7 @@ def command(
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
+    from rerank_adapters.formats.sources import Sources
     from rerank_adapters.formats.systems import read_outputs
     from rerank_adapters.metrics.alignment import Aligning
     from rerank_adapters.report.output import write_report
@@ -100,7 +101,7 @@ def command(
     outputs: dict[str, Sequence[str]] = {**paired.outputs}
     if lists is not None:
         outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
-    sources = read_references([source]).for_segments(ids) if source else None
+    read_sources = Sources.read(source, reference_form) if source else None
     if warning := style_mismatch(job, {f"outputs of {name!r}": texts for name, texts in outputs.items()}, wanted):
         click.echo(f"rerank: warning: {warning}", err=True)
     with StatusLine("evaluating"):
@@ -110,7 +111,7 @@ def command(
             wanted,
             baseline=baseline,
             nbests=lists,
-            sources=[text for (text,) in sources] if sources else None,
+            sources=[read_sources.of(id_) for id_ in ids] if read_sources else None,
             segment_ids=ids,
             groups=read_groups(groups, ids) if groups else None,
         )

@@ -18,8 +18,9 @@ from itertools import chain
 import numpy as np
 
 from rerank_adapters.formats.decoder_features import as_first
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import by_number
-from rerank_adapters.formats.segment_ids import is_number
+from rerank_adapters.formats.segment_ids import is_number, some_of
 from rerank_plugins import FloatArray, FormatError, Hypothesis, NBestList
 
 
@@ -84,15 +85,22 @@ class Combination:
 def combine(decoders: Mapping[str, Iterable[NBestList]]) -> Iterator[NBestList]:
     """Yield the combined list of each segment that any decoder has lists for; the decoders' names name features.
 
-    Each stream holds one list per segment. Where all ids are numbers that ascend, one segment is in memory. Raises
-    FormatError.
+    Each stream holds one list per segment. Where all ids are numbers that ascend, one segment is in memory. The
+    segments that a decoder lacks are logged. Raises FormatError.
     """
     streams = {name: iter(lists) for name, lists in decoders.items()}
     first_lists = {name: next(lists) for name, lists in streams.items()}
     combination = Combination(first_lists)
     restored = {name: chain([first_lists[name]], lists) for name, lists in streams.items()}
+    lacking: dict[str, list[str]] = {name: [] for name in decoders}
+    segments = 0
     for group in _segments(restored, all(is_number(nbest.segment_id) for nbest in first_lists.values())):
+        segments += 1
+        for name in decoders.keys() - group.keys():
+            lacking[name].append(next(iter(group.values())).segment_id)
         yield combination.combined({name: group[name] for name in decoders if name in group})
+    missing = {name: ids for name, ids in lacking.items() if ids}
+    warn([f"{name}: no list for {len(ids)} of {segments} segments ({some_of(ids)})" for name, ids in missing.items()])
 
 
 def _segments(streams: Mapping[str, Iterable[NBestList]], ascend: bool) -> Iterator[dict[str, NBestList]]:

@@ -5,7 +5,8 @@
     trn    so it is (utt-07)
     ctm    call-3 1 12.50 0.40 so          a word a line, NIST's CTM
 
-All are in the order of ids.
+All are in the order of ids. Where nothing names the form, it is `lines` for ids that are numbers of lines and `kaldi`
+for other ids, since only with its id is such a 1-best found again.
 
 A CTM has times. N-best lists have none, so each word of an utterance gets an equal share of the time that a Kaldi file
 of segments gives the utterance: `utterance recording start end`. Scoring by segments (sclite with an STM) needs no
@@ -15,14 +16,15 @@ more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.segment_ids import ids_of_lines, numbers_of_lines, order_of_ids, some_of
-from rerank_plugins import ConfigError, FormatError, open_text
+from rerank_adapters.formats.segment_ids import ids_of_lines, is_number, numbers_of_lines, order_of_ids, some_of
+from rerank_plugins import ConfigError, FormatError, NBestList, open_text
 from rerank_plugins.kit.files.text import finite_value
 
+MOST_LOST = 1000  # segments between two lists that arrive one after the other
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 
 
@@ -57,6 +59,59 @@ def form_for(ids: Iterable[str]) -> OutputForm:
     return "kaldi" if numbers_of_lines(ids) is None else "lines"
 
 
+@dataclass
+class Arriving:
+    """Makes the lines of 1-bests that are written one by one, as soon as their lists have come.
+
+    Lines without ids are those of `OneBests`, so that lists must come in the order of their ids; with `any_order` they
+    are in the order of arrival. Where no form is named, the first id shows it.
+    """
+
+    form: OutputForm | None = None
+    spans: Mapping[str, Span] | None = None
+    any_order: bool = False
+    ordered: bool = True  # whether the file so far has all ids in their order
+    _missing: list[str] = field(default_factory=list)
+    _lines: int = 0
+    _last: int | None = None  # the number of the last line
+
+    def lines(self, nbest: NBestList, text: str) -> Iterator[str]:
+        """Yield the lines of the 1-best of a list, after those of the segments that are lost before it.
+
+        Raises FormatError for a segment that comes before another with a smaller number, and for one whose number is
+        none of a line; and ConfigError as `output_lines` does.
+        """
+        id_ = nbest.segment_id
+        self.form = self.form or ("lines" if self.any_order and is_number(id_) else form_for([id_]))
+        if self.form == "lines" and is_number(id_):
+            number = int(id_)
+            before = min(number, 1) - 1 if self._last is None else self._last
+            lost = range(before + 1, number)
+            self.ordered &= number > before and not lost
+            if not self.any_order:
+                if number <= before or len(lost) > MOST_LOST:
+                    why = f"comes after segment {before}" if number <= before else f"leaves {len(lost)} lines empty"
+                    how = "--no-stream sorts them, --stream keeps the order in which they come, --output-form shows ids"
+                    message = f"segment {id_} {why}, and the 1-bests are written as the lists come: {how}"
+                    raise FormatError(message, line=nbest.line or None)
+                self._missing += map(str, lost)
+                yield from ["\n"] * len(lost)
+            self._last, self._lines = number, self._lines + 1
+        yield from output_lines(self.form, id_, text, self.spans)
+
+    @property
+    def finding(self) -> str:
+        """A sentence about segments without a list, or about the order of arrival; empty where there is none."""
+        if self.any_order:
+            return "" if self.ordered else "the lines are in the order in which the lists came, not in that of ids"
+        count = self._lines + len(self._missing)
+        return _empty_lines(self._missing, count) if self._missing else ""
+
+
+def _empty_lines(missing: Sequence[str], count: int) -> str:
+    return f"no list for {len(missing)} of {count} segments ({some_of(missing)}): their lines are empty"
+
+
 @dataclass(frozen=True)
 class OneBests:
     """The 1-best of each segment by id, as a file has them; `others` are the ids of more segments of the data set."""
@@ -64,6 +119,11 @@ class OneBests:
     texts: Mapping[str, str]
     form: OutputForm
     others: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str], form: OutputForm | None = None, others: Sequence[str] = ()) -> OneBests:
+        """The 1-bests in a form; None stands for that which the ids show."""
+        return cls(texts, form or form_for([*texts, *others]), others)
 
     @property
     def ids(self) -> list[str]:
@@ -77,8 +137,8 @@ class OneBests:
         missing = [id_ for id_ in ids if id_ not in self.texts]
         lines = numbers_of_lines([*self.texts, *self.others]) if self.form == "lines" else None
         from_1 = "the ids count from 1: the first line is segment 1" if lines and lines.start == 1 else ""
-        gaps = f"no list for {len(missing)} of {len(ids)} segments ({some_of(missing)}): their lines are empty"
-        return "; ".join(part for part in (from_1, gaps if missing else "") if part)
+        gaps = _empty_lines(missing, len(ids)) if missing else ""
+        return "; ".join(filter(None, (from_1, gaps)))
 
     def read(self, lines: Sequence[str]) -> dict[str, str]:
         """The texts by id, as the lines of such a file (`lines` or `kaldi`), without their ends, have them."""

@@ -9,6 +9,8 @@ k-way merge, with O(log k) comparisons per list).
 from __future__ import annotations
 
 import heapq
+import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -16,10 +18,12 @@ from operator import itemgetter
 from pathlib import Path
 
 from rerank_adapters.formats.decoder_features import as_first
-from rerank_adapters.formats.references import read_lines
-from rerank_adapters.formats.segment_ids import is_number, line_of, order_of_ids
+from rerank_adapters.formats.segment_ids import is_number, order_of_ids
+from rerank_adapters.formats.sources import Sources
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
 from rerank_plugins.kit.files.text import STANDARD, display_name
+
+logger = logging.getLogger(__name__)
 
 
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
@@ -40,37 +44,66 @@ def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
 
 
 def stream_nbest(
-    paths: Sequence[str | Path], format: NBestFormat, source: str | Path | None = None
+    paths: Sequence[str | Path], format: NBestFormat, source: str | Path | Sources | None = None
 ) -> Iterator[NBestList]:
     """Yield the lists of the files one after the other; only one is held in memory.
 
-    All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line,
-    each list gets the sentence on the line whose number, from 0, is the list's id. The hypotheses are numbered in the
-    order of the files (`NBestList.rows`). Raises FormatError, with path and line, also for lists whose features differ,
-    for totals of some lists alone and for an id without a source sentence.
+    All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line
+    (or Sources), each list gets its sentence. The hypotheses are numbered in the order of the files (`NBestList.rows`).
+    Raises FormatError, with path and line, also for lists whose features differ, for lists of which only some have
+    totals, and for an id without a source sentence.
     """
-    sentences = read_lines(source) if source is not None else None
+    yield from _in_first_order(((path, stream_file(path, format)) for path in paths), source)
+
+
+def _in_first_order(
+    files: Iterable[tuple[str | Path, Iterable[NBestList]]], source: str | Path | Sources | None
+) -> Iterator[NBestList]:
+    """The lists of files as `stream_nbest` yields them."""
+    sources = source if source is None or isinstance(source, Sources) else Sources.read(source)
     first: NBestList | None = None
     row = 0
-    for path in paths:
-        for nbest in stream_file(path, format):
+    for path, lists in files:
+        for nbest in lists:
             first = nbest if first is None else first
             ordered = as_first(nbest, first, display_name(path))
             rows, row = range(row, row + len(nbest)), row + len(nbest)
-            if sentences is None:
+            if sources is None:
                 yield replace(ordered, rows=rows)
             else:
-                at = line_of(nbest.segment_id, len(sentences), display_name(source or ""))
-                yield replace(ordered, source=sentences[at], rows=rows)
+                yield replace(ordered, source=sources.of(nbest.segment_id), rows=rows)
 
 
-def read_nbest(paths: Sequence[str | Path], format: NBestFormat, source: str | Path | None = None) -> list[NBestList]:
-    """Read all lists, one per segment id: lists of the same segment are merged, wherever they stand in the files.
+def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
+    """Yield the lists of a file one by one. Raises FormatError for a segment that comes again and must be merged."""
+    seen: set[str] = set()
+    for nbest in nbests:
+        if nbest.segment_id in seen:
+            again = f"segment {nbest.segment_id} comes again after other segments: `rerank merge` the lists first"
+            raise FormatError(again, path=display_name(path), line=nbest.line or None)
+        seen.add(nbest.segment_id)
+        yield nbest
 
-    The ids ascend where all of them are numbers; otherwise the segments are in the order of their first appearance.
-    Raises FormatError as `stream_nbest` does.
+
+def read_nbest(
+    paths: Sequence[str | Path],
+    format: NBestFormat,
+    source: str | Path | Sources | None = None,
+    *,
+    repeated: bool = False,
+) -> list[NBestList]:
+    """Read all lists, one per segment id, in the order of ids. Lists of a segment in several files are merged.
+
+    How many segments have lists in several files is logged. Raises FormatError as `stream_nbest` does and, unless
+    `repeated`, for a segment that comes again in the same file: two decodings that each count from 0 look like that.
     """
-    return merge_all(stream_nbest(paths, format, source))
+    files = ((path, stream_file(path, format)) for path in paths)
+    lists = list(_in_first_order(files if repeated else ((path, once(of, path)) for path, of in files), source))
+    together = merge_all(lists)
+    if len(paths) > 1 and len(together) < len(lists):
+        several = sum(times > 1 for times in Counter(nbest.segment_id for nbest in lists).values())
+        logger.info("rerank: %d of %d segments have several lists, which are merged", several, len(together))
+    return together
 
 
 def merge_files(paths: Sequence[str | Path], format: NBestFormat) -> Iterator[NBestList]:
@@ -82,7 +115,7 @@ def merge_files(paths: Sequence[str | Path], format: NBestFormat) -> Iterator[NB
     names = [display_name(path) for path in paths]
     if STANDARD not in map(str, paths) and all(in_order(stream_file(path, format)) for path in paths):
         return merge_sorted([stream_file(path, format) for path in paths], names)
-    return iter(read_nbest(paths, format))
+    return iter(read_nbest(paths, format, repeated=True))
 
 
 def merged(nbests: Sequence[NBestList]) -> NBestList:

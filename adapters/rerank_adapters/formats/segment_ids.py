@@ -10,24 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rerank_plugins import FormatError
-
 NAMED = 5  # ids that a message names
 
 
 def is_number(segment_id: str) -> bool:
     """Whether an id can be a line number, that is, consists of at most 18 ASCII digits only."""
     return len(segment_id) <= 18 and segment_id.isascii() and segment_id.isdigit()
-
-
-def line_of(segment_id: str, lines: int, name: str) -> int:
-    """The line (from 0) that an id denotes. Raises FormatError with the id, the file and its number of lines."""
-    if not is_number(segment_id):
-        raise FormatError(f"segment id {segment_id!r} is not a number: it names no line of this file", path=name)
-    if int(segment_id) >= lines:
-        message = f"no line for segment id {segment_id}: the file has {lines} lines, for the ids 0 to {lines - 1}"
-        raise FormatError(message, path=name)
-    return int(segment_id)
 
 
 def order_of_ids(ids: Iterable[str]) -> list[str]:

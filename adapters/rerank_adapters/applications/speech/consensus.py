@@ -11,7 +11,8 @@ import numpy as np
 
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.formats.outputs import output_lines
+from rerank_adapters.formats.outputs import OneBests
+from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.kit.files.text import open_atomic
@@ -42,8 +43,9 @@ def mesh_lines(name: str, network: ConfusionNetwork) -> Iterator[str]:
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @options.output_option("Write the words of highest posterior to this file, one line per list.")
 @click.option(
-    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]), default="lines", show_default=True,
-    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn).",
+    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]),
+    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
+    " where the ids are numbers of lines, else kaldi.",
 )  # fmt: skip
 @click.option(
     "--mesh", type=options.output_file, metavar="FILE", help="Also write the networks, as SRILM's word meshes."
@@ -58,7 +60,7 @@ def mesh_lines(name: str, network: ConfusionNetwork) -> Iterator[str]:
 )  # fmt: skip
 @options.job_options("format_")
 def command(
-    job: Job, nbest: tuple[str, ...], output: Path, form: OutputForm, mesh: Path | None, posterior: Posterior,
+    job: Job, nbest: tuple[str, ...], output: Path, form: OutputForm | None, mesh: Path | None, posterior: Posterior,
     scale: float,
 ) -> None:  # fmt: skip
     """Find the words of highest posterior in n-best lists.
@@ -78,15 +80,18 @@ def command(
     closing = Closing()
     lists = read_nbest([Path(path) for path in nbest], job.format)
     with ExitStack() as files, CountingBar("lists", len(lists)) as bar:
-        best = files.enter_context(open_atomic(output))
+        best, texts = files.enter_context(open_atomic(output)), dict[str, str]()
         meshes = files.enter_context(open_atomic(mesh)) if mesh else None
         for segment in lists:
             sentences = [text.split() for text in segment.texts]
             network = ConfusionNetwork.build(sentences, posteriors(segment, posterior, scale))
-            best.writelines(output_lines(form, segment.segment_id, " ".join(network.best())))
+            texts[segment.segment_id] = " ".join(network.best())
             if meshes is not None:
                 meshes.writelines(mesh_lines(segment.segment_id, network))
             bar.add(1)
+        one_bests = OneBests.of(texts, form)
+        best.writelines(one_bests.lines())
+    warn([one_bests.finding] if one_bests.finding else [])
     if mesh is not None:
         closing.wrote(counted(len(lists), "network"), mesh)
     closing.wrote(counted(len(lists), "1-best"), output)

@@ -13,10 +13,12 @@ import numpy as np
 
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.formats.outputs import OutputForm, form_for, output_lines
+from rerank_adapters.formats.outputs import OneBests, OutputForm, form_for
+from rerank_adapters.formats.pairing import pair, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
+from rerank_adapters.formats.segment_ids import order_of_ids, some_of
 from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.metrics.edit_rate import WER
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -98,24 +100,30 @@ def read_lists(path: Path, form: NBestFormat, posterior: Posterior, scale: float
     for segment in read_nbest([path], form):
         network = ConfusionNetwork.build([t.split() for t in segment.texts], posteriors(segment, posterior, scale))
         outputs[segment.segment_id] = Output(*network.best_with_posteriors())
-    return System(str(path), "lines", outputs)
+    return System(str(path), form_for(outputs), outputs)
 
 
 def utterances(systems: Sequence[System]) -> list[str]:
-    """The utterances of all systems, in the order of the first one; CTMs may lack some.
+    """The utterances of all systems, in the order of ids as the first one has them; CTMs may lack some.
 
     Raises ConfigError for an utterance that a system of another form lacks.
     """
     complete = [system for system in systems if system.form != "ctm"]
     timed = dict.fromkeys(id_ for system in systems if system.form == "ctm" for id_ in system.outputs)
-    ids = dict.fromkeys(complete[0].outputs) if complete else timed
+    ids = order_of_ids(complete[0].outputs if complete else timed)
     for system in complete:
-        if missing := [id_ for id_ in (*ids, *timed) if id_ not in system.outputs]:
-            raise ConfigError(f"{system.name}: no output of utterance {missing[0]!r}")
-        if len(system.outputs) != len(ids):
-            message = f"{len(system.outputs)} outputs, but {complete[0].name} has {len(ids)}"
-            raise ConfigError(f"{system.name}: {message}")
-    return list(ids)
+        pairing = pair(list({**dict.fromkeys(ids), **timed}), list(system.outputs))
+        if pairing.missing:
+            raise ConfigError(f"{system.name}: no output of {_utterances(pairing.missing)}")
+        if pairing.surplus:
+            raise ConfigError(
+                f"{complete[0].name}: no output of {_utterances(pairing.surplus)}, which {system.name} has"
+            )
+    return ids
+
+
+def _utterances(ids: Sequence[str]) -> str:
+    return f"utterance {ids[0]!r}" if len(ids) == 1 else f"utterances {some_of([repr(id_) for id_ in ids])}"
 
 
 def check_confidences(systems: Iterable[System]) -> None:
@@ -269,17 +277,23 @@ def command(
     with CountingBar("utterances", len(ids)) as bar:
         combinations = [Combination.of(utterance, voters, confident=confident) for utterance in bar.over(ids)]
     if reference is not None:
-        texts = [text for (text,) in read_references([reference], reference_form).for_segments(ids)]
+        references = read_references([reference], reference_form)
+        pairing = pair(references.ids_beside(ids), ids)
+        if pairing.missing:
+            count = counted(len(pairing.missing), "reference")
+            warn([f"no output for {count} ({some_of(pairing.missing)}): left out of the choice"])
+        texts = [text for (text,) in references.for_segments(ids)]
         settings, rate, by_frequency = tune(combinations, texts, WER())
         click.echo(
             f"--alpha {settings.alpha:g} --null-confidence {settings.null:g} --confidence {settings.confidence}: "
             f"WER {rate:.2f}, by frequency alone {by_frequency:.2f}", err=True,
         )  # fmt: skip
+    one_bests: dict[str, str] = {}
     with open_atomic(output) as combined:
         for utterance, combination in zip(ids, combinations, strict=True):
             if form == "ctm":
                 combined.writelines(word.line(utterance) for word in combination.timed(settings))
             else:
-                text = combination.text(combination.winners([settings])[0])
-                combined.writelines(output_lines(form, utterance, text))
+                one_bests[utterance] = combination.text(combination.winners([settings])[0])
+        combined.writelines(OneBests.of(one_bests, form).lines())
     closing.wrote(counted(len(ids), "combined output"), output)
