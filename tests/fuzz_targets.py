@@ -26,10 +26,10 @@ from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.kaldi import read_symbols
 from rerank_adapters.formats.line_lists import read_values
+from rerank_adapters.formats.nist.ctm import read_ctm
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.reference_forms import read_ctm
 from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
@@ -159,7 +159,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
         ids = references.ids
         references.for_segments(ids)
         if form not in ("stm", "ctm"):
-            read_references([path]).as_outputs(ids, form)
+            read_references([path]).as_system(ids, form).as_outputs(ids)
 
     return read
 

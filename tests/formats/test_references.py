@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import output_lines, read_segments
 from rerank_adapters.formats.references import read_references, settled
 from rerank_plugins.core.errors import ConfigError, FormatError
@@ -77,7 +78,8 @@ def test_first_words_that_are_the_numbers_of_the_segments_are_ids_or_words_as_is
     assert read_references([tmp_path / "a"], "kaldi").for_segments(["0", "1"]) == [("null",), ("one",)]
 
 
-MANY = [f"{word} y\n" for word in "abcdefghijklmnopqrst"]
+MANY = [f"{word} y\n" for word in "bacdefghijklmnopqrst"]
+ASCENDING = [f"{word} y\n" for word in "abcdef"]
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,8 @@ MANY = [f"{word} y\n" for word in "abcdefghijklmnopqrst"]
         ("u1\nu2\n", "u1\nu2\n", "lines"),  # words without text
         ("".join(MANY[:19]), "".join(MANY[:19]), "lines"),
         ("".join(MANY), "".join(MANY), None),
+        ("".join(ASCENDING), "".join(ASCENDING), None),  # as Kaldi sorts its files
+        ("".join(ASCENDING[:5]), "".join(ASCENDING[:5]), "lines"),
         (*["".join(f"{chr(0x4E00 + n)}{n}\n" for n in range(30)) + "中 国\n"] * 2, "lines"),  # text without spaces
         ("".join(MANY), "".join(["z" + MANY[0], *MANY[1:]]), "lines"),
         ("The cat\nA dog\n", "A dog\nThe cat\n", None),  # the same words in another order
@@ -170,6 +174,7 @@ STM = """\
 call-1 1 spk 2.5 4.0 <o,f0> { oh / owe } no { @ / uh }
 call-1 1 spk 0.0 2.5 so it is
 call-2 1 spk 0.0 9.0 ignore_time_segment_in_scoring
+call-3 1 spk 0.0 1.0 oh
 """
 CTM = "call-1 1 0.5 0.2 it\ncall-1 1 0.1 0.3 so 0.9\n;; comment\ncall-2 1 0 1 oh\n"
 
@@ -179,7 +184,9 @@ def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
     (tmp_path / "kaldi").write_text(KALDI)
     for name in ("trn", "kaldi"):
         for form in ("trn", "kaldi"):
-            texts = read_references([tmp_path / name]).as_outputs(["utt_c", "utt_b"], form)
+            texts = (
+                read_references([tmp_path / name]).as_system(["utt_c", "utt_b"], form).as_outputs(["utt_c", "utt_b"])
+            )
             assert texts == ["", "so it is"], (name, form)
 
 
@@ -187,14 +194,19 @@ def test_stm_and_ctm(tmp_path):
     (tmp_path / "a.stm").write_text(STM)
     (tmp_path / "b.ctm").write_text(CTM)
     stm, ctm = read_references([tmp_path / "a.stm"]), read_references([tmp_path / "b.ctm"])
-    assert stm.for_segments(["call-2", "call-1"]) == [("",), ("so it is oh no",)]
+    ((oh,), (joined,)) = stm.for_segments(["call-3", "call-1"])
+    assert (oh, shown(joined)) == ("oh", "so it is { oh / owe } no { @ / uh }")
+    assert stm.ids == ["spk-000", "spk-001", "spk-002"]
+    assert stm.for_segments(["spk-000"]) == [("so it is",)]
+    with pytest.raises(FormatError, match="call-2-1 has times that do not count: expected ids of segments"):
+        stm.for_segments(["call-2"])
     assert ctm.for_segments(["call-2", "call-1"]) == [("oh",), ("so it",)]
-    assert read_references([tmp_path / "b.ctm"]).as_outputs(["call-2", "call-1"], "kaldi") == ["oh", "so it"]
+    assert ctm.timed[0].outputs(["call-2", "call-1"], None) == {"call-2": "oh", "call-1": "so it"}
     (tmp_path / "c").write_text("call-1 1 x\n")
     with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
-        read_references([tmp_path / "c"], "stm")
+        read_references([tmp_path / "c"], "stm").ids  # noqa: B018
     with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, start, duration, word"):
-        read_references([tmp_path / "c"], "ctm")
+        read_references([tmp_path / "c"], "ctm").ids  # noqa: B018
 
 
 def test_the_references_of_icefall(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.speech.rover import Combination, Output, System, VotingSettings, tune
-from rerank_adapters.formats.reference_forms import TimedWord, read_ctm
+from rerank_adapters.formats.nist.ctm import TimedWord, read_ctm
 from rerank_adapters.metrics.edit_rate import WER
 from rerank_plugins.lists.confusion_network import ConfusionNetwork, Voting
 from tests.command_line import done, refused
@@ -26,7 +26,7 @@ SETTINGS = st.sampled_from([(1.0, 0.0), (0.5, 0.4), (0.0, 0.55), (0.7, 0.9)])
 
 def combined(outputs, confidences, alpha=1.0, null=0.0, kind="avg"):
     """The words that win by the program, with their confidences."""
-    times = [[TimedWord("A", i, 1.0, word) for i, word in enumerate(words)] for words in outputs]
+    times = [[TimedWord("u", "A", i, 1.0, word) for i, word in enumerate(words)] for words in outputs]
     made = zip(outputs, confidences, times, strict=True)
     systems = [System("", "ctm", {"u": Output(words, np.array(own), timed)}) for words, own, timed in made]
     combination = Combination.of("u", systems, confident=True)
@@ -81,7 +81,7 @@ def test_the_grid_finds_the_settings_that_make_fewest_errors():
 def ctm(path, outputs, confidences):
     """Write the outputs of a system as a CTM."""
     lines = [
-        TimedWord("A", i / 2, 0.5, word, own).line(f"u{number:05d}")
+        TimedWord(f"u{number:05d}", "A", i / 2, 0.5, word, own).line()
         for number, (words, values) in enumerate(zip(outputs, confidences, strict=True))
         for i, (word, own) in enumerate(zip(words, values, strict=True))
     ]
@@ -183,5 +183,5 @@ def test_what_does_not_fit_is_refused(tmp_path):
 
 def test_words_are_in_the_order_of_their_times():
     read = read_ctm([";; a comment", "call 1 2.0 0.5 it 0.5", "call 1 1.0 0.5 so", "other 1 0 1 oh"], "x")
-    assert [part.word for part in read["call"]] == ["so", "it"]
-    assert [part.confidence for part in read["call"]] == [None, 0.5]
+    assert [part.word for part in read["call", "1"]] == ["so", "it"]
+    assert [part.confidence for part in read["call", "1"]] == [None, 0.5]

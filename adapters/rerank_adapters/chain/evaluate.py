@@ -13,6 +13,7 @@ from pathlib import Path
 from rerank_adapters.chain.job import Job, Measure, through
 from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
 from rerank_adapters.evaluation.errors import alignments_of
+from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report
 from rerank_adapters.text import TextPipeline, looks_like
@@ -42,12 +43,15 @@ def compare(
     """
     settings = job.config.evaluation
     parts = []
-    lengths = reference_lengths(through(job.measures[0].text, references))  # one set of buckets for all metrics
+    for measure in job.measures:
+        measure.check([*systems.values(), *references])
+    firsts = [list(map(first_alternative, several)) for several in references]
+    lengths = reference_lengths(through(job.measures[0].text, firsts))  # one set of buckets for all metrics
     for text, measures in _by_pipeline(job.measures):
         lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
         parts.append(
             evaluate(
-                {name: text.apply(outputs) for name, outputs in systems.items()},
+                dict(zip(systems, through(text, list(systems.values())), strict=True)),
                 through(text, references),
                 {measure.name: measure.metric for measure in measures},
                 baseline=baseline,
@@ -103,8 +107,9 @@ def measured_mismatch(
     job: Job, measure: Measure, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]
 ) -> str | None:
     """What differs in style between the texts called `name` and the references, as one metric sees them."""
-    (hypotheses,) = through(measure.text, [texts[:SAMPLE]])
-    (wanted,) = through(measure.text, [[text for several in references for text in several][:SAMPLE]])
+    targets = [text for several in references for text in several][:SAMPLE]
+    firsts = [list(map(first_alternative, some)) for some in (texts[:SAMPLE], targets)]
+    hypotheses, wanted = through(measure.text, firsts)
     style, reference_style = looks_like(hypotheses) & STYLES, looks_like(wanted) & STYLES
     if style == reference_style:
         return None
@@ -125,5 +130,5 @@ def write_alignments(
     targets = through(text, references)
     with open_atomic(path) as lines:
         for name, outputs in systems.items():
-            aligned = alignments_of(metric, text.apply(outputs), targets)
+            aligned = alignments_of(metric, through(text, [outputs])[0], targets)
             lines.writelines(alignment_report(name, ids, aligned))

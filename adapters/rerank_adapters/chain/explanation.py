@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_adapters.chain.apply import aligned, apply_weights
 from rerank_adapters.chain.extraction.plan import as_read, column_names
-from rerank_adapters.chain.job import Job, through
+from rerank_adapters.chain.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.trees import Trees, tree_lead
 from rerank_adapters.weights import Weights
@@ -240,7 +240,7 @@ def explain(
     scores = {}
     if references:
         for measure in job.measures:
-            texts = through(measure.text, [nbest.texts]), through(measure.text, [references])
+            texts = measure.seen([nbest.texts]), measure.seen([references])
             scores[measure.name] = measure.metric.sentence_scores(measure.metric.statistics(*texts))
     measure = job.measures[0]
     merits, higher = scores.get(measure.name), measure.metric.higher_is_better

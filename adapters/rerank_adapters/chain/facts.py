@@ -11,7 +11,7 @@ import numpy as np
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.explanation import explain, explanation_record
 from rerank_adapters.chain.extraction.plan import column_names
-from rerank_adapters.chain.job import Data, Job, through
+from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
@@ -98,8 +98,8 @@ def list_lengths(job: Job, data: Data, orders: Sequence[Sequence[int]]) -> ListL
     the whole list. From a cut list, that hypothesis is chosen which comes first in the order.
     """
     measure = job.measures[0]
-    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
-    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    hypotheses = measure.seen([nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, measure.seen(data.references))
     sizes = np.array([len(nbest) for nbest in data.nbests])
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     lengths = lengths_up_to(int(sizes.max()))

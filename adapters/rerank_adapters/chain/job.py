@@ -14,6 +14,7 @@ from typing import Any, cast
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.extraction.plan import Plan, column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
+from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
@@ -50,6 +51,18 @@ class Measure:
     name: str
     metric: Metric
     text: TextPipeline
+
+    def seen(self, groups: Sequence[Sequence[str]]) -> list[list[str]]:
+        """The texts of each segment as the metric sees them. Raises ConfigError as `check` and `through` do."""
+        self.check(groups)
+        return through(self.text, groups)
+
+    def check(self, groups: Sequence[Sequence[str]]) -> None:
+        """Raise ConfigError where texts have alternatives or optional words and the metric does not know these."""
+        marked = next((text for group in groups for text in group if is_marked(text)), None)
+        if marked is not None and not getattr(self.metric, "reads_alternatives", False):
+            known = "wer, cer, ser and accuracy score these"
+            raise ConfigError(f"{self.name}: found alternatives or optional words, as in `{shown(marked)}`: {known}")
 
 
 @dataclass(frozen=True)
@@ -354,8 +367,16 @@ def lists_size(segments: int, hypotheses: int) -> str:
 
 
 def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The texts of each segment after a pipeline, which all texts go through together."""
-    flat = text.apply([line for group in groups for line in group])
+    """The texts of each segment after a pipeline, which all texts go through together.
+
+    Raises ConfigError where a text has alternatives and a step of the pipeline looks at the context of a word.
+    """
+    lines = [line for group in groups for line in group]
+    marked = any(map(is_marked, lines)) and text.steps
+    try:
+        flat = through_runs(lines, text.apply) if marked else text.apply(lines)
+    except ValueError as error:
+        raise ConfigError(f"the text steps {text.describe()}: {error}") from None
     cuts = [0]
     for group in groups:
         cuts.append(cuts[-1] + len(group))

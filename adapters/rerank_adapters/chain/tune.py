@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.chain.extraction.plan import column_names
-from rerank_adapters.chain.job import Data, Job, through
+from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
@@ -73,8 +73,8 @@ def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
     """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
     measure = job.measures[0]
-    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
-    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    hypotheses = measure.seen([nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, measure.seen(data.references))
     settings = job.config.tuning
     return prepare(
         table,

@@ -35,6 +35,7 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
+from rerank_adapters.formats.nist.markup import first_alternative, shown
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_plugins import ConfigError, FloatArray, Metric, RerankError, __version__
@@ -121,14 +122,14 @@ def evaluate(
         if isinstance(metric, Aligning):
             errors = count_errors(metric, list(systems.values()), references, names.index(baseline))
         results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst, errors, paired))
-    words = sum(len(refs[0].split()) for refs in references)
+    words = sum(len(first_alternative(refs[0]).split()) for refs in references)
     ratios = tuple(sum(len(t.split()) for t in texts) / max(words, 1) for texts in systems.values())
     rows = tuple(
         Segment(
             segment_ids[s] if segment_ids is not None else str(s),
             sources[s] if sources is not None else None,
-            tuple(references[s]),
-            tuple(texts[s] for texts in systems.values()),
+            tuple(map(shown, references[s])),
+            tuple(shown(texts[s]) for texts in systems.values()),
         )
         for s in range(segments)
     )

@@ -15,6 +15,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
+from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Aligning, Alignment
 
 FEW = 30  # stretches below which the distribution of Z is far from normal
@@ -82,8 +83,8 @@ class ErrorCounts:
     """The words of a system's outputs by kind, with the closest reference of each segment.
 
     `wrong_segments` is the number of segments with an error, `matched_pairs` the comparison of the system with the
-    baseline by the matched-pairs test (None for the baseline, and where segments have several references, whose
-    alignments cannot be matched).
+    baseline by the matched-pairs test (None for the baseline, and where segments have several references or
+    alternatives, whose alignments cannot be matched).
     """
 
     correct: int
@@ -114,7 +115,7 @@ def count_errors(
 ) -> tuple[ErrorCounts, ...]:
     """The errors of each system, compared with that at the position `baseline`."""
     aligned = [alignments_of(metric, outputs, references) for outputs in systems]
-    single = all(len(refs) == 1 for refs in references)
+    single = all(len(refs) == 1 and not is_marked(refs[0]) for refs in references)
     counts = []
     for system, alignments in enumerate(aligned):
         correct, substituted, deleted, inserted = (

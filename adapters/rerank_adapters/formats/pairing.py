@@ -184,10 +184,12 @@ def _outputs_by_id(
     system: References, ids: Sequence[str], references: References, lists: Sequence[str]
 ) -> Mapping[str, str]:
     """The outputs of a system by id; a file without ids has a line for each segment, for each list, or by number."""
+    if system.timed:
+        return system.timed[0].outputs(ids, references.timed[0] if references.timed else None)
     system = system.as_system(ids, references.form_for(ids))
     if system.form not in NUMBERED:
         own = system.ids_beside(ids)
-        return dict(zip(own, (text for (text,) in system.for_segments(own)), strict=True))
+        return dict(zip(own, system.as_outputs(own), strict=True))
     wanted = order_of_ids(references.ids_beside(ids))
     if lists and pair(wanted, lists).shared != pair(lists, wanted).shared:
         raise FormatError(

@@ -1,12 +1,7 @@
-"""Reads transcripts in forms other than one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
+"""Reads transcripts in forms other than one line a segment, and tells whether lines have ids.
 
-    ctm      `call-3 1 12.50 0.40 so 0.93`, file, channel, start, duration, word, confidence: the words by time
-    stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times
     icefall  `utterance:<TAB>ref=[words]`
     json     an object a line with a transcript and perhaps an id: see json_transcripts.py
-
-CTM and STM are described in the documentation of NIST's sclite (SCTK 2.4). A comment begins with `;;`. Of alternatives
-`{ a / b }` the first one is read, `@` is the empty one, and the text `ignore_time_segment_in_scoring` is skipped.
 
 Lines may begin (Kaldi) or end (NIST's trn) with the id of an utterance. A line alone does not show whether its first
 word is an id. Files that belong together do, by three signs:
@@ -16,9 +11,10 @@ word is an id. Files that belong together do, by three signs:
     shared     the files have the same ids, in any order
 
 At least ten lines with all three signs have ids, and so have lines that share them with a file whose form is known.
-Fewer lines, ids that only one file has, shared numbers or shared words in another order, and twenty lines of distinct
-shared words are doubtful: the form must be named. All else is text, such as a few lines of a translation whose first
-words happen to be distinct and those of the reference.
+These are doubtful, and the form must be named: fewer lines; ids that only one file has; shared numbers, or shared words
+in another order; twenty lines of distinct shared words, and six lines of them in alphabetical order, in which Kaldi
+sorts its files. All else is text, such as a few lines of a translation whose first words happen to be distinct and
+those of the reference.
 """
 
 from __future__ import annotations
@@ -32,17 +28,15 @@ from rerank_adapters.formats.line_lists import COMPRESSED
 from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
 from rerank_adapters.formats.speech_toolkits import words_of
 from rerank_plugins import FormatError
-from rerank_plugins.kit.files.text import finite_value
 
 IdForm = Literal["trn", "kaldi"]
 ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
 ENOUGH = 10  # lines with ids that are alike, distinct and shared
+SORTED = 6  # lines whose first words are distinct, those of another file, and in alphabetical order, are most rare, too
 MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
-IGNORED = "ignore_time_segment_in_scoring"
-ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
 
 
 def kaldi_utterance(line: str) -> tuple[str, str] | None:
@@ -106,7 +100,8 @@ def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
         if known or (len(ids) >= ENOUGH and _alike(ids)):
             return shared
         reordered = any(of[own] != ids for of, own in zip(shown, shared, strict=True))
-        if reordered or len(ids) >= MANY or all(NUMBER.fullmatch(id_) for id_ in ids):
+        ascending = len(ids) >= SORTED and ids == sorted(ids)
+        if reordered or ascending or len(ids) >= MANY or all(NUMBER.fullmatch(id_) for id_ in ids):
             raise doubtful(files[0], form)
     for file, of in zip(files, shown, strict=True):
         for form, ids in of.items():
@@ -129,61 +124,6 @@ def _alike(ids: Sequence[str]) -> bool:
     return all(ALIKE.fullmatch(id_) and not NUMBER.fullmatch(id_) for id_ in ids)
 
 
-class TimedWord(NamedTuple):
-    """A word with its channel, its start and duration in seconds, and a confidence if it has one."""
-
-    channel: str
-    start: float
-    duration: float
-    word: str
-    confidence: float | None = None
-
-    def line(self, file: str) -> str:
-        """The line of the word in a CTM."""
-        confidence = "" if self.confidence is None else f" {self.confidence:.6f}"
-        return f"{file} {self.channel} {self.start:.2f} {self.duration:.2f} {self.word}{confidence}\n"
-
-
-def read_ctm(lines: Iterable[str], path: str) -> dict[str, list[TimedWord]]:
-    """The words of each file in the order of their times. Raises FormatError for a line of another form."""
-    words: dict[str, list[TimedWord]] = {}
-    for number, line in enumerate(lines, 1):
-        fields = line.split()
-        if not fields or fields[0].startswith(";;"):
-            continue
-        if len(fields) not in (5, 6):
-            wanted = "file, channel, start, duration, word and perhaps a confidence"
-            raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
-        start = finite_value(fields[2], "the start", path, number)
-        duration = finite_value(fields[3], "the duration", path, number)
-        confidence = finite_value(fields[5], "the confidence", path, number) if len(fields) == 6 else None
-        words.setdefault(fields[0], []).append(TimedWord(fields[1], start, duration, fields[4], confidence))
-    return {file: sorted(parts, key=lambda word: word.start) for file, parts in words.items()}
-
-
-def ctm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
-    """The words of each file of a CTM. Raises FormatError for a line of another form."""
-    return {file: " ".join(part.word for part in words) for file, words in read_ctm(lines, path).items()}
-
-
-def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
-    """The transcript of each file of an STM. Raises FormatError for a line of another form."""
-    segments: dict[str, list[tuple[float, int, str]]] = {}
-    for number, line in enumerate(lines, 1):
-        fields = line.split(maxsplit=5)
-        if not fields or fields[0].startswith(";;"):
-            continue
-        if len(fields) < 5:
-            wanted = "file, channel, speaker, start, end and the words"
-            raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
-        start = finite_value(fields[3], "the start", path, number)
-        finite_value(fields[4], "the end", path, number)
-        text = re.sub(r"^<[^<>]*>\s*", "", fields[5]) if len(fields) > 5 else ""
-        text = " ".join(ALTERNATIVES.sub(lambda match: "" if match[1] == "@" else match[1], text).split())
-        segments.setdefault(fields[0], []).append((start, number, "" if text.lower() == IGNORED else text))
-    return {file: " ".join(text for _, _, text in sorted(parts) if text) for file, parts in segments.items()}
-
-
 def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
     """The reference of each utterance. Raises FormatError where an utterance has two that differ."""
     texts: dict[str, str] = {}
@@ -198,13 +138,6 @@ def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
     if not texts:
         raise FormatError("no ref= line: the file has hypotheses but no references", path=path)
     return texts
-
-
-AGGREGATED: Mapping[str, Callable[[Iterable[str], str], dict[str, str]]] = {
-    "ctm": ctm_texts,
-    "stm": stm_texts,
-    "icefall": icefall_texts,
-}
 
 
 def shown_form(path: str, lines: Iterable[str]) -> str | None:

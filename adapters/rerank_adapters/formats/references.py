@@ -7,7 +7,8 @@ A file has one of these forms:
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
-    icefall, stm, ctm   see reference_forms.py
+    icefall  see reference_forms.py
+    stm, ctm   with times, see nist/timed.py
 
 `auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
 names *.trn, *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with
@@ -18,20 +19,22 @@ may have ids are no text without being called `lines`: see reference_forms.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
+from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
+from rerank_adapters.formats.nist.timed import TIMED, TimedTranscripts
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.reference_forms import (
-    AGGREGATED,
     ID_FORMS,
     WITH_IDS,
     TextFile,
     doubtful,
+    icefall_texts,
     shared_forms,
     shown_form,
 )
@@ -92,7 +95,8 @@ def read_lines(path: str | Path) -> list[str]:
 class References:
     """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments.
 
-    Files whose form names each segment have `texts`, by id, and `lines` without ids.
+    Files whose form names each segment have `texts`, by id, and `lines` without ids. Files with times (STM, CTM) are
+    `timed` instead, and have no `lines`.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -100,6 +104,7 @@ class References:
     form: ReferenceForm = "auto"
     texts: tuple[Mapping[str, str], ...] = ()
     role: Role = "reference"
+    timed: tuple[TimedTranscripts, ...] = ()
 
     @classmethod
     def outputs(cls, form: ReferenceForm, name: str, texts: Mapping[str, str]) -> References:
@@ -115,6 +120,8 @@ class References:
 
         Raises FormatError where no form was named and the lines may have ids.
         """
+        if self.timed:
+            return list(self.timed[0].positions)
         if self.form == "auto":
             return settled([self])[0].ids
         if self.form in WITH_IDS:
@@ -125,14 +132,39 @@ class References:
 
     def ids_beside(self, ids: Sequence[str]) -> list[str]:
         """The ids of all lines, in the form in which these ids are matched (`form_for`) and spelt as these are."""
+        if self.timed:
+            return self.timed[0].ids_beside(ids)
         if self.texts:
             return list(self.texts[0])
         form = self.form_for(ids)
         return self._numbers(ids) if form in NUMBERED else list(self._by_id(0, form))
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
-        """The references of each id, one per file. Raises FormatError for an id that has no reference."""
+        """The references of each id, one per file; those in NIST's forms with marks (nist/markup.py).
+
+        Raises FormatError for an id that has no reference, and for wrong markup.
+        """
         wanted = list(ids)
+        if self.timed:
+            return list(zip(*(file.references(wanted) for file in self.timed), strict=True))
+        return self._with_markup(reference_text, wanted)
+
+    def as_outputs(self, ids: Sequence[str]) -> list[str]:
+        """The outputs of each id, of a system whose only file this is. Raises FormatError as `for_segments` does."""
+        return [text for (text,) in self._with_markup(hypothesis_text, ids)]
+
+    def _with_markup(self, read: Callable[[str], str], ids: Sequence[str]) -> list[tuple[str, ...]]:
+        """The texts of each id, one per file; the markup of those in `trn` form is read by `read`."""
+        rows = self._texts(ids)
+        if not rows or self.texts or self.form_for(ids) != "trn":
+            return rows
+        try:
+            return [tuple(map(read, row)) for row in rows]
+        except ValueError as error:
+            raise FormatError(str(error), path=self.names[0]) from None
+
+    def _texts(self, wanted: Sequence[str]) -> list[tuple[str, ...]]:
+        """The texts of each id, one per file, as they were read."""
         form = self.form_for(wanted)
         if form in NUMBERED and not self.texts:
             by_number = dict(zip(self._numbers(wanted), self.lines, strict=True))
@@ -147,6 +179,8 @@ class References:
 
     def lacks(self, surplus: Sequence[str], ids: Sequence[str], file: int = 0, advice: str = "") -> FormatError:
         """The error that a file has no line for `surplus`, some of the ids of the segments, and what to do."""
+        if self.timed:
+            return self.timed[file].lacks(surplus[0], ids, advice)
         form, more = self.form_for(ids), f" ({len(surplus)} ids have none: {some_of(surplus)})" * (len(surplus) > 1)
         if form not in NUMBERED or self.texts:
             known = self.ids_beside(ids)
@@ -196,25 +230,12 @@ class References:
             " are numbered from 0 by the option id_key=none of their format", path=self.names[0],
         )  # fmt: skip
 
-    def as_outputs(self, ids: Sequence[str], form: ReferenceForm) -> list[str]:
-        """The outputs of a system whose only file this is: by id where its lines have ids, else by line.
-
-        `form` is that of the references. Raises FormatError where the numbers of lines and of segments differ, for a
-        segment whose id is missing, and where lines that are matched by their numbers may have ids.
-        """
-        system = self.as_system(ids, form)
-        if system.form not in NUMBERED:
-            return [text for (text,) in system.for_segments(ids)]
-        if len(self) != len(ids):
-            raise FormatError(f"{len(self)} lines, expected one for each of {len(ids)} segments", path=self.names[0])
-        return [line[0] for line in self.lines]
-
     def as_system(self, ids: Sequence[str], form: ReferenceForm) -> References:
         """The same in its own form, where this is the output of a system: one with ids, or else `lines`.
 
         `form` is that of the references. Raises FormatError where lines that are matched by their numbers may have ids.
         """
-        if self.form == "auto" and form in WITH_IDS:
+        if self.form == "auto" and form in (*WITH_IDS, *TIMED):
             by_form = {own: dict(self._utterances(0, own)) for own in sorted(ID_FORMS, key=lambda own: own != form)}
             own, texts = max(by_form.items(), key=lambda item: len(item[1].keys() & set(ids)))
             if 2 * len(texts.keys() & set(ids)) > len(texts):
@@ -292,8 +313,11 @@ def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: Re
     columns = list(files)
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
     texts: tuple[Mapping[str, str], ...] = ()
-    if shown is not None and shown in AGGREGATED:
-        read = [AGGREGATED[shown](column, name) for column, name in zip(columns, names, strict=True)]
+    if shown in TIMED:
+        timed = [TimedTranscripts(name, shown, tuple(column)) for name, column in zip(names, columns, strict=True)]
+        return References((), tuple(names), shown, timed=tuple(timed))
+    if shown == "icefall":
+        read = [icefall_texts(column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
     elif shown == "json":

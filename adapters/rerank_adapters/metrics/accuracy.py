@@ -1,7 +1,8 @@
 """Accuracy and sentence error rate: the percentages of hypotheses that equal a reference, and that do not.
 
 The statistics (S = 2) are whether the hypothesis is correct (0 or 1) and the number of questions (1). A hypothesis may
-equal any of several references. Runs of white space count as one space; nothing else is normalised. Linear time.
+equal any of several references, or any of the alternatives of NIST's formats (word_networks.py). Runs of white space
+count as one space; nothing else is normalised. Linear time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
+from rerank_adapters.metrics.word_networks import NetworkAligner
 from rerank_plugins import FloatArray, Metric, __version__, check_texts, option
 
 
@@ -21,6 +24,7 @@ class Accuracy(Metric):
     """The percentage of hypotheses that equal a reference."""
 
     decomposes: ClassVar[bool] = True
+    reads_alternatives: ClassVar[bool] = True
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
 
@@ -29,6 +33,10 @@ class Accuracy(Metric):
         check_texts(hypotheses, references)
         correct = []
         for texts, right in zip(hypotheses, references, strict=True):
+            if any(map(is_marked, (*texts, *right))):
+                aligners = [NetworkAligner(self._compared(text), str.split, "levenshtein") for text in right]
+                correct += [any(a.counts(self._compared(text))[0] == 0 for a in aligners) for text in texts]
+                continue
             wanted = {self._compared(text) for text in right}
             correct += [self._compared(text) in wanted for text in texts]
         return np.column_stack([np.array(correct, np.float64), np.ones(len(correct))])

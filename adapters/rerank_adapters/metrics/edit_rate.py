@@ -8,6 +8,10 @@ best hypothesis of each segment (by `sentence_scores`) therefore gives the best 
 WER and CER are the Levenshtein distance (1966) by rapidfuzz. With one reference they equal jiwer's for texts whose
 white space is single spaces. With several, the distance to the closest one is divided by their mean length. Time is O(n
 ⌈m / 64⌉) per pair of texts.
+
+References with alternatives and optional words, as NIST's formats have them, are networks (word_networks.py). Their
+length is that of the alternatives which the hypothesis is aligned with, as in sclite. The best choice of hypotheses is
+exact for such ratios of sums, too: where no exchange of one hypothesis lowers Σe / Σl = λ, each has the lowest e - λl.
 """
 
 from __future__ import annotations
@@ -19,11 +23,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
 from rerank_adapters.metrics.layout import Layout, lay_out
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_plugins import FloatArray, Metric, __version__, option
+from rerank_adapters.metrics.word_networks import NetworkAligner
+from rerank_plugins import ConfigError, FloatArray, Metric, __version__, check_texts, option
 from rerank_plugins.core.arrays import LongArray
+
+COSTS_DOC = "what alignments cost: 1 for each edit, or as sclite 4 for substitutions and 3 for others"
 
 
 class EditRate(Metric):
@@ -81,6 +89,7 @@ class EditRate(Metric):
 class LevenshteinRate(EditRate):
     """A rate of insertions, deletions and substitutions, computed on strings with one character per unit."""
 
+    reads_alternatives: ClassVar[bool] = True
     costs: Costs = "levenshtein"
 
     @abstractmethod
@@ -94,9 +103,41 @@ class LevenshteinRate(EditRate):
 
     def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
         """The alignment with the closest reference, the first of equally close ones."""
-        units = self.split(hypothesis)
-        alignments = [align(units, self.split(reference), self.costs) for reference in references]
+        if any(map(is_marked, (hypothesis, *references))):
+            alignments = [self._aligner(reference).align(hypothesis) for reference in references]
+        else:
+            units = self.split(hypothesis)
+            alignments = [align(units, self.split(reference), self.costs) for reference in references]
         return min(alignments, key=lambda alignment: alignment.errors)
+
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, 2): the edits to the closest reference, and the mean length of the references, in units.
+
+        The length of a reference with alternatives is that of those which the hypothesis is aligned with. Raises
+        FormatError for a segment without a reference.
+        """
+        texts = [[*some, *right] for some, right in zip(hypotheses, references, strict=False)]
+        marked = [any(map(is_marked, some)) for some in texts]
+        if not any(marked):
+            return super().statistics(hypotheses, references)
+        check_texts(hypotheses, references)
+        empty: list[str] = []
+        plain = [empty if network else some for network, some in zip(marked, hypotheses, strict=True)]
+        others = [[""] if network else right for network, right in zip(marked, references, strict=True)]
+        rest = iter(super().statistics(plain, others))
+        rows: list[FloatArray] = []
+        for network, some, right in zip(marked, hypotheses, references, strict=True):
+            rows += self._with_networks(some, right) if network else [next(rest) for _ in some]
+        return np.array(rows, np.float64).reshape(-1, 2)
+
+    def _with_networks(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[FloatArray]:
+        """The edits and the mean length, for each hypothesis of a segment with marked texts."""
+        aligners = [self._aligner(reference) for reference in references]
+        counts = {text: np.array([aligner.counts(text) for aligner in aligners]) for text in set(hypotheses)}
+        return [np.array([counts[text][:, 0].min(), counts[text][:, 1].mean()]) for text in hypotheses]
+
+    def _aligner(self, reference: str) -> NetworkAligner:
+        return NetworkAligner(reference, self.split, self.costs)
 
     def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
         """The fewest edits to any reference, and the lengths of the references in units."""
@@ -120,14 +161,11 @@ class WER(LevenshteinRate):
     """Word error rate: edits per word of the reference."""
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
-    costs: Costs = option(
-        "levenshtein", doc="what alignments cost: 1 for each edit, or as sclite 4 for substitutions and 3 for others"
-    )
+    costs: Costs = option("levenshtein", doc=COSTS_DOC)
 
     def __post_init__(self) -> None:
         """Check the options. Raises ValueError for unknown costs."""
-        if self.costs not in COSTS:
-            raise ValueError(f"costs is {self.costs!r}; wanted one of {', '.join(COSTS)}")
+        check_costs(self.costs)
 
     def split(self, text: str) -> list[str]:
         """The words between white space."""
@@ -135,8 +173,7 @@ class WER(LevenshteinRate):
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
-        settings = {} if self.costs == "levenshtein" else {"costs": self.costs}
-        return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none", **settings)
+        return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none", **_named(self.costs))
 
 
 @dataclass
@@ -145,6 +182,11 @@ class CER(LevenshteinRate):
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
     whitespace: bool = option(True, doc="count the spaces between words")
+    costs: Costs = option("levenshtein", doc=COSTS_DOC)
+
+    def __post_init__(self) -> None:
+        """Check the options. Raises ValueError for unknown costs."""
+        check_costs(self.costs)
 
     def split(self, text: str) -> list[str]:
         """The characters of the text."""
@@ -156,7 +198,26 @@ class CER(LevenshteinRate):
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
-        return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="char", space=self.whitespace)
+        case = "lc" if self.lowercase else "mixed"
+        return join_signature(__version__, case=case, tok="char", space=self.whitespace, **_named(self.costs))
+
+    def _aligner(self, reference: str) -> NetworkAligner:
+        """Raises ConfigError where spaces count, which have no place between alternatives."""
+        if self.whitespace:
+            message = "the references have alternatives or optional words: spaces between them cannot be counted"
+            raise ConfigError(f"{message}; give -m cer,whitespace=false, as sclite -c counts")
+        return super()._aligner(reference)
+
+
+def check_costs(costs: str) -> None:
+    """Raise ValueError for unknown costs."""
+    if costs not in COSTS:
+        raise ValueError(f"costs is {costs!r}; wanted one of {', '.join(COSTS)}")
+
+
+def _named(costs: Costs) -> dict[str, str]:
+    """The costs, as a signature has them: nothing where each edit counts once."""
+    return {} if costs == "levenshtein" else {"costs": costs}
 
 
 def _weighted(rows: Sequence[str], columns: Sequence[str], costs: Costs) -> LongArray:

@@ -332,6 +332,7 @@ def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> No
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
+    from rerank_adapters.formats.nist.markup import first_alternative
     from rerank_adapters.formats.pairing import pair_lists, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
@@ -340,7 +341,7 @@ def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> No
     lists = read_nbest([Path(path) for path in nbest], job.format)
     paired = pair_lists(lists, read_references([reference]), purpose="tuning")
     warn(paired.findings)
-    pairs = list(decoder_pairs(lists, [text for (text,) in paired.references]))
+    pairs = list(decoder_pairs(lists, [first_alternative(text) for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
     closing.wrote(counted(len(pairs), "pair"), output)

@@ -13,10 +13,12 @@ import numpy as np
 
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
+from rerank_adapters.formats.nist.ctm import Channel, TimedWord, read_ctm
+from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import OneBests, OutputForm, form_for
 from rerank_adapters.formats.pairing import pair, warn
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.reference_forms import TimedWord, read_ctm, shown_form
+from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
 from rerank_adapters.formats.segment_ids import order_of_ids, some_of
 from rerank_adapters.formats.systems import read_outputs
@@ -66,26 +68,34 @@ def read_systems(paths: Sequence[Path], form: ReferenceForm) -> list[System]:
     """The outputs in files of transcripts and CTMs. Raises FormatError."""
     timed = [form == "ctm" or shown_form(str(path), ()) == "ctm" for path in paths]
     texts = iter(settled([read_outputs(path, form) for path, ctm in zip(paths, timed, strict=True) if not ctm]))
-    return [_read_ctm(path) if ctm else _outputs(next(texts)) for path, ctm in zip(paths, timed, strict=True)]
+    words = {path: _words(path) for path, ctm in zip(paths, timed, strict=True) if ctm}
+    files = {file for channels in words.values() for file, _ in channels}
+    several = len({channel for channels in words.values() for channel in channels}) > len(files)
+    return [_timed(path, words[path], several) if path in words else _outputs(next(texts)) for path in paths]
 
 
 def _outputs(lines: References) -> System:
     ids = lines.ids
-    outputs = {id_: Output(text.split()) for id_, (text,) in zip(ids, lines.for_segments(ids), strict=True)}
+    outputs = {id_: Output(shown(text).split()) for id_, text in zip(ids, lines.as_outputs(ids), strict=True)}
     form: OutputForm = "kaldi" if lines.form == "kaldi" else "trn" if lines.form == "trn" else form_for(ids)
     return System(lines.names[0], form, outputs)
 
 
-def _read_ctm(path: Path) -> System:
-    name = display_name(path)
+def _words(path: Path) -> dict[Channel, list[TimedWord]]:
     with open_text(path) as lines:
-        files = read_ctm(lines, name)
+        return read_ctm(lines, display_name(path))
+
+
+def _timed(path: Path, channels: Mapping[Channel, Sequence[TimedWord]], several: bool) -> System:
+    """The outputs of a CTM, whose utterances are files; channels (`file-channel`) where files have `several`."""
     outputs = {}
-    for file, timed in files.items():
+    for (file, channel), timed in channels.items():
         confidences = [word.confidence for word in timed if word.confidence is not None]
         all_confident = len(confidences) == len(timed)
-        outputs[file] = Output([part.word for part in timed], np.array(confidences) if all_confident else None, timed)
-    return System(name, "ctm", outputs)
+        words = [part.word for part in timed]
+        utterance = f"{file}-{channel}" if several else file
+        outputs[utterance] = Output(words, np.array(confidences) if all_confident else None, timed)
+    return System(display_name(path), "ctm", outputs)
 
 
 def read_lists(path: Path, form: NBestFormat, posterior: Posterior, scale: float) -> System:
@@ -292,7 +302,7 @@ def command(
     with open_atomic(output) as combined:
         for utterance, combination in zip(ids, combinations, strict=True):
             if form == "ctm":
-                combined.writelines(word.line(utterance) for word in combination.timed(settings))
+                combined.writelines(word.line() for word in combination.timed(settings))
             else:
                 one_bests[utterance] = combination.text(combination.winners([settings])[0])
         combined.writelines(OneBests.of(one_bests, form).lines())

@@ -12,6 +12,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
+from rerank_adapters.formats.nist.markup import is_marked, shown
 from rerank_adapters.formats.pairing import PairedLists, pair_lists, warn
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
@@ -135,6 +136,8 @@ def pairs(
     if references:
         paired = pair_lists(nbests, read_references(references), purpose="tuning")
     warn(paired.findings)
+    if marked := next((text for texts in paired.references for text in texts if is_marked(text)), None):
+        raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")
     number = 0
     with open_atomic(output) as out:
         for line in pair_lines(nbests, paired.references, pipeline, mbr=mbr):

@@ -1,0 +1,456 @@
+"""NIST's formats are scored by NIST's rules: every case beside sclite where it is installed, and as literal counts."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+from itertools import product
+
+import pytest
+
+from rerank_adapters.formats.nist.markup import (
+    first_alternative,
+    hypothesis_text,
+    is_marked,
+    reference_text,
+    shown,
+    through_runs,
+)
+from rerank_adapters.metrics.accuracy import Accuracy, SentenceErrorRate
+from rerank_adapters.metrics.edit_rate import CER, WER
+from rerank_adapters.metrics.word_networks import Network, NetworkAligner
+from tests.command_line import done, refused
+
+SCLITE = [shutil.which("sctk"), "sclite"] if shutil.which("sctk") else [shutil.which("sclite")]
+needs_sclite = pytest.mark.skipif(not SCLITE[0], reason="NIST's sclite (Debian package sctk) is not installed")
+
+
+def written(folder, **texts):
+    paths = {}
+    for name, text in texts.items():
+        paths[name] = folder / name.replace("_", ".")
+        paths[name].write_text(text)
+    return list(paths.values())
+
+
+def by_sclite(reference, hypothesis, *options, folder):
+    """(#C #S #D #I) of each utterance, by `sclite -s -D`."""
+    forms = [path.suffix.removeprefix(".") for path in (reference, hypothesis)]
+    command = [*SCLITE, "-s", "-D", *options, "-i", "rm", "-r", reference, forms[0], "-h", hypothesis, forms[1]]
+    ran = subprocess.run(
+        [*command, "-O", folder, "-o", "pralign", "stdout"], capture_output=True, text=True, check=True, timeout=60
+    )
+    return counts_of(ran.stdout)
+
+
+def counts_of(report):
+    """(#C #S #D #I) of each utterance in a report of alignments."""
+    rows = re.findall(r"id: \((\S+)\)\n(?:\w+:.*\n)*?Scores: \(#C #S #D #I\) (\d+) (\d+) (\d+) (\d+)", report)
+    return {row[0]: tuple(map(int, row[1:])) for row in rows}
+
+
+def totals(counts):
+    return tuple(map(sum, zip(*counts.values(), strict=True)))
+
+
+def ours(reference, hypothesis, metric="wer,costs=sclite"):
+    """(#C #S #D #I) in all, by `rerank evaluate`, and the score."""
+    tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "json")
+    (result,) = json.loads(done("evaluate", "-r", reference, "-m", metric, hypothesis, *tests).out)["metrics"]
+    (errors,) = result["errors"]
+    kinds = ("correct", "substitutions", "deletions", "insertions")
+    return tuple(errors[kind] for kind in kinds), result["systems"][0]["score"]
+
+
+ONE_CHANNEL = "call 1 jane 0 2 so it is\ncall 1 jane 2 4 oh no\n"
+CASES = {
+    "channels are scored apart": (
+        "call 1 jane 0 5 so it is\ncall 2 john 0 5 oh no\n",
+        "call 1 0.1 .2 so\ncall 1 0.5 .2 it\ncall 1 0.9 .2 is\ncall 2 0.2 .2 oh\ncall 2 0.6 .2 no\n",
+        (5, 0, 0, 0),
+    ),
+    "speakers of a channel by the middles of the words": (
+        "call 1 jane 0 2 so it is\ncall 1 john 2 4 oh no\n",
+        "call 1 0.1 .2 so\ncall 1 0.5 .2 it\ncall 1 1.7 .4 oh\ncall 1 1.8 .8 no\n",
+        (3, 1, 1, 0),
+    ),
+    "words between and after segments": (
+        "call 1 jane 1 2 so it\ncall 1 jane 4 5 oh no\n",
+        "call 1 0.1 .2 so\ncall 1 1.5 .2 it\ncall 1 3 .2 oh\ncall 1 4.5 .2 no\ncall 1 9 .2 no\n",
+        (4, 0, 0, 1),
+    ),
+    "times that do not count": (
+        "call 1 jane 0 2 so it is\ncall 1 x 2 4 IGNORE_TIME_SEGMENT_IN_SCORING\ncall 1 jane 4 6 oh no\n",
+        "call 1 0.1 .2 so\ncall 1 0.5 .2 it\ncall 1 0.9 .2 is\ncall 1 2.2 .2 yeah\ncall 1 3.6 .2 yes\n"
+        "call 1 4.6 .2 oh\ncall 1 5.6 .2 no\n",
+        (5, 0, 0, 0),
+    ),
+    "times at the end that do not count": (
+        "call 1 jane 0 2 so it is\ncall 1 x 2 4 ignore IGNORE_TIME_SEGMENT_IN_SCORING\n",
+        "call 1 0.1 .2 so\ncall 1 0.5 .2 it\ncall 1 0.9 .2 is\ncall 1 9 .2 yeah\n",
+        (3, 0, 0, 0),
+    ),
+    "alternatives": (
+        "call 1 jane 0 9 { um / uh / @ } so { it is / it's {{ a / the } / @ } } not\n",
+        "call 1 0.1 .2 so\ncall 1 0.5 .2 it's\ncall 1 0.9 .2 the\ncall 1 1.2 .2 not\n",
+        (4, 0, 0, 0),
+    ),
+    "the length is that of the alternative": (
+        "call 1 jane 0 9 { so it is / oh } no\n",
+        "call 1 0.1 .2 ah\ncall 1 0.5 .2 no\n",
+        (1, 1, 0, 0),
+    ),
+    "optional words": (
+        "call 1 jane 0 9 so (uh) it (uh) is (uh)\n",
+        "call 1 0.1 .2 so\ncall 1 0.3 .2 uh\ncall 1 0.5 .2 it\ncall 1 0.9 .2 is\ncall 1 1.2 .2 ah\n",
+        (5, 1, 0, 0),
+    ),
+    "optional words of the output": (
+        "call 1 jane 0 9 so uh it is\n",
+        "call 1 0.1 .2 so\ncall 1 0.3 .2 (uh)\ncall 1 0.5 .2 it\ncall 1 0.9 .2 is\ncall 1 1.2 .2 (hm)\n",
+        (5, 0, 0, 0),
+    ),
+    "labels, comments, tags and asterisks": (
+        ';; LABEL "o" "x" "y"\n\ncall 1 jane 0 9 <o,f> so;tag it* is\n;; the end\n',
+        ";; c\ncall 1 0.1 .2 so 0.5\ncall 1 0.5 .2 it 0.5\ncall 1 0.9 .2 is* 0.5\n",
+        (3, 0, 0, 0),
+    ),
+    "a file without words": (
+        ONE_CHANNEL + "other 1 ann 0 1 hello\n",
+        "call 1 0.1 .2 so\ncall 1 3 .2 oh\n",
+        (2, 0, 4, 0),
+    ),
+    "a channel without words": (
+        ONE_CHANNEL + "call 2 ann 0 1 hello\nother 1 ann 0 1 yes\n",
+        "call 1 0.1 .2 so\ncall 1 3 .2 oh\nother 1 0 .1 yes\n",
+        (3, 0, 4, 0),
+    ),
+    "a segment without words": (
+        "call 1 jane 0 2\ncall 1 jane 2 4 oh no\n",
+        "call 1 0.1 .2 so\ncall 1 3 .2 oh\n",
+        (1, 0, 1, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize(("stm", "ctm", "counts"), CASES.values(), ids=CASES)
+def test_stm_and_ctm_are_scored_as_by_sclite(tmp_path, stm, ctm, counts):
+    reference, hypothesis = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
+    assert ours(reference, hypothesis) == (counts, pytest.approx(100 * sum(counts[1:]) / sum(counts[:3])))
+    if SCLITE[0]:
+        assert totals(by_sclite(reference, hypothesis, folder=tmp_path)) == counts
+
+
+@pytest.mark.skipif(bool(SCLITE[0]), reason="sclite is installed, and the cases above are compared with it")
+def test_sclite_is_not_installed():
+    pytest.skip("NIST's sclite (Debian package sctk) is not installed: the cases above are literal counts alone")
+
+
+def test_a_missing_channel_is_named(tmp_path):
+    reference, hypothesis = written(
+        tmp_path, ref_stm=ONE_CHANNEL + "other 1 ann 0 1 hello\n", hyp_ctm="call 1 0 1 so\n"
+    )
+    said = done("evaluate", "-r", reference, "-m", "wer", hypothesis, "--bootstrap", 0, "--randomisation", 0).err
+    wanted = f"{hypothesis} has no words of 1 of 2 channels (other-1): all of theirs are deletions"
+    assert f"rerank: warning: {wanted}\n" in said
+
+
+def test_the_words_of_a_ctm_may_be_in_any_order(tmp_path):
+    reference, hypothesis = written(
+        tmp_path, ref_stm=ONE_CHANNEL, hyp_ctm="call 1 3 .2 oh\ncall 1 .5 .2 it\ncall 1 0 .1 so\n"
+    )
+    assert ours(reference, hypothesis)[0] == (3, 0, 2, 0)
+
+
+def test_a_ctm_of_references_has_alternatives(tmp_path):
+    reference = """\
+7654 a 1.0 0.1 so
+7654 a * * <ALT_BEGIN>
+7654 a 2.0 0.3 um
+7654 a * * <ALT>
+7654 a 2.0 0.3 uh
+7654 a * * <ALT>
+7654 a * * <ALT_END>
+7654 a 3.0 0.1 it
+7654 a * * <ALT_BEGIN>
+7654 a 4.0 0.3 is
+7654 a 4.5 0.3 not
+7654 a * * <ALT>
+7654 a 4.0 0.3 isn't
+7654 a * * <ALT_END>
+"""
+    hypothesis = "7654 a 1.0 0.1 so\n7654 a 3.0 0.1 it\n7654 a 4 1 isn't\n7654 a 6 1 so\n"
+    ref, hyp = written(tmp_path, ref_ctm=reference, hyp_ctm=hypothesis)
+    assert ours(ref, hyp) == ((3, 0, 0, 1), pytest.approx(100 / 3))
+    if SCLITE[0]:
+        assert by_sclite(ref, hyp, folder=tmp_path) == {"7654-a-0000": (3, 0, 0, 1)}
+    ref.write_text(reference.replace("<ALT_END>\n7654 a 3.0", "<ALT>\n7654 a 3.0"))
+    assert refused("evaluate", "-r", ref, "-m", "wer", hyp).startswith(f"{ref}:9: found <ALT_BEGIN>, expected")
+
+
+TRN = "so { um / uh / @ } it (uh) is (u-1)\nhello there (u-2)\n"
+
+
+def test_trn_has_the_same_markup(tmp_path):
+    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
+    assert ours(ref, hyp) == ((5, 1, 0, 1), pytest.approx(100 / 3))
+    assert ours(ref, hyp, "cer,whitespace=false,costs=sclite")[0] == (16, 1, 1, 2)
+    if SCLITE[0]:
+        assert totals(by_sclite(ref, hyp, folder=tmp_path)) == (5, 1, 0, 1)
+        assert totals(by_sclite(ref, hyp, "-c", folder=tmp_path)) == (16, 1, 1, 2)
+
+
+def test_any_part_of_an_alternation_may_be_written_without_spaces():
+    assert shown(reference_text("a {b/{c/@}d} e")) == "a { b / { c / @ } d } e"
+
+
+# --- what is not done is refused --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stm", "ctm", "said"),
+    [
+        (ONE_CHANNEL, "call 2 0 1 so\n", "found words of file call, channel 2, which {ref} has not (call-1, …)"),
+        (ONE_CHANNEL, "cal 1 0 1 so\n", "found words of file cal, channel 1, which {ref} has not (call-1, …)"),
+        (ONE_CHANNEL, "call 1 * * <ALT_BEGIN>\n", "{hyp}:1: found <ALT_BEGIN>: alternatives are read in references"),
+        ("call 1 jane 0 2 { so / it\n", "call 1 0 1 so\n", "{ref}:1: found { without } after it"),
+        ("call 1 jane 0 2 so } it\n", "call 1 0 1 so\n", "{ref}:1: found } without { before it"),
+        ("call 1 jane 0 2 a{ so / it }\n", "call 1 0 1 so\n", "{ref}:1: found 'a{{': a space is wanted before a brace"),
+        ("call 1 jane 0 2 { so / }\n", "call 1 0 1 so\n", "{ref}:1: found an alternative without words"),
+        ("call 1 jane 0 x so\n", "call 1 0 1 so\n", "{ref}:1: the end is 'x', expected a number"),
+        ("call 1 jane 0\n", "call 1 0 1 so\n", "{ref}:1: found 4 columns, expected file, channel, speaker"),
+    ],
+)
+def test_what_sclite_does_not_score_is_refused(tmp_path, stm, ctm, said):
+    ref, hyp = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
+    wanted = said.replace("{{", "{").replace("{ref}", str(ref)).replace("{hyp}", str(hyp))
+    assert wanted in refused("evaluate", "-r", ref, "-m", "wer", hyp)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        *((m, f"{m}: found alternatives or optional words, as in `so {{ um / uh / @ }} it (uh) is`: wer, cer, ser") for m in
+          ("bleu", "chrf", "ter")),
+        ("cer", "the references have alternatives or optional words: spaces between them cannot be counted; give -m cer,"
+                "whitespace=false"),
+        ("wer,text=restore-sentence", "the text steps restore-sentence: a text step changes words by their context"),
+    ],
+)  # fmt: skip
+def test_metrics_that_do_not_know_alternatives_refuse_them(tmp_path, metric, said):
+    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
+    assert said in refused("evaluate", "-r", ref, "-m", metric, hyp)
+
+
+def test_alternatives_of_an_output_are_refused(tmp_path):
+    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so { it / is } (u-1)\nhello (u-2)\n")
+    assert f"{hyp}: found alternatives {{ / }} in the output of a system" in refused(
+        "evaluate", "-r", ref, "-m", "wer", hyp
+    )
+
+
+def test_lines_whose_first_words_are_sorted_may_have_ids(tmp_path):
+    lines = "".join(f"{letter} some words of a reference\n" for letter in "abcdef")
+    ref, hyp = written(tmp_path, text_ref=lines, text_hyp=lines.replace("of a", "of"))
+    assert "each line begins with what may be an id, as a: name the reference form" in refused(
+        "evaluate", "-r", ref, "-m", "wer", hyp
+    )
+    (tmp_path / "text.hyp").write_text(lines.replace("some", "sum"))
+    tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "tsv", "--reference-form", "kaldi")
+    assert "\t20\t" in done("evaluate", "-r", ref, "-m", "wer", hyp, *tests).out
+
+
+# --- ids --------------------------------------------------------------------------------------------------------------
+
+MEETING = """\
+call 1 jane 0 2 so { it is / it's }
+call 1 john 2 4 oh no
+call 2 john 0 2 yes
+other 1 ann 0 1 hello
+"""
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [("jane-000", "john-000", "john-001", "ann-000"), ("call-1", "call-2", "other-1")],
+    ids=["segments", "channels"],
+)
+def test_lists_have_ids_of_segments_or_of_channels(tmp_path, ids):
+    texts = {"jane-000": "so it's", "john-000": "oh no", "john-001": "yes", "ann-000": "hello",
+             "call-1": "so it's oh no", "call-2": "yes", "other-1": "hello"}  # fmt: skip
+    lists = "".join(
+        f"{id_} ||| {text} ||| x= 1 ||| 1\n{id_} ||| so ||| x= 2 ||| 0\n" for id_, text in texts.items() if id_ in ids
+    )
+    ref, nbest = written(tmp_path, ref_stm=MEETING, lists=lists)
+    tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "tsv")
+    rows = done("evaluate", "-r", ref, "-m", "wer", "-m", "ser", "--nbest", nbest, *tests).lines
+    assert rows[1].split("\t")[:3] == ["wer", "1-best", "0"]
+    done("tune", nbest, "-r", ref, "-m", "wer", "-o", tmp_path / "weights.toml")
+
+
+@pytest.mark.parametrize(
+    ("id_", "said"),
+    [
+        ("call", "call has several channels: expected ids of channels, such as call-2"),
+        (
+            "x",
+            "no segment, channel or file has the id 'x': the 4 segments are jane-000, john-000, …; `--unpaired leave-out` takes"
+            " the segments that both have",
+        ),
+    ],
+)
+def test_ids_that_references_lack_are_named(tmp_path, id_, said):
+    ref, nbest = written(tmp_path, ref_stm=MEETING, lists=f"other ||| so ||| x= 1\n{id_} ||| so ||| x= 1\n")
+    assert refused("tune", nbest, "-r", ref, "-m", "wer", "-o", tmp_path / "w") == f"{ref}: {said}"
+
+
+def test_outputs_of_stm_references_may_have_ids(tmp_path):
+    ref, hyp = written(tmp_path, ref_stm=MEETING, hyp="john-001 yes\njane-000 so it's\njohn-000 oh\nann-000 hello\n")
+    assert ours(ref, hyp)[0] == (5, 0, 1, 0)
+
+
+def test_an_stm_of_outputs_has_the_segments_of_the_references(tmp_path):
+    own = MEETING.replace("{ it is / it's }", "its").replace("jane", "spk1")
+    ref, hyp = written(tmp_path, ref_stm=MEETING, hyp_stm=own)
+    assert ours(ref, hyp)[0] == (5, 1, 0, 0)
+    hyp.write_text(own.replace("other 1 ann 0", "other 1 ann 0.5"))
+    assert "the segments of an STM of outputs must be those of the references" in refused(
+        "evaluate", "-r", ref, "-m", "wer", hyp
+    )
+
+
+def test_a_ctm_of_utterances_goes_with_references_that_have_ids(tmp_path):
+    ref, hyp = written(tmp_path, ref_trn="so it is (u-1)\noh no (u-2)\n", hyp_ctm="u-1 1 0 .1 so\nu-1 1 .5 .1 it\n")
+    assert ours(ref, hyp)[0] == (2, 0, 3, 0)
+    hyp.write_text("u-3 1 0 .1 so\n")
+    said = refused("evaluate", "-r", ref, "-m", "wer", hyp)
+    assert said.startswith(f"{hyp}: no reference for the output of segment id u-3; `--unpaired leave-out` takes")
+
+
+def test_rover_combines_the_channels_of_a_file_apart(tmp_path):
+    lines = "call 1 0.00 1.00 so 0.9\ncall 2 0.00 1.00 oh 0.9\n"
+    paths = written(tmp_path, a_ctm=lines, b_ctm=lines, c_ctm=lines.replace("so", "no"))
+    combined = done("rover", *paths).lines
+    assert [line.split()[:5] for line in combined] == [line.split()[:5] for line in lines.splitlines()]
+
+
+# --- random pairs -----------------------------------------------------------------------------------------------------
+
+WORDS = "abcd"
+
+
+def transcript(rng, depth=0):
+    pieces = []
+    for _ in range(rng.randint(1, 5 - depth)):
+        kind = rng.random()
+        if kind < 0.2 and depth < 3:
+            count = rng.randint(2, 3)
+            several = [transcript(rng, depth + 1) if rng.random() > 0.2 else "@" for _ in range(count)]
+            pieces.append(f"{{ {' / '.join(several)} }}")
+        else:
+            word = rng.choice(WORDS)
+            pieces.append(f"({word})" if kind > 0.9 else word)
+    return " ".join(pieces)
+
+
+def meeting(rng, files):
+    """An STM and a CTM of several files with one or two channels, with gaps, times that do not count, and no words."""
+    stm, ctm = [], []
+    for file, channel in ((f"f{n:03d}", c) for n in range(files) for c in "ab"[: rng.randint(1, 2)]):
+        time = 0.0
+        for _ in range(rng.randint(1, 4)):
+            time += rng.choice([0, 0, 0.5])
+            text = transcript(rng) if rng.random() > 0.15 else "IGNORE_TIME_SEGMENT_IN_SCORING"
+            stm.append(f"{file} {channel} s{rng.randint(1, 3)} {time:.2f} {time + 1:.2f} {text}\n")
+            time += 1
+        if rng.random() > 0.1:
+            starts = sorted(rng.uniform(0, time + 0.5) for _ in range(rng.randint(1, 8)))
+            ctm += [f"{file} {channel} {start:.2f} 0.20 {rng.choice(WORDS)}\n" for start in starts]
+    return "".join(stm), "".join(ctm)
+
+
+@needs_sclite
+def test_random_files_are_scored_as_by_sclite(tmp_path):
+    for seed in range(3):
+        stm, ctm = meeting(random.Random(seed), 60)
+        reference, hypothesis = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
+        theirs = by_sclite(reference, hypothesis, folder=tmp_path)
+        report = tmp_path / "pra"
+        done("evaluate", "-r", reference, "-m", "wer,costs=sclite", hypothesis, "--alignments", report,
+             "--bootstrap", 0, "--randomisation", 0)  # fmt: skip
+        assert counts_of(report.read_text()) == theirs
+
+
+@needs_sclite
+def test_random_transcripts_are_aligned_as_by_sclite(tmp_path):
+    rng = random.Random(5)
+    texts = [transcript(rng) for _ in range(300)]
+    outputs = [" ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 8))) for _ in texts]
+    names = [f"u-{number:04d}" for number in range(len(texts))]
+    reference, hypothesis = written(
+        tmp_path,
+        ref_trn="".join(f"{text} ({name})\n" for text, name in zip(texts, names, strict=True)),
+        hyp_trn="".join(f"{text} ({name})\n" for text, name in zip(outputs, names, strict=True)),
+    )
+    theirs = by_sclite(reference, hypothesis, folder=tmp_path)
+    for name, text, output in zip(names, texts, outputs, strict=True):
+        alignment = NetworkAligner(reference_text(text), str.split, "sclite").align(output)
+        assert tuple(alignment.count(kind) for kind in "CSDI") == theirs[name], (text, output)
+
+
+# --- networks against all ways through them ---------------------------------------------------------------------------
+
+
+def ways(text):
+    """Every way through a marked text: its words, and how many optional ones are left out."""
+    network = Network.of(text)
+
+    def following(arc):
+        return [a for a in range(1, len(network.units)) if arc in network.before[a]]
+
+    def paths(arc):
+        rest = [tail for a in following(arc) for tail in paths(a)]
+        rest += [[]] if arc in network.final else []
+        own = [] if network.kinds[arc] == 2 else [(network.units[arc], network.kinds[arc] == 1)]
+        return [own + tail for tail in rest]
+
+    for path in paths(0):
+        places = [i for i, (_, optional) in enumerate(path) if optional]
+        for left_out in product([False, True], repeat=len(places)):
+            gone = {place for place, out in zip(places, left_out, strict=True) if out}
+            yield [word for i, (word, _) in enumerate(path) if i not in gone], len(gone)
+
+
+def test_the_fewest_errors_are_those_of_the_closest_way():
+    rng = random.Random(1)
+    for _ in range(150):
+        text = reference_text(transcript(rng))
+        output = " ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 6)))
+        plain = WER()
+        each = [(plain.statistics([[output]], [[" ".join(way)]])[0], gone) for way, gone in ways(text)]
+        errors, length = plain.statistics([[output]], [[text]])[0]
+        assert errors == min(edits for (edits, _), _ in each)
+        assert length in {own + gone for (edits, own), gone in each if edits == errors}
+        assert SentenceErrorRate().statistics([[output]], [[text]])[0, 0] == (errors == 0)
+        assert Accuracy().statistics([["a b", output]], [[text]])[1, 0] == (errors == 0)
+
+
+def test_segments_with_and_without_alternatives_are_scored_together():
+    metric, marked = WER(), reference_text("so { it is / it's } not")
+    lists, references = [["so it's not", "so it"], ["oh no", "oh"], ["so"]], [[marked], ["oh no"], [marked, "so so"]]
+    assert metric.statistics(lists, references).tolist() == [[0, 3], [2, 3], [0, 2], [1, 2], [1, 2.5]]
+    assert CER(whitespace=False).statistics([["so its not"]], [[marked]]).tolist() == [[1, 9]]
+
+
+def test_markup_is_marked_and_shown():
+    text = reference_text("{ um / @ } so (uh) and/or (it (x")
+    assert is_marked(text)
+    assert not is_marked(reference_text("and/or (it x;y"))
+    assert shown(text) == "{ um / @ } so (uh) and/or (it (x"
+    assert first_alternative(text) == "um so uh and/or (it (x"
+    assert hypothesis_text("so @ it") == "so it"
+    (upper,) = through_runs([text], lambda texts: [t.upper() for t in texts])
+    assert shown(upper) == "{ UM / @ } SO (UH) AND/OR (IT (X"
+    with pytest.raises(ValueError, match="a text step changes words by their context"):
+        through_runs([text], lambda texts: [t[:1].upper() + t[1:] for t in texts])
