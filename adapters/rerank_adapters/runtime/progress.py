@@ -1,17 +1,19 @@
 """Progress of long jobs on stderr, as bars and status lines; times and amounts as messages write them.
 
-Bars and status lines appear only where stderr is a terminal, and only after two seconds, so that a quick job prints
-nothing but its result. When the job ends, they are wiped away.
+Where stderr is a terminal, bars and status lines appear after two seconds, so that a quick job prints nothing but its
+result, and are wiped away when the job ends. Elsewhere, as in the log of a batch job, a line says every minute how far
+the job is. It goes to the log of the library, which commands write to stderr and other programs need not show.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,9 +23,11 @@ from rerank_plugins.core.trainer import counted as counted
 
 Item = TypeVar("Item")
 
-DELAY = 2.0  # seconds before anything appears
+DELAY = 2.0  # seconds before anything appears on a terminal
+MINUTE = 60.0  # seconds between the lines of a log
 HYPOTHESES = "hypotheses"
 
+logger = logging.getLogger(__name__)
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
 
 
@@ -38,9 +42,10 @@ def duration(seconds: float) -> str:
 
 
 class _LateDisplay(ABC):
-    """A line of rich that appears when it is due, and is wiped away at the end of the `with` block.
+    """A line of rich that appears when it is due, and is wiped away at the end of the `with` block; or lines of a log.
 
-    A timer lets it appear, so that it does even where nothing has been reported by then.
+    A timer lets them appear, so that they do even where nothing has been reported by then. Of displays within each
+    other, the innermost writes to the log.
     """
 
     def __init__(self, what: str = "working", total: int | None = None) -> None:
@@ -50,30 +55,60 @@ class _LateDisplay(ABC):
         self._ended = False
         self._lock = Lock()  # between the timer and the thread that does the work
         self._timer: Timer | None = None
+        self._due = 0.0  # when the timer does its work
 
     def __enter__(self) -> Self:
         _open_displays.append(self)
-        if sys.stderr.isatty():
-            self._timer = Timer(DELAY, self._appear)
-            self._timer.daemon = True
-            self._timer.start()
+        self._due = time.monotonic() + (DELAY if sys.stderr.isatty() else MINUTE)
+        self._start_timer()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._timer:
-            self._timer.cancel()
         if self in _open_displays:
             _open_displays.remove(self)
         with self._lock:
             self._ended = True
+            if self._timer:
+                self._timer.cancel()
             if self._display:
                 self._display.stop()
+
+    def _start_timer(self) -> None:
+        action = self._appear if sys.stderr.isatty() else self._log
+        self._timer = Timer(max(0.0, self._due - time.monotonic()), action)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _stop_timer(self) -> bool:
+        """End the timer and its thread; return whether there is still something for it to do."""
+        running = self._timer is not None
+        while (timer := self._timer) is not None:  # the next one, where this one has just started it
+            self._timer = None
+            timer.cancel()
+            timer.join()
+        return running and not self._ended and self._display is None
 
     def _appear(self) -> None:
         """Start the display, unless its block has ended."""
         with self._lock:
             if not self._ended:
                 self._display = self._opened()
+
+    def _log(self) -> None:
+        """Write how far the job is to the log, unless the block has ended, and do so again in a minute."""
+        with self._lock:
+            if self._ended:
+                return
+            if _open_displays and _open_displays[-1] is self:
+                with suppress(OSError):  # nobody reads the log any more
+                    logger.info("rerank: %s", self._line())
+            self._due = time.monotonic() + MINUTE
+            if self._timer is not None:  # the displays are not being paused
+                self._start_timer()
+
+    def _line(self) -> str:
+        """What a line of the log says."""
+        return f"{self.what}, {duration(time.monotonic() - self._started)} so far"
 
     def _opened(self) -> Any:
         """The display of rich, started."""
@@ -97,9 +132,10 @@ class _LateDisplay(ABC):
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """In the block, no display is shown, and none of their threads runs or holds a lock."""
+    """In the block, no display is shown, and none of their threads exists or holds a lock."""
+    displays = list(_open_displays)
+    timed = [display for display in displays if display._stop_timer()]
     with ExitStack() as locks:
-        displays = list(_open_displays)
         for display in displays:
             locks.enter_context(display._lock)
         shown = [display._display for display in displays if display._display is not None]
@@ -110,13 +146,16 @@ def paused() -> Iterator[None]:
         finally:
             for picture in shown:
                 picture.start()
+            for display in timed:
+                if not display._ended:  # as in a fork that has been detached
+                    display._start_timer()
 
 
 def detach() -> None:
     """In a fork of a process whose displays are paused: nothing is shown, and no lock is held."""
     for display in _open_displays:
         display._lock = Lock()
-        display._display, display._ended = None, True
+        display._display, display._timer, display._ended = None, None, True
     _open_displays.clear()
 
 
@@ -127,6 +166,13 @@ class CountingBar(_LateDisplay):
         """Count `count` more."""
         self.done += count
         self._show()
+
+    def _line(self) -> str:
+        seconds = time.monotonic() - self._started
+        if self.total is None:
+            return f"{self.done:,} {self.what}, {duration(seconds)} so far"
+        left = f", about {duration(seconds * (self.total - self.done) / self.done)} left" if self.done else ""
+        return f"{self.done:,} of {self.total:,} {self.what}, {duration(seconds)} so far{left}"
 
     def _columns(self) -> tuple[Any, ...]:
         from rich import progress
