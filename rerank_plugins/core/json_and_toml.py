@@ -11,6 +11,7 @@ import re
 import tomllib
 from typing import Any
 
+BREAKS = re.compile("[\x85\u2028\u2029]")
 DEEPEST = 100  # parts of a TOML key
 LONG_KEY = re.compile(rf"(?:[\w\"'-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
 
@@ -25,6 +26,14 @@ def read_json(text: str | bytes) -> Any:
         raise json.JSONDecodeError("nested too deeply", "", 0) from None
     except ValueError:  # the limit of sys.set_int_max_str_digits
         raise json.JSONDecodeError("an integer has too many digits", "", 0) from None
+
+
+def json_line(value: Any) -> str:
+    r"""The value as JSON on one line, without its end.
+
+    The characters of texts at which some programs break lines, \x85, U+2028 and U+2029, are written as escapes.
+    """
+    return BREAKS.sub(lambda character: f"\\u{ord(character[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def read_toml_table(text: str) -> dict[str, Any]:

@@ -180,6 +180,13 @@ class NBestFormat(ABC):
         """The name of the format that the lists read so far have; None where the format is no guess."""
         return None
 
+    def spelling(self, text: str) -> str:
+        """The text as the format writes it where it was not read from it: what separates lines or columns has no place.
+
+        A text that the format can hold, as all texts in JSON, is returned as it is.
+        """
+        return text
+
     @abstractmethod
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield a list for each run of lines with the same segment id. Raises FormatError with the path and line."""

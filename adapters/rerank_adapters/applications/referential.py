@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
@@ -15,6 +14,7 @@ from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.model import Grounding, Level, ReferentialModel, ground
@@ -83,7 +83,7 @@ def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterat
             "referent": described(referent),
             "tree": tree,
         }
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+        yield json_line(record) + "\n"
 
 
 def as_trees(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterator[str]:

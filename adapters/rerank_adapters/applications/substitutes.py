@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -17,6 +16,7 @@ from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.threads import cores
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
@@ -131,7 +131,7 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
                 for word, ln_p, share in columns
             ]
             record = {"sentence": place.line, "position": place.position + 1, "word": place.word, "substitutes": best}
-            yield json.dumps(record, ensure_ascii=False) + "\n"
+            yield json_line(record) + "\n"
 
 
 @click.command("substitutes")

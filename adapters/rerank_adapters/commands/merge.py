@@ -51,7 +51,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine
     from rerank_adapters.formats.reading import merge_files, without_lines
-    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine, counted
     from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
@@ -64,11 +64,16 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
         lists = merge_files(nbest, job.format)
     to = to or ("moses" if decoders else None)
     written = job.builder.build("format", plugin_table(to), "--to") if to else job.format
-    segments = hypotheses = 0
+    segments = hypotheses = respelt = 0
     with open_atomic(output) as out, StatusLine("merging"):
         for merged in lists:
+            respelt += sum(written.spelling(text) != text for text in merged.texts) if to else 0
             out.writelines(written.write(without_lines(merged) if to else merged))
             segments, hypotheses = segments + 1, hypotheses + len(merged)
+    if respelt:
+        texts = counted(respelt, "hypothesis holds", "hypotheses hold")
+        spelt = "line ends and tabs become spaces, and the bars of ||| &#124;"
+        click.echo(f"rerank: warning: {texts} what ends a line or a column in this format: {spelt}", err=True)
     closing.wrote(lists_size(segments, hypotheses), output)
 
 

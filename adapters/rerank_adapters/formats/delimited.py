@@ -29,6 +29,7 @@ from typing import ClassVar
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
 from rerank_adapters.formats.line_lists import with_end
+from rerank_adapters.formats.one_line import one_column
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored, option
 from rerank_plugins.kit.files.text import finite_value, shortest
 
@@ -135,6 +136,10 @@ class DelimitedFormat(NBestFormat):
             yield with_end(line, end)
         yield from lines[-1:]
 
+    def spelling(self, text: str) -> str:
+        """The text as one line without `|||`."""
+        return one_column(text)
+
     def _splice(self, line: str, addition: str, total: str) -> str:
         fields = line.split(BAR)
         features_at, score_at = self._places(len(fields))
@@ -153,7 +158,7 @@ class DelimitedFormat(NBestFormat):
     def _compose(self, nbest: NBestList, hypothesis: Hypothesis) -> str:
         names = (*nbest.feature_names, *hypothesis.sparse)
         features = spell(names, (*hypothesis.features, *hypothesis.sparse.values()), self.separator)
-        columns = [nbest.segment_id, hypothesis.text, features]
+        columns = [one_column(nbest.segment_id), self.spelling(hypothesis.text), features]
         if hypothesis.score is not None or self.columns_at_least > 3:
             columns.insert(self.score_column % 4, shortest(hypothesis.score or 0.0))
         return f" {BAR} ".join(columns) + "\n"

@@ -21,6 +21,7 @@ from math import fsum, log
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.line_lists import with_end
+from rerank_adapters.formats.one_line import check_id, one_line, spelt_texts
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import finite_value, shortest
@@ -94,11 +95,18 @@ class FairseqFormat(NBestFormat):
         if segment.done:
             yield _list(segment, parser)
 
+    def spelling(self, text: str) -> str:
+        """The text as one line."""
+        return one_line(text)
+
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the lines of a list, as they were read or, with `rescored`, in its order with its totals and F- lines.
 
-        Raises ConfigError for a new feature whose name the list already has, or whose name no line can hold.
+        Raises ConfigError for a new feature whose name the list already has, or whose name no line can hold, and for an
+        id that is no word.
         """
+        check_id(nbest.segment_id)
+        nbest = spelt_texts(nbest, self.spelling)
         raws = [h.raw or _compose(nbest, h, source=i == 0) for i, h in enumerate(nbest)]
         with_raws = replace(nbest, hypotheses=tuple(h._replace(raw=raw) for h, raw in zip(nbest, raws, strict=True)))
         if rescored is None:
@@ -164,7 +172,7 @@ def _parts(raw: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def _compose(nbest: NBestList, hypothesis: Hypothesis, source: bool) -> str:
-    start = f"S-{nbest.segment_id}\t{nbest.source}\n" if source and nbest.source is not None else ""
+    start = f"S-{nbest.segment_id}\t{one_line(nbest.source)}\n" if source and nbest.source is not None else ""
     score = shortest(hypothesis.score or 0.0)
     features = spell(nbest.feature_names, hypothesis.features, "= ")
     return f"{start}H-{nbest.segment_id}\t{score}\t{hypothesis.text}\nF-{nbest.segment_id}\t{features}\n"

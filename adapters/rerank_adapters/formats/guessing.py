@@ -318,6 +318,10 @@ class AutoFormat(NBestFormat):
         """Yield the lines of a list in the format in which the lists were read."""
         return self._chosen.write(nbest, rescored)
 
+    def spelling(self, text: str) -> str:
+        """The text as the format writes it."""
+        return self._chosen.spelling(text)
+
     @property
     def _chosen(self) -> NBestFormat:
         if self._format is None:

@@ -17,7 +17,7 @@ from math import isfinite
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, json_line
+from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, record_line
 from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.json_and_toml import read_json
@@ -46,10 +46,10 @@ class HyporadiseFormat(JsonFormat):
         own = self.own_record(nbest, raw)
         record = _changed(raw, nbest.texts) if own is None else own
         if rescored is None:
-            yield raw if own is not None else json_line(self.tagged(record, nbest), raw)
+            yield raw if own is not None else record_line(self.tagged(record, nbest), raw)
             return
         described = self.tagged(self.arranged(record, rescored.order), reordered(nbest, rescored))
-        yield json_line({**described, "features": described.get("features", {})}, raw)
+        yield record_line({**described, "features": described.get("features", {})}, raw)
 
     def tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:
         """The object of a list: a record of its hypotheses with the id, the scores and the features of the list."""

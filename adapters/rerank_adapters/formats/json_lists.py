@@ -18,7 +18,6 @@ from 0. An id that occurs twice in a file is an error: the second list may be th
 
 from __future__ import annotations
 
-import json
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ from rerank_adapters.formats.line_lists import files_in, stem
 from rerank_adapters.formats.one_line import one_line
 from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
-from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
 
 STREAM = "<stdin>"
@@ -105,7 +104,7 @@ class JsonFormat(NBestFormat):
         joined = 0
         for parsed, raw, number in self._unlike_ids(self._parts(lines, path), path):
             nbest = _nbest(parsed, path, number)
-            own = raw or json_line(self.tagged(parsed.record, nbest))
+            own = raw or record_line(self.tagged(parsed.record, nbest))
             names = nbest.feature_names if names is None else names
             if nbest.feature_names != names:
                 has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
@@ -152,10 +151,10 @@ class JsonFormat(NBestFormat):
         raw = "".join(hypothesis.raw for hypothesis in nbest)
         record = self.own_record(nbest, raw)
         if rescored is None:
-            yield raw if record is not None else json_line(self.tagged(self.compose(nbest.texts), nbest))
+            yield raw if record is not None else record_line(self.tagged(self.compose(nbest.texts), nbest))
             return
         base = self.compose(nbest.texts) if record is None else record
-        yield json_line(self.tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
+        yield record_line(self.tagged(self.arranged(base, rescored.order), reordered(nbest, rescored)), raw)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The record with its hypotheses in another order."""
@@ -301,7 +300,7 @@ def _nbest(parsed: JsonList, path: str, number: int) -> NBestList:
     return NBestList(parsed.id or parsed.default_id, hypotheses, tuple(parsed.columns), line=number)
 
 
-def json_line(record: Any, raw: str = "") -> str:
+def record_line(record: Any, raw: str = "") -> str:
     """A record as a line, with the line end of the line that it was read from."""
     end = "\r\n" if raw.endswith("\r\n") else "\n"
-    return json.dumps(record, ensure_ascii=False) + end
+    return json_line(record) + end

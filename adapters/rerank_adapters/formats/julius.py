@@ -148,7 +148,7 @@ class JuliusFormat(LineFormat):
 
 def _parts(raw: str) -> tuple[list[str], list[str], list[str]]:
     """The log lines before the sentence line, the lines of the hypothesis, and the log lines after them."""
-    lines = raw.splitlines(keepends=True) if "\u2028" not in raw else [line + "\n" for line in raw.split("\n") if line]
+    lines = re.findall(r"[^\n]*\n|[^\n]+", raw)
     tagged = [i for i, line in enumerate(lines) if TAGGED.fullmatch(line.strip("\r\n"))]
     if not tagged:
         return [], [], []

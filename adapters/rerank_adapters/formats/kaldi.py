@@ -27,6 +27,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
@@ -65,6 +66,8 @@ def spelt(integers: Iterable[str], symbols: Mapping[str, str], path: str, line: 
 @dataclass(frozen=True)
 class KaldiFormat(OrderFormat):
     """Kaldi n-best lists as text, keyed `utterance-rank`; archives of costs beside the file are features."""
+
+    ids_are_words: ClassVar[bool] = True
 
     costs: tuple[str, ...] = option((), doc="names of the archives of costs beside the file; default: Kaldi's names")
     words: Path | None = option(None, doc="symbol table (words.txt), where the words are integers")

@@ -13,7 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored
+from rerank_adapters.formats.one_line import check_id, one_line, spelt_texts
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList, Rescored
 from rerank_plugins.kit.files.text import STANDARD, finite_value
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
@@ -23,13 +24,22 @@ AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".web
 class LineFormat(NBestFormat):
     """A format whose hypotheses keep the lines that they were read from."""
 
+    ids_are_words: ClassVar[bool] = False  # whether a line has the id of its segment before the text
+
+    def spelling(self, text: str) -> str:
+        """The text as one line."""
+        return one_line(text)
+
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the lines of a list, as they were read or, with `rescored`, as `written` composes them.
 
-        A line end is added to any but the last piece that lacks one. Raises ConfigError as `written` does.
+        A line end is added to any but the last piece that lacks one. Raises ConfigError as `written` does, and for an
+        id that is no word, if lines begin with ids.
         """
         if rescored is not None or not all(hypothesis.raw for hypothesis in nbest):
-            yield from self.written(nbest, rescored)
+            if self.ids_are_words:
+                check_id(nbest.segment_id)
+            yield from self.written(spelt_texts(nbest, self.spelling), rescored)
             return
         raws = [hypothesis.raw for hypothesis in nbest]
         yield from (with_end(raw, "\n") for raw in raws[:-1])
@@ -59,6 +69,13 @@ class OrderFormat(LineFormat):
 def with_end(line: str, end: str) -> str:
     """The line, with a line end added where it lacks one, as the last line of a file may."""
     return line if line.endswith("\n") else line + end
+
+
+def check_size(nbest: NBestList, size: int, option: str) -> None:
+    """Raise ConfigError for a list that has not as many hypotheses as the option says that each list has."""
+    if len(nbest) != size:
+        message = f"segment {nbest.segment_id} has {len(nbest)} hypotheses, and each list has {option}={size} lines"
+        raise ConfigError(f"{message}; wanted lists of this size, or a format that shows where a list ends")
 
 
 def line_end(nbest: NBestList) -> str:

@@ -7,6 +7,13 @@ space, and so it is at a tab, which separates columns. Programs break lines at "
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
+from rerank_plugins import ConfigError, NBestList
+
+BARS = re.compile(r"\|{3,}")
+
 
 def one_line(text: str) -> str:
     r"""The text without breaks and tabs; a text that has none is returned as it is.
@@ -18,3 +25,25 @@ def one_line(text: str) -> str:
     if pieces == [text] or not pieces:
         return text
     return " ".join(stripped for piece in pieces if (stripped := piece.strip()))
+
+
+def one_column(text: str) -> str:
+    """The text as one line without `|||`, whose bars are written as Moses's scripts escape them.
+
+    >>> one_column("oh ||| no | yes")
+    'oh &#124;&#124;&#124; no | yes'
+    """
+    return BARS.sub(lambda bars: "&#124;" * len(bars[0]), one_line(text))
+
+
+def spelt_texts(nbest: NBestList, spelling: Callable[[str], str]) -> NBestList:
+    """The list with the spelling of the texts of those hypotheses that were not read from lines."""
+    texts = [hypothesis.text if hypothesis.raw else spelling(hypothesis.text) for hypothesis in nbest]
+    return nbest if texts == nbest.texts else nbest.with_texts(texts)
+
+
+def check_id(segment_id: str, marks: str = "") -> None:
+    """Raise ConfigError for an id that a line cannot hold as a word, since it has white space or one of the marks."""
+    if segment_id.split() != [segment_id] or any(mark in segment_id for mark in marks):
+        wanted = "lines without ids, or lists with other ids (the option id_key of formats in JSON)"
+        raise ConfigError(f"the id {segment_id!r} is no word, so a line cannot have it as its id; wanted {wanted}")

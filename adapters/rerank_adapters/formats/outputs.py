@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from rerank_adapters.formats.one_line import check_id, one_line
 from rerank_adapters.formats.segment_ids import ids_of_lines, is_number, numbers_of_lines, order_of_ids, some_of
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FormatError, NBestList, open_text
 from rerank_plugins.kit.files.text import finite_value
 
@@ -55,8 +57,9 @@ def read_segments(path: Path) -> dict[str, Span]:
 
 
 def form_for(ids: Iterable[str]) -> OutputForm:
-    """Lines for segments whose ids are the numbers of lines, Kaldi's form for utterances."""
-    return "kaldi" if numbers_of_lines(ids) is None else "lines"
+    """Lines for segments whose ids are the numbers of lines, Kaldi's form for utterances whose ids are words."""
+    ids = list(ids)
+    return "kaldi" if numbers_of_lines(ids) is None and all(id_.split() == [id_] for id_ in ids) else "lines"
 
 
 @dataclass
@@ -73,6 +76,7 @@ class Arriving:
     ordered: bool = True  # whether the file so far has all ids in their order
     _missing: list[str] = field(default_factory=list)
     _lines: int = 0
+    _joined: int = 0  # the texts that are no line
     _last: int | None = None  # the number of the last line
 
     def lines(self, nbest: NBestList, text: str) -> Iterator[str]:
@@ -97,15 +101,22 @@ class Arriving:
                 self._missing += map(str, lost)
                 yield from ["\n"] * len(lost)
             self._last, self._lines = number, self._lines + 1
+        self._joined += text != one_line(text)
         yield from output_lines(self.form, id_, text, self.spans)
 
     @property
     def finding(self) -> str:
-        """A sentence about segments without a list, or about the order of arrival; empty where there is none."""
-        if self.any_order:
-            return "" if self.ordered else "the lines are in the order in which the lists came, not in that of ids"
-        count = self._lines + len(self._missing)
-        return _empty_lines(self._missing, count) if self._missing else ""
+        """A sentence about segments without a list, the order of arrival, and texts that are no line; perhaps empty."""
+        if not self.any_order:
+            order = _empty_lines(self._missing, self._lines + len(self._missing)) if self._missing else ""
+        else:
+            order = "" if self.ordered else "the lines are in the order in which the lists came, not in that of ids"
+        return "; ".join(filter(None, (order, _spaces(self._joined))))
+
+
+def _spaces(joined: int) -> str:
+    texts = counted(joined, "1-best has", "1-bests have")
+    return f"{texts} line ends or tabs, which are written as spaces" if joined else ""
 
 
 def _empty_lines(missing: Sequence[str], count: int) -> str:
@@ -132,13 +143,14 @@ class OneBests:
 
     @property
     def finding(self) -> str:
-        """A sentence about segments without a 1-best and ids from 1; empty where there are none."""
+        """A sentence about segments without a 1-best, ids from 1 and texts that are no line; perhaps empty."""
         ids = self.ids
         missing = [id_ for id_ in ids if id_ not in self.texts]
         lines = numbers_of_lines([*self.texts, *self.others]) if self.form == "lines" else None
         from_1 = "the ids count from 1: the first line is segment 1" if lines and lines.start == 1 else ""
         gaps = _empty_lines(missing, len(ids)) if missing else ""
-        return "; ".join(filter(None, (from_1, gaps)))
+        joined = _spaces(sum(text != one_line(text) for text in self.texts.values()))
+        return "; ".join(filter(None, (from_1, gaps, joined)))
 
     def read(self, lines: Sequence[str]) -> dict[str, str]:
         """The texts by id, as the lines of such a file (`lines` or `kaldi`), without their ends, have them."""
@@ -152,7 +164,13 @@ class OneBests:
 
 
 def output_lines(form: OutputForm, utterance: str, text: str, spans: Mapping[str, Span] | None = None) -> Iterator[str]:
-    """Yield the lines of one 1-best. Raises ConfigError for a CTM without the span of the utterance."""
+    """Yield the lines of one 1-best: a single one but in a CTM, whatever the text holds (`one_line`).
+
+    Raises ConfigError for an id that the form cannot hold, and for a CTM without the span of the utterance.
+    """
+    text = one_line(text)
+    if form in ("kaldi", "trn"):
+        check_id(utterance, "()" if form == "trn" else "")
     if form == "lines":
         yield f"{text}\n"
     elif form == "kaldi":

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
-from rerank_adapters.formats.line_lists import OrderFormat, line_end
-from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
+from rerank_adapters.formats.line_lists import OrderFormat, check_size, line_end
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.kit.files.text import finite_value, shortest
 
 
@@ -83,7 +83,16 @@ class PlainFormat(OrderFormat):
             yield NBestList(str(segment), tuple(hypotheses), parser.names, line=start)
 
     def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
-        """Yield a line for each hypothesis, and a blank line after the list where blank lines end lists."""
+        """Yield a line for each hypothesis, and a blank line after the list where blank lines end lists.
+
+        Raises ConfigError for a list of another size than `n`, and for an empty hypothesis where blank lines end lists.
+        """
+        hypotheses = list(hypotheses)
+        if self.n:
+            check_size(nbest, self.n, "n")
+        elif not self.prefix and not all(hypothesis.text.strip() for hypothesis in hypotheses):
+            message = f"segment {nbest.segment_id} has an empty hypothesis, which would end its list"
+            raise ConfigError(f"{message}; wanted another format, or n=N where all lists have N hypotheses")
         end = line_end(nbest)
         for hypothesis in hypotheses:
             total = f"{shortest(hypothesis.score or 0.0)} {BAR} " if self.prefix else ""

@@ -51,7 +51,7 @@ from typing import ClassVar
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.feature_field import FeatureField, spell
-from rerank_adapters.formats.line_lists import LineFormat, OrderFormat, grouped, line_end
+from rerank_adapters.formats.line_lists import LineFormat, OrderFormat, check_size, grouped, line_end
 from rerank_plugins import FormatError, Hypothesis, NBestList, Rescored, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import finite_value, shortest
@@ -65,6 +65,8 @@ Texts = Mapping[str, tuple[str, int]]  # the text of an utterance and the number
 @dataclass(frozen=True)
 class IcefallFormat(OrderFormat):
     """icefall recognition files, `utterance:<TAB>hyp=[words]`; a run of hypotheses of one utterance is a list."""
+
+    ids_are_words: ClassVar[bool] = True
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per run of lines of one utterance. Raises FormatError with the path and the line."""
@@ -123,6 +125,7 @@ class WenetFormat(LineFormat):
     """WeNet n-best output: a line `wav utterance`, then lines `candidate score words`."""
 
     keeps_features: ClassVar[bool] = False
+    ids_are_words: ClassVar[bool] = True
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per `wav` line. Raises FormatError with the path and the line."""
@@ -192,7 +195,11 @@ class NemoFormat(LineFormat):
             raise FormatError(message, path=path, line=number)
 
     def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
-        """Yield the lines of a list in its new order, with totals and features."""
+        """Yield the lines of a list in its new order, with totals and features.
+
+        Raises ConfigError for a list of another size than `beam`.
+        """
+        check_size(nbest, self.beam, "beam")
         end = line_end(nbest)
         written = nbest if rescored is None else reordered(nbest, rescored)
         for hypothesis in written:
@@ -203,6 +210,8 @@ class NemoFormat(LineFormat):
 @dataclass(frozen=True)
 class EspnetFormat(OrderFormat):
     """ESPnet n-best folders (1best_recog, 2best_recog, …), or lines `utterance words`, best first."""
+
+    ids_are_words: ClassVar[bool] = True
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the lists of all parts of a decoding, each utterance at its place in `1best_recog/text`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -20,6 +19,7 @@ from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, LanguageModel
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
@@ -79,7 +79,7 @@ def as_json(measured: Iterable[Measured]) -> Iterator[str]:
             {"word": word, **{name: value for name, value in values.items() if not math.isnan(value)}}
             for word, values in sentence.rows()
         ]
-        yield json.dumps({"sentence": sentence.line, "words": words}, ensure_ascii=False) + "\n"
+        yield json_line({"sentence": sentence.line, "words": words}) + "\n"
 
 
 def surprisal_page(measured: Sequence[Measured], title: str) -> str:

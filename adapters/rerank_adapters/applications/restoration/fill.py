@@ -6,7 +6,6 @@ substitutes under an n-gram model (FASTSUBS, Yuret 2012).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -30,6 +29,7 @@ from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 from rerank_plugins.ngram.model import NgramModel
@@ -175,7 +175,7 @@ def as_json(filled: Iterable[tuple[Incomplete, list[Candidate]]], parts: Sequenc
             for candidate in candidates
         ]
         position = (sentence.gap or 0) + 2
-        yield json.dumps({"sentence": sentence.id, "position": position, "words": words}, ensure_ascii=False) + "\n"
+        yield json_line({"sentence": sentence.id, "position": position, "words": words}) + "\n"
 
 
 def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, layout: str) -> None:

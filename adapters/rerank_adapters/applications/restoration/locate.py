@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,7 @@ from rerank_adapters.applications.restoration.options import (
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
@@ -79,7 +79,7 @@ def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
     """A JSON object on a line for each sentence."""
     for sentence, places in located:
         gaps = [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]
-        yield json.dumps({"sentence": sentence.id, "places": gaps}, ensure_ascii=False) + "\n"
+        yield json_line({"sentence": sentence.id, "places": gaps}) + "\n"
 
 
 def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, layout: str) -> None:

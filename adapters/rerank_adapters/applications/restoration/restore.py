@@ -16,7 +16,6 @@ restorations that the list lacks: to these, an insertion of k characters is take
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import Hypothesis, NBestList, Rescored
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
@@ -248,7 +248,7 @@ def _as_json(restored: Iterable[Restored]) -> Iterator[str]:
     for one in restored:
         text, position, word, score = one.details()
         record = {"sentence": one.sentence.id, "position": position, "word": word, "score": score, "restored": text}
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+        yield json_line(record) + "\n"
 
 
 def _as_rows(restored: Iterable[Restored]) -> Iterator[str]:

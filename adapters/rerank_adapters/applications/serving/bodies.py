@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, FiniteFloat, T
 
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.one_line import one_line
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def answer(request: Request, lists: Lists, reranked: Sequence[Reranked]) -> tupl
             {"lists": [_record(one) for one in reranked]}, ensure_ascii=False
         ).encode()
     if request.output == "lines":
-        lines = (one.best.replace("\n", " ") + "\n" for one in reranked)
+        lines = (one_line(one.best) + "\n" for one in reranked)
     elif lists.format is None:
         raise ConfigError("output=nbest is for lists in an n-best format; these are JSON")
     else:

@@ -1,0 +1,145 @@
+"""A line file has one line for each segment, and a list one for each hypothesis, whatever the texts hold."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rerank_adapters import read_nbest
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.outputs import OneBests, form_for, output_lines
+from rerank_plugins import ConfigError, Hypothesis, NBestList
+from rerank_plugins.core.loader import load_plugins
+from tests.command_line import done, refused
+
+BREAKS = ["\n", "\r", "\r\n", "\t", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+HYPS = [["so it\nis", "so is it"], ["oh\tno", "oh ||| no"], ["a\u2028b\x0bc\rd\x85e", "x\r\n"]]
+READ = [["so it is", "so is it"], ["oh no", "oh ||| no"], ["a b c d e", "x"]]
+FORMATS = load_plugins(BUILTIN).entries["format"]
+OPTIONS = {"plain": {"n": 2}, "nemo": {"beam": 2}}
+ONE_LIST_A_FILE = ("srilm",)
+WITHOUT_SPACES = ("kaldi-lattice", "htk-slf", "htk-mlf", "icefall", "julius", "ctranslate2", "whisper")  # join words
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write_lists():
+    records = [{"hyps": hyps, "scores": [-1, -2], "ref": "so it is"} for hyps in HYPS]
+    Path("lists").write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def lines_of(text):
+    """The lines as this project, and as Python and other programs see them: always as many."""
+    assert text.count("\n") == len(text.splitlines())
+    return text.splitlines()
+
+
+@pytest.mark.parametrize("mark", BREAKS)
+def test_every_break_becomes_a_space(mark):
+    assert one_line(f"so it {mark}{mark} is") == "so it is"
+    assert one_line(f"{mark}so{mark}") == "so"
+    assert one_line(mark) == ""
+    for form in ("lines", "kaldi", "trn"):
+        (line,) = output_lines(form, "u-1", f"so{mark}it")
+        assert lines_of(line) == [line.rstrip("\n")]
+        assert "so it" in line
+
+
+def test_other_texts_stay_as_they_are():
+    for text in ("", " so  it ", "so\u00a0it", "a ||| b", "\u200b"):
+        assert one_line(text) is text
+
+
+def test_commands_write_one_line_for_each_segment():
+    write_lists()
+    done("tune", "lists", "-r", "lists", "-m", "wer", "-f", "length", "-o", "w.toml")
+    ran = done("apply", "lists", "-w", "w.toml", "-o", "best", "--nbest-out", "ranked")
+    assert "lists: 4 hypotheses have line ends or tabs, which are read as spaces" in ran.err
+    assert len(lines_of(Path("best").read_bytes().decode())) == 3
+    assert sorted(map(sorted, (n.texts for n in read_nbest("ranked")))) == sorted(map(sorted, READ))
+    kept = [json.loads(line)["hyps"] for line in Path("ranked").read_text().split("\n")[:-1]]
+    assert sorted(map(sorted, kept)) == sorted(map(sorted, HYPS))  # records keep their texts
+    for form in ("kaldi", "trn"):
+        assert len(lines_of(done("apply", "lists", "-w", "w.toml", "--output-form", form).out)) == 3
+    assert len(lines_of(done("rover", "--nbest", "lists", "lists").out)) == 3
+    assert len(lines_of(done("rover", "lists", "lists").out)) == 3
+    assert len(lines_of(done("consensus", "lists").out)) == 3
+    pairs = done("table", "pairs", "lists", "-r", "lists").out
+    assert all(line.count("\t") == 1 for line in lines_of(pairs))
+
+
+def test_a_run_writes_one_line_for_each_segment():
+    write_lists()
+    data = 'nbest = ["lists"]\nreferences = ["lists"]\n'
+    tests = '[[metric]]\nuse = "wer"\n[[feature]]\nuse = "length"\n[evaluation]\nbootstrap = 10\nrandomisation = 10\n'
+    Path("job.toml").write_text(f"[tune]\n{data}[[test]]\n{data}{tests}")
+    done("run", "job.toml", "--work", "work")
+    assert len(lines_of(Path("work/test.1best").read_bytes().decode())) == 3
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"auto", *ONE_LIST_A_FILE}))
+def test_every_format_holds_every_hypothesis(name):
+    format = FORMATS[name].factory(**OPTIONS.get(name, {}))
+    lists = [
+        NBestList(f"{n}", tuple(Hypothesis(text, score=float(-i)) for i, text in enumerate(texts)))
+        for n, texts in enumerate(HYPS)
+    ]
+    written = "".join(line for nbest in lists for line in format.write(nbest))
+    lines_of(written)
+    again = list(format.read(written.splitlines(keepends=True), "file"))
+    assert [n.segment_id for n in again] == ["0", "1", "2"]
+    wanted = [[format.spelling(text) for text in nbest.texts] for nbest in lists]
+    assert [[" ".join(t.split()) for t in n.texts] for n in again] == [[" ".join(t.split()) for t in w] for w in wanted]
+
+
+def test_merge_counts_what_it_spells_otherwise():
+    write_lists()
+    ran = done("merge", "lists", "--to", "moses", "-o", "moses")
+    assert "rerank: warning: 1 hypothesis holds what ends a line or a column in this format" in ran.err
+    assert read_nbest("moses")[1].texts == ["oh no", "oh &#124;&#124;&#124; no"]
+    assert "error" not in done("check", "--nbest", "moses", "--format", "moses").out.split("found")[0]
+    assert "warning: 1" not in done("merge", "lists", "--to", "kaldi", "-o", "kaldi").err
+    assert [n.texts for n in read_nbest("kaldi", format="kaldi")] == READ
+
+
+def test_a_text_of_lines_with_other_breaks():
+    Path("lists").write_bytes("0 ||| so\u2028it\ris ||| F= 1 ||| -1\n1 ||| oh no ||| F= 1 ||| -1\n".encode())
+    Path("w.toml").write_text("[dense]\nF = 1.0\n")
+    ran = done("apply", "lists", "-w", "w.toml", "--format", "moses")
+    assert ran.out == "so it is\noh no\n"
+    assert done("merge", "lists", "--format", "moses", "--to", "espnet").out == "0 so it is\n1 oh no\n"
+    assert Path("lists").read_bytes().decode() == done("merge", "lists", "--format", "moses").out
+
+
+def test_ids_that_are_no_words():
+    assert form_for(["my file", "u-2"]) == "lines"
+    for form, id_ in (("kaldi", "my file"), ("trn", "my file"), ("trn", "u(1)"), ("kaldi", "a\nb")):
+        with pytest.raises(ConfigError, match="is no word, so a line cannot have it as its id"):
+            list(output_lines(form, id_, "so"))
+    Path("lists").write_text('{"audio_filepath": "wav/my file.wav", "hyps": ["so it is"]}\n')
+    for format in ("kaldi", "espnet", "icefall", "wenet", "fairseq"):
+        assert "the id 'my file' is no word" in refused("merge", "lists", "--to", format, "-o", "out")
+        assert not Path("out").exists()
+    done("merge", "lists", "--to", "moses", "-o", "out")
+    assert [n.segment_id for n in read_nbest("out")] == ["my file"]
+
+
+def test_formats_that_do_not_show_where_a_list_ends():
+    Path("lists").write_text('{"hyps": ["a", "b"]}\n{"hyps": ["c", ""]}\n{"hyps": ["d"]}\n')
+    for to, said in (
+        ("plain", "segment 1 has an empty hypothesis, which would end its list"),
+        ("plain,n=2", "segment 2 has 1 hypotheses, and each list has n=2 lines"),
+        ("nemo,beam=2", "segment 2 has 1 hypotheses, and each list has beam=2 lines"),
+    ):
+        assert said in refused("merge", "lists", "--to", to, "-o", "out")
+        assert not Path("out").exists()
+
+
+def test_one_bests_count_what_they_join():
+    best = OneBests({"0": "so\u2028it", "1": "oh no"}, "lines")
+    assert list(best.lines()) == ["so it\n", "oh no\n"]
+    assert best.finding == "1 1-best has line ends or tabs, which are written as spaces"
