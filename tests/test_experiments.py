@@ -109,6 +109,10 @@ RUNS = {
     ),
     "embedded_ngram": ("{root}/mt/train.en --held-out {root}/mt/test.en", r"\| all n-grams \| [\d,]+ \| [\d.]+ \| [\d.]+% \|"),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \|( [\d.]+ \|){3}(?s:.*)\| KenLM \| [\d,]+ \|"),
+    "nonwords": (
+        "{root}/mt/train.en lm=ngram-lm,model={root}/mt/lm.arpa --number 5 --sentences 20",
+        r"\| lm \| [\d.]+ \[[\d.]+, [\d.]+\] \| \d+ \| [\d.]+ \| [\d.]+ \| [\d.]+% \|",
+    ),
     "packed_ngrams": (
         "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
         r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",

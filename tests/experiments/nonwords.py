@@ -1,6 +1,6 @@
 """Print how often models prefer a word to a made non-word, and the perplexities of text with and without unknown words.
 
-In each sentence of a tokenised text that has from 5 to 20 words, one lower-case word of four letters or more, drawn at
+In each sentence of the tokenised TEXT that has from 5 to 20 words, one lower-case word of four letters or more, drawn at
 random, gives way to a non-word, a random string of the letter trigrams of English. Words that the embedded table of
 frequencies lacks stay, and no non-word is in that table. A model is right about such a pair if the sentence with the
 word has the higher ln p. The rows are models: right pairs in per cent, with the 95 % interval; how many of the non-words

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import FormatError, ModelError
 from rerank_plugins.kit.vocabulary.unigrams import read_embedded
+from rerank_plugins.kit.vocabulary.unknown_types import unseen_types
 from rerank_plugins.ngram.arpa_reader import read_unigrams
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
@@ -200,13 +201,16 @@ def test_embedded_unigrams_are_a_distribution():
     model = UnigramLanguageModel(case="exact")
     check_language_model(model)
     probabilities = [math.exp(ln) for word, ln in model._unigrams.table.items() if word != "<unk>"]
-    once = math.exp(model.ln("zzyzx-never-seen"))
-    assert sum(probabilities) < 1
-    assert min(probabilities) == pytest.approx(2 * once)  # the rarest kept word was seen twice
-    assert 0.003 < 1 - sum(probabilities) < 0.02  # n1 / N
+    unknown = math.exp(model.ln("zzyzx-never-seen"))
+    twice = min(probabilities)  # the rarest kept words were seen twice
+    seen_once = round(2 * (1 - sum(probabilities)) / twice)
+    assert seen_once == 95_655 - 55_503
+    types = seen_once + unseen_types(seen_once, sum(p < 1.1 * twice for p in probabilities))
+    assert sum(probabilities) + types * unknown == pytest.approx(1)
+    assert 1 < types / seen_once < 4
     assert "the" in model
     assert "zzyzx-never-seen" not in model
-    assert model.ln("the") > model.ln("cat") > math.log(once)
+    assert model.ln("the") > model.ln("cat") > math.log(unknown)
 
 
 def test_case_of_unigrams():

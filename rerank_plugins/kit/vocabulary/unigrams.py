@@ -1,7 +1,8 @@
 """Word frequencies: the embedded English table, or the 1-grams of an ARPA file.
 
-In the embedded table p(word) = c(word) / N, where N is the number of tokens of the corpus. Words that occur once are
-left out, and an unknown word has their relative frequency, 1 / N (unseen words have the mass n1 / N, as in Good 1953).
+In the embedded table p(word) = c(word) / N, where N is the number of tokens of the corpus. The n1 words that occur once
+are left out, and unknown words have their mass n1 / N (that of unseen words, Good 1953), of which each has the share of
+one of T types (unknown_types.py).
 `<s>`, `</s>` and `<unk>` are marks of the model; as a word of a sentence, each of them is unknown.
 """
 
@@ -22,6 +23,7 @@ from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.languages import embedded, shared
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
+from rerank_plugins.kit.vocabulary.unknown_types import unseen_types
 
 REMEMBERED = 16 * MEGABYTE  # of words and what was looked up for them
 EMBEDDED = embedded("unigrams.tsv.xz")
@@ -110,8 +112,10 @@ def read_embedded(path: Path = EMBEDDED) -> dict[str, float]:
         raise ModelError(f"{path}: damaged: the file is cut short, or something follows its end")
     try:
         header, *lines = text.decode().splitlines()
-        tokens = int(header.split()[2])  # "# tokens N ..."
-        counts = (line.split("\t") for line in lines)
-        return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}
+        tokens, types, kept = map(int, header.split()[2::2])  # "# tokens N types N kept N"
+        counts = {word: int(count) for word, count in (line.split("\t") for line in lines)}
+        once = max(types - kept, 1)
+        share = once / (once + unseen_types(once, [*counts.values()].count(2)))
+        return {word: math.log(n / tokens) for word, n in counts.items()} | {"<unk>": math.log(share / tokens)}
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged ({error})") from None
