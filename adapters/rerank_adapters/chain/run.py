@@ -1,5 +1,8 @@
 """Runs the whole job of a config: extracts, tunes, reranks and evaluates, with all files in the work folder.
 
+Systems that do without some features come first, one after another with all test sets, since their features are the
+cheap ones: a first table of scores stands before the other features are extracted.
+
 A step whose inputs have not changed since an earlier run, and whose files are as that run wrote them, is not repeated
 (steps.py). Lists are read only for a step that needs them.
 """
@@ -18,7 +21,7 @@ from rerank_adapters.chain.contributions import as_json, family_contributions, f
 from rerank_adapters.chain.evaluate import compare, style_mismatch
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
-from rerank_adapters.chain.job import Data, Job, lists_size
+from rerank_adapters.chain.job import Data, Job, Measure, lists_size, through
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.steps import (
     RECORD,
@@ -76,7 +79,8 @@ def plan(job: Job, work: Path, *, force: bool = False, name: str = "") -> list[t
     """
     record = Steps(work, force)
     running = _Run.of(job, work, name, record)
-    return list(record.plan(step for set_name in running.sets for step in running.steps(set_name)))
+    steps = [step for label in running.first for step in running.first_steps(label)]
+    return list(record.plan([*steps, *(step for set_name in running.sets for step in running.steps(set_name))]))
 
 
 def run(job: Job, work: Path, show: Print, *, force: bool = False, name: str = "") -> Outcome:
@@ -90,10 +94,18 @@ def run(job: Job, work: Path, show: Print, *, force: bool = False, name: str = "
     running = _Run.of(job, work, name, record)
     steps: list[Step] = []
     done: list[Step] = []
+    for label in running.first:
+        first = running.first_steps(label)
+        steps += first
+        if new := [step for step in first if record.do(step, show)]:
+            done += new
+            for line in running.first_scores(label):
+                show(line)
     for set_name, data in running.sets.items():
-        of_set = running.steps(set_name)
-        steps += of_set
-        done += [step for step in of_set if record.do(step, show)]
+        rest = running.steps(set_name)
+        of_set = [*(step for step in steps if step.set == set_name), *rest]
+        steps += rest
+        done += [step for step in rest if record.do(step, show)]
         if reused := [step.name for step in of_set if step not in done]:
             show(f"{set_name}: unchanged, so not made again: {', '.join(reused)}")
         if not data.references:
@@ -141,7 +153,9 @@ class _Run:
 
     def _check_no_input_is_overwritten(self) -> None:
         read = {self.job.config.path(path).resolve() for data in self.sets.values() for path in data.files}
-        for file in (file for name in self.sets for step in self.steps(name) for file in step.files):
+        steps = [step for label in self.first for step in self.first_steps(label)]
+        steps += [step for name in self.sets for step in self.steps(name)]
+        for file in (file for step in steps for file in step.files):
             if file.resolve() in read:
                 raise ConfigError(f"{file}: is read and would be overwritten; move it, or set another folder as `work`")
 
@@ -149,6 +163,35 @@ class _Run:
     def systems(self) -> dict[str, Job]:
         """The jobs of all systems by name, that with all features last."""
         return {**self.job.systems, RERANKED: self.job}
+
+    @cached_property
+    def first(self) -> dict[str, Job]:
+        """The systems that do without some features, by name, in the order of the config."""
+        return {label: job for label, job in self.systems.items() if len(job.labels) < len(self.job.labels)}
+
+    def first_steps(self, label: str) -> list[Step]:
+        """The steps of a system that does without some features, up to its 1-bests of all test sets."""
+        steps = []
+        for name, data in self.sets.items():
+            table = self._table(name, label)
+            inputs = partial(inputs_of_features, self.first[label].for_set(name), data, self.work)
+            steps.append(Step(name, f"features {label}", inputs, [table], partial(self._extract, name, label)))
+            own = self._weights_step if name == TUNE else self._lists_step
+            steps.append(own(name, label))
+        return steps
+
+    def first_scores(self, label: str) -> Iterator[str]:
+        """A small table for each test set with references: the scores of the decoder and of a system."""
+        for name in self.sets:
+            if name == TUNE or not self.sets[name].references:
+                continue
+            lists, best = self._lists(name), {label: self._best(name)[label]}
+            data = lists.counted
+            outputs = {"1-best": [nbest[0].text for nbest in data.nbests], **self._outputs(lists, best)}
+            yield f"{name}, before the features that only other systems have:"
+            for system, texts in outputs.items():
+                scores = (f"{m.name} {_score(m, texts, data.references):.2f}" for m in self.job.measures)
+                yield f"  {system:<{max(map(len, outputs))}}  {'  '.join(scores)}"
 
     def reports(self, test: str) -> list[Path]:
         """The files of the report of a test set: JSON, and a page."""
@@ -164,12 +207,7 @@ class _Run:
     def _tuning(self, data: DataSet, table: Path) -> Iterator[Step]:
         """The steps that tune the weights of each system, and measure what contributes and how sure the weights are."""
         job, work, tuned = self.job, self.work, self._weights(RERANKED)
-        for label, system in self.systems.items():
-            files = [self._weights(label)]
-            files += [trees_file(file) for file in files if system.tuner.learns_scorer]
-            inputs = partial(inputs_of_weights, system, data, work, table)
-            what = "weights" if label == RERANKED else f"weights {label}"
-            yield Step(TUNE, what, inputs, files, partial(self._learn, label, system), [table])
+        yield from (self._weights_step(TUNE, label) for label in self.systems if label not in self.first)
         inputs = partial(inputs_of_contributions, job, data, work, table, tuned)
         yield Step(TUNE, "contributions", inputs, [work / CONTRIBUTIONS], self._measure, [table, tuned])
         samples = weight_intervals.samples_of(job)
@@ -178,32 +216,44 @@ class _Run:
 
     def _reranking(self, name: str, data: DataSet, table: Path) -> Iterator[Step]:
         """The steps that rerank a test set with each system, and evaluate it if it has references."""
-        for label, system in self.systems.items():
-            weights, files = self._weights(label), [self._best(name)[label]]
-            files += [self.work / f"{name}.nbest.gz"] if label == RERANKED else []
-            inputs = partial(inputs_of_reranking, system, data, weights, table)
-            what = "reranked lists" if label == RERANKED else f"1-bests {label}"
-            yield Step(name, what, inputs, files, partial(self._rerank, name, label, files), [weights, table])
+        yield from (self._lists_step(name, label) for label in self.systems if label not in self.first)
         if data.references:
             best, tuned, shown = self._best(name), self._weights(RERANKED), [self.work / file for file in FACTS]
             inputs = partial(inputs_of_report, self.name, self.job, data, best, tuned, table, shown)
             needs = [*best.values(), tuned, *shown]
             yield Step(name, "report", inputs, self.reports(name), partial(self._report, name), needs)
 
-    def _extract(self, name: str) -> Iterator[str]:
+    def _weights_step(self, name: str, label: str) -> Step:
+        """The step that tunes the weights of a system on the tuning set."""
+        system, table, files = self.systems[label], self._table(name, label), [self._weights(label)]
+        files += [trees_file(file) for file in files if system.tuner.learns_scorer]
+        inputs = partial(inputs_of_weights, system, self.sets[name], self.work, table)
+        what = "weights" if label == RERANKED else f"weights {label}"
+        return Step(name, what, inputs, files, partial(self._learn, label, system), [table])
+
+    def _lists_step(self, name: str, label: str) -> Step:
+        """The step that reranks a test set with a system."""
+        weights, table, files = self._weights(label), self._table(name, label), [self._best(name)[label]]
+        files += [self.work / f"{name}.nbest.gz"] if label == RERANKED else []
+        inputs = partial(inputs_of_reranking, self.systems[label], self.sets[name], weights, table)
+        what = "reranked lists" if label == RERANKED else f"1-bests {label}"
+        return Step(name, what, inputs, files, partial(self._rerank, name, label, files), [weights, table])
+
+    def _extract(self, name: str, label: str = RERANKED) -> Iterator[str]:
         lists = self._rehearsed if name == TUNE else self._lists(name)
         self.work.mkdir(parents=True, exist_ok=True)
-        yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
-        first_texts = [nbest[0].text for nbest in lists.nbests]
-        if name == TUNE and (warning := style_mismatch(self.job, {"hypotheses": first_texts}, lists.references)):
-            yield f"rerank: warning: {warning}"
-        feature_table(self.job.for_set(name), lists.nbests, self._table(name))
+        if label == next(iter(self.first), RERANKED):
+            yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
+            first_texts = [nbest[0].text for nbest in lists.nbests]
+            if name == TUNE and (warning := style_mismatch(self.job, {"hypotheses": first_texts}, lists.references)):
+                yield f"rerank: warning: {warning}"
+        feature_table(self.systems[label].for_set(name), lists.nbests, self._table(name, label))
 
     def _learn(self, label: str, system: Job) -> Iterator[str]:
         lists = self._rehearsed
         if label == RERANKED:
             yield from _warnings(TUNE, lists)
-        learnt = learn(system, lists, self._columns(TUNE, system, lists.nbests), self.work)
+        learnt = learn(system, lists, self._columns(TUNE, label, lists.nbests), self.work)
         write_weights(learnt.weights, self._weights(label))
         for line in learnt.summary:
             yield line if label == RERANKED else f"{label}: {line}"
@@ -223,7 +273,7 @@ class _Run:
     def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> None:
         """Write the 1-bests, and, where there is a second path, the reranked lists."""
         data, system, tuned = self._lists(name), self.systems[label], read_weights(self._weights(label))
-        table = columns_of(system, tuned, self._columns(name, system, data.nbests))
+        table = columns_of(system, tuned, self._columns(name, label, data.nbests))
         texts: dict[str, str] = {}
         with ExitStack() as files:
             best, *lists = [files.enter_context(open_atomic(path)) for path in paths]
@@ -248,8 +298,8 @@ class _Run:
         weights = read_weights(self._weights(RERANKED))
         return weights, columns_of(self.job, weights, FeatureTable.load(self._table(TUNE)))
 
-    def _columns(self, name: str, system: Job, nbests: Sequence[NBestList]) -> FeatureTable:
-        path = self._table(name)
+    def _columns(self, name: str, label: str, nbests: Sequence[NBestList]) -> FeatureTable:
+        system, path = self.systems[label], self._table(name, label)
         table = FeatureTable.load(path)
         return chosen_columns(system.for_set(name), nbests, table, path, folder=self.work, named_only=True)
 
@@ -258,8 +308,9 @@ class _Run:
         """The 1-bests of a data set as its files have them."""
         return OneBests.of(texts, others=data.counted.ids)
 
-    def _table(self, name: str) -> Path:
-        return self.work / f"{name}.npz"
+    def _table(self, name: str, label: str = RERANKED) -> Path:
+        """The feature table of a set: that of all features, or the own one of a system that comes first."""
+        return self.work / system_file(name, label if label in self.first else RERANKED, ".npz")
 
     def _weights(self, label: str) -> Path:
         return self.work / system_file("weights", label, ".toml")
@@ -297,12 +348,15 @@ class _Run:
             rehearse(system, data, decoder)
         return data
 
+    def _outputs(self, data: Data, best: Mapping[str, Path]) -> dict[str, list[str]]:
+        """By system, the 1-bests that the files `best` hold, in the order of the counted segments."""
+        files, ids = self._one_bests(data, dict.fromkeys(data.ids, "")), data.counted.ids
+        texts = {system: files.read(path.read_bytes().decode().split("\n")[:-1]) for system, path in best.items()}
+        return {system: [of_ids.get(id_, "") for id_ in ids] for system, of_ids in texts.items()}
+
     def _evaluation(self, data: Data, best: Mapping[str, Path]) -> Evaluation:
         """The comparison of the decoder's 1-bests with those of each system, which the files `best` hold."""
-        files, outputs, data = self._one_bests(data, dict.fromkeys(data.ids, "")), {}, data.counted
-        for system, path in best.items():
-            texts = files.read(path.read_bytes().decode().split("\n")[:-1])
-            outputs[system] = [texts.get(id_, "") for id_ in data.ids]
+        outputs, data = self._outputs(data, best), data.counted
         with StatusLine(f"evaluating {data.name}"):
             return compare(
                 self.job,
@@ -314,6 +368,13 @@ class _Run:
                 groups=data.groups,
                 pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
             )
+
+
+def _score(measure: Measure, texts: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """The score of one text for each segment."""
+    hypotheses = through(measure.text, [[text] for text in texts])
+    statistics = measure.metric.statistics(hypotheses, through(measure.text, references))
+    return float(measure.metric.score(statistics.sum(axis=0)))
 
 
 def _warnings(name: str, data: Data) -> Iterator[str]:
