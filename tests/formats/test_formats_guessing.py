@@ -7,7 +7,7 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.guessing import AutoFormat, guess
-from rerank_adapters.formats.htk import HtkSlfFormat
+from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.loader import load_plugins

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.formats.htk import HtkSlfFormat
+from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.kaldi import KaldiLatticeFormat
 from rerank_adapters.formats.lattices import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest

@@ -213,7 +213,13 @@ class LatticeFormat(NBestFormat):
         Raises FormatError for a lattice with a cycle, or in which no path leads to a final node.
         """
         hypotheses = [
-            Hypothesis(" ".join(best.words), (-best.acoustic, -best.lm), -best.cost, NO_SPARSE, "" if rank else raw)
+            Hypothesis(
+                " ".join(best.words),
+                (0.0 - best.acoustic, 0.0 - best.lm),  # not -0 for 0
+                0.0 - best.cost,
+                NO_SPARSE,
+                "" if rank else raw,
+            )
             for rank, best in enumerate(best_sequences(lattice, self.n, scales, path, line))
         ]
         return NBestList(utterance, tuple(hypotheses), FEATURES, line=line)

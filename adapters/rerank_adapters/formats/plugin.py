@@ -10,7 +10,8 @@ def register_nbest_formats(register: Register) -> None:
     from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
     from rerank_adapters.formats.fairseq import FairseqFormat
     from rerank_adapters.formats.guessing import AutoFormat
-    from rerank_adapters.formats.htk import HtkMlfFormat, HtkSlfFormat
+    from rerank_adapters.formats.htk import HtkMlfFormat
+    from rerank_adapters.formats.htk_lattices import HtkSlfFormat
     from rerank_adapters.formats.hyporadise import HyporadiseFormat
     from rerank_adapters.formats.julius import JuliusFormat
     from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
