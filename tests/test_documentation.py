@@ -115,7 +115,12 @@ def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
         if name not in EXAMPLES.known(kind):
             assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model
             continue
-        known = {option.name for option in EXAMPLES.get(kind, name).options()} | {"label", "text", "source_text"}
+        known = {option.name for option in EXAMPLES.get(kind, name).options()} | {
+            "label",
+            "text",
+            "source_text",
+            "margin",
+        }
         assert set(options) <= known, (page, kind, name)
         checked += 1
     assert checked > 50

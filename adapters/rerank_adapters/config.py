@@ -71,6 +71,7 @@ class Tuning(Strict):
     select: bool = False
     select_folds: int = Field(default=5, ge=2)
     select_margin: float = Field(default=1.0, ge=0)
+    held_out_folds: int | None = Field(default=None, ge=0)
 
 
 class System(Strict):

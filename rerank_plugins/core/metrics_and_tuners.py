@@ -114,6 +114,8 @@ class TuningResult:
     `restarts`  the final weights of each restart; `restart_scores` are their scores
     `notes`     remarks for the user (sparse features left fixed, early stop, …)
     `scorer`    a model whose scores are added to the weighted sums; None where there are weights alone
+    `margin`    the first hypothesis of a list is left only where another one leads it by more, in the unit of the
+                weighted sums or expected utilities; 0 chooses the highest, infinity keeps the first everywhere
     """
 
     weights: FloatArray
@@ -126,6 +128,7 @@ class TuningResult:
     restart_scores: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     scorer: Scorer | None = None
+    margin: float = 0.0
 
     def scores(self, table: FeatureTable) -> FloatArray:
         """(rows): the weighted sum of each row, and what the scorer adds to it."""

@@ -243,9 +243,11 @@ def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> A
     """All features together; each question is answered with weights tuned on the folds that it is not in."""
     from rerank_adapters.chain.tune import start_weights, tuning_data
     from rerank_adapters.chain.tuning.cross_validation import held_out_choices
+    from rerank_adapters.chain.tuning.held_out_gain import with_margin
 
     problem, start = tuning_data(job, data, table), start_weights(job, data, table)
-    return Answers(f"all, {folds}-fold", held_out_choices(problem, job.tuner, start, folds, job.config.seed))
+    tuner = with_margin(job.tuner, job.margin)
+    return Answers(f"all, {folds}-fold", held_out_choices(problem, tuner, start, folds, job.config.seed))
 
 
 def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:

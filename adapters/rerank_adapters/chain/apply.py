@@ -1,9 +1,10 @@
 """Reranks n-best lists by weights, with the features that the weights were tuned for.
 
 The highest weighted sum wins or, under MBR, the highest expected utility; of equal scores the earlier one wins, so that
-the decoder's order decides where the weights do not. Multiplying all weights by c > 0 changes nothing under "map";
-under "mbr" the scale of the posterior is a setting of its own. Cost: O(rows · features) for the sums, O(rows) for
-1-bests, O(rows · log n) for whole orders; MBR adds the utilities, n² or n · `evidence` per list.
+the decoder's order decides where the weights do not. Where the weights have a margin, the 1-best is left only for a
+total that exceeds its own by more (tuners/margin.py). Multiplying all weights, and the margin, by c > 0 changes nothing
+under "map"; under "mbr" the scale of the posterior is a setting of its own. Cost: O(rows · features) for the sums,
+O(rows) for 1-bests, O(rows · log n) for whole orders; MBR adds the utilities, n² or n · `evidence` per list.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import numpy as np
 
 from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.list_facts import ListFacts
 from rerank_adapters.chain.provenance import RECORDED, check_same_lists
 from rerank_adapters.chain.totals import TOTALS, check_totals
 from rerank_adapters.formats.decoder_features import align
+from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.weights import Weights
 from rerank_plugins import (
@@ -75,6 +78,7 @@ def rerank(
     texts: Iterable[Sequence[str]] | None = None,
     added: Collection[str] | None = None,
     scorer: Scorer | None = None,
+    margin: float = 0.0,
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Yield each list with its new order. `weights` are in the order of `table.all_names`.
 
@@ -82,6 +86,7 @@ def rerank(
     under softmax(scale · weighted sum), in which the `evidence` highest hypotheses represent the list (all if None).
     `texts` are the hypotheses of each segment as the metric should see them; those of the lists if None. `added` names
     the features that are not the decoder's, as for `rescore`. A `scorer` adds its scores to the weighted sums.
+    A `margin` is added to the total of the first hypothesis, which thereby reaches the highest total at most.
 
     Raises RerankError where lists and table do not belong together, or one is longer than the other.
     """
@@ -96,6 +101,7 @@ def rerank(
         scores = sums[table.offsets[segment] : table.offsets[segment + 1]]
         if utility is not None:
             scores = expected_scores(scores, next(processed) if processed else nbest.texts, utility, scale, evidence)
+        scores = with_margin(scores, np.array([0, len(scores)]), margin)
         yield nbest, rescore(nbest, table, segment, scores, added)
     if segment + 1 != table.segments:
         raise RerankError(f"{segment + 1} n-best lists, but {table.segments} segments in the feature table")
@@ -113,9 +119,16 @@ def _checked(scores: FloatArray, offsets: LongArray) -> LongArray:
 
 
 def apply_weights(
-    job: Job, weights: Weights, pairs: Iterable[tuple[NBestList, FeatureTable]], *, advice: str = ""
+    job: Job,
+    weights: Weights,
+    pairs: Iterable[tuple[NBestList, FeatureTable]],
+    *,
+    advice: str = "",
+    facts: ListFacts | None = None,
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Yield each list with its new order; `pairs` are lists with their own tables of one segment each.
+
+    Every list is added to the `facts`, if any.
 
     Raises ConfigError where the weights are for other features than a table has, with `advice` where features are
     missing, and where a feature reads totals, which only these lists or only those of the tuning had.
@@ -125,16 +138,22 @@ def apply_weights(
     totals = weights.provenance.get(TOTALS)
     for nbest, table in pairs:
         check_totals(nbest, totals, job.plan)
-        yield from rerank(
+        in_order, vector = aligned(job, weights, nbest, table, advice)
+        ((_, rescored),) = rerank(
             [nbest],
-            *aligned(job, weights, nbest, table, advice),
+            in_order,
+            vector,
             utility=measure.metric if measure else None,
             scale=weights.scale,
             evidence=weights.evidence or None,
             texts=[measure.text.apply(nbest.texts)] if measure else None,
             added=added,
             scorer=weights.trees,
+            margin=weights.margin,
         )
+        if facts is not None:
+            facts.add(nbest, in_order.names, in_order.values, left=bool(rescored.order[0] != 0))
+        yield nbest, rescored
 
 
 def aligned(

@@ -2,8 +2,9 @@
 
     score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
 
-for a weighted sum; t_f is what boosted trees add by the feature, 0 without them. Under
-MBR the choice goes by expected utilities, of which this sum is the model score alone.
+for a weighted sum; t_f is what boosted trees add by the feature, 0 without them. Weights with a margin raise the total
+of the decoder's 1-best, which counts like a feature that the 1-best alone has. Under MBR the choice goes by expected
+utilities, of which this sum is the model score alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ NAMES = {
     "oracle": "oracle",
     "worst": "worst",
 }
+MARGIN = "margin"  # stands for the name of a feature
 CHOICES = "best, first, second, oracle, worst, a rank in the decoder's order, or the text of a hypothesis"
 
 
@@ -129,10 +131,17 @@ def choose(
 
 
 def contributions(
-    job: Job, table: FeatureTable, weights: FloatArray, trees: Trees | None, first: int, second: int
+    job: Job,
+    table: FeatureTable,
+    weights: FloatArray,
+    trees: Trees | None,
+    first: int,
+    second: int,
+    raised: float = 0.0,
 ) -> tuple[Contribution, ...]:
     """What each feature adds to the lead of row `first` of the table over row `second`; the largest comes first.
 
+    `raised` is what a margin adds to the total of row 0, which is a row of the result if one of the two is that row.
     Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
     """
     family = {
@@ -155,6 +164,10 @@ def contributions(
         )
         for i in used.tolist()
     ]
+    if raised and (first == 0) != (second == 0):
+        values_of_margin = float(first == 0), float(second == 0)
+        lead = raised if first == 0 else -raised
+        rows.append(Contribution(MARGIN, MARGIN, raised, *values_of_margin, 0.0, lead))
     return tuple(sorted(rows, key=lambda row: -abs(row.lead)))
 
 
@@ -237,6 +250,10 @@ def explain(
     """
     ((_, rescored),) = apply_weights(job, weights, [(nbest, table)])
     in_order, vector = aligned(job, weights, nbest, table)
+    raised = 0.0
+    if weights.margin and weights.decision == "map":
+        added = 0.0 if weights.trees is None else weights.trees.scores(in_order)[0]
+        raised = float(rescored.scores[0] - in_order.scores(vector)[0] - added)
     scores = {}
     if references:
         for measure in job.measures:
@@ -262,7 +279,7 @@ def explain(
         len(nbest),
         side(choices[0], first),
         side(choices[1], second),
-        contributions(job, in_order, vector, weights.trees, first, second),
+        contributions(job, in_order, vector, weights.trees, first, second, raised),
         word_scores(job, nbest.select([first, second])),
         parses_of(job, texts_of, parsers),
     )

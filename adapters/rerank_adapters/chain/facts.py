@@ -15,6 +15,7 @@ from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation
+from rerank_adapters.report.held_out_gain import from_record
 from rerank_adapters.report.run_facts import ListLengths, RunFacts
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.weights import Weights
@@ -33,6 +34,7 @@ def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
         job=job,
         tuner=tuner,
         tuning_score=None if score is None else float(score),
+        held_out=recorded_gain[0] if (recorded_gain := from_record(recorded)) else None,
         tuned_at=str(recorded.get("made", ""))[:16].replace("T", " "),
         curve=tuple(tuple(value for _, value in steps) for _, steps in groupby(trace, lambda step: step[0])),
     )

@@ -21,6 +21,7 @@ from rerank_adapters.formats.references import read_groups, read_references
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import KINDS, TextPipeline, is_step, split_steps
+from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import (
     ConfigError,
     FeatureExtractor,
@@ -41,6 +42,7 @@ from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 logger = logging.getLogger(__name__)
 
 OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
+MARGIN = "margin"  # the key of a tuner's table that is not an option of the plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
 
 
@@ -244,8 +246,24 @@ class Job:
 
     @cached_property
     def tuner(self) -> Tuner:
-        """The tuner with its options."""
-        return cast(Tuner, self.builder.build("tuner", self.config.tuner, "[tuner]"))
+        """The tuner with its options, without the margin."""
+        return self.tuner_and_margin(self.config.tuner, "[tuner]")[0]
+
+    @property
+    def margin(self) -> Margin:
+        """The margin of the tuner's table; 0 where it names none."""
+        return self.tuner_and_margin(self.config.tuner, "[tuner]")[1]
+
+    def tuner_and_margin(self, table: Table, where: str) -> tuple[Tuner, Margin]:
+        """The tuner of a table, and the margin in it. Raises ConfigError, which begins with `where`, for others."""
+        options, ours = plugin_options(table, MARGIN)
+        margin = ours.get(MARGIN, 0.0)
+        is_number = isinstance(margin, int | float) and not isinstance(margin, bool) and margin >= 0
+        if margin != "tuned" and not is_number:
+            raise ConfigError(
+                f'{where}: margin is {margin!r}; wanted "tuned", or a number of 0 or more (inf: keep all)'
+            )
+        return cast(Tuner, self.builder.build("tuner", options, where)), "tuned" if margin == "tuned" else float(margin)
 
     def parser(self, spec: str) -> CachedParser:
         """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
@@ -311,7 +329,7 @@ class Job:
             if not (changes or system.without):
                 raise ConfigError(f"{where}: it is the reranked system; wanted `without`, `tuner` or `tuning`")
             if system.tuner is not None:
-                self.builder.build("tuner", system.tuner, f"{where}: tuner")
+                self.tuner_and_margin(system.tuner, f"{where}: tuner")
             jobs[system.name] = self.with_config({**changes, "system": []}).without(system.without)
         return jobs
 

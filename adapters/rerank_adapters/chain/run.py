@@ -22,6 +22,7 @@ from rerank_adapters.chain.evaluate import compare, style_mismatch
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
 from rerank_adapters.chain.job import Data, Job, Measure, lists_size, through
+from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.steps import (
     RECORD,
@@ -42,8 +43,9 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.outputs import OneBests
+from rerank_adapters.report.held_out_gain import from_record
 from rerank_adapters.report.html import html_page
-from rerank_adapters.report.run_facts import Contributions, RunFacts
+from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList, open_atomic
@@ -58,11 +60,13 @@ class Outcome:
     """The result of a run: by name, an evaluation of each test set that has references.
 
     `contributions` is what each family of features contributes on the tuning lists; None where it is not measured.
+    `held_out` is what each system gains over the 1-bests on held-out tuning lists, where that is measured.
     `files` are all files that belong to the run, and `written` those that are new.
     """
 
     evaluations: dict[str, Evaluation]
     contributions: Contributions | None = None
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     written: tuple[Path, ...] = ()
 
@@ -115,7 +119,7 @@ def run(job: Job, work: Path, show: Print, *, force: bool = False, name: str = "
     evaluations = {test: Evaluation.from_json(path.read_text(encoding="utf-8")) for test, path in reports.items()}
     contributions = from_json((work / CONTRIBUTIONS).read_text(encoding="utf-8"))
     files, written = ([*(file for step in some for file in step.files), work / RECORD] for some in (steps, done))
-    return Outcome(evaluations, contributions, tuple(files), tuple(written) if done else ())
+    return Outcome(evaluations, contributions, running.held_out(), tuple(files), tuple(written) if done else ())
 
 
 @dataclass
@@ -192,6 +196,11 @@ class _Run:
             for system, texts in outputs.items():
                 scores = (f"{m.name} {_score(m, texts, data.references):.2f}" for m in self.job.measures)
                 yield f"  {system:<{max(map(len, outputs))}}  {'  '.join(scores)}"
+
+    def held_out(self) -> dict[str, HeldOut]:
+        """By system, what the weights record of their gain on held-out lists."""
+        recorded = {label: from_record(read_weights(self._weights(label)).provenance) for label in self.systems}
+        return {label: known[0] for label, known in recorded.items() if known is not None}
 
     def reports(self, test: str) -> list[Path]:
         """The files of the report of a test set: JSON, and a page."""
@@ -270,18 +279,21 @@ class _Run:
         with open_atomic(self.work / INTERVALS) as stream:
             stream.write(weight_intervals.as_json(rows, weight_intervals.samples_of(job)))
 
-    def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> None:
+    def _rerank(self, name: str, label: str, paths: Sequence[Path]) -> Iterator[str]:
         """Write the 1-bests, and, where there is a second path, the reranked lists."""
         data, system, tuned = self._lists(name), self.systems[label], read_weights(self._weights(label))
         table = columns_of(system, tuned, self._columns(name, label, data.nbests))
         texts: dict[str, str] = {}
+        facts = ListFacts()
         with ExitStack() as files:
             best, *lists = [files.enter_context(open_atomic(path)) for path in paths]
-            for nbest, rescored in apply_weights(system, tuned, table_pairs(data.nbests, table)):
+            for nbest, rescored in apply_weights(system, tuned, table_pairs(data.nbests, table), facts=facts):
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for stream in lists:
                     stream.writelines(self.job.format.write(nbest, rescored))
             best.writelines(self._one_bests(data, texts).lines())
+        if label == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
+            yield f"rerank: warning: {name}: {unlike}"
 
     def _report(self, name: str) -> Iterator[str]:
         lists = self._lists(name)

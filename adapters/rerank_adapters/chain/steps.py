@@ -180,7 +180,7 @@ def inputs_of_weights(job: Job, data: DataSet, folder: Path, table: Path) -> Inp
         "seed": job.config.seed,
         "start": file_hash(job.config.path(start)) if isinstance(start, str) else None,
         "table": file_hash(table),
-        "tuner": describe(job.tuner),
+        "tuner": [describe(job.tuner), job.margin],
         "tuning": job.config.tuning.model_dump(mode="json"),
     }
     return _with_lists(job, data, job.measures[:1], own)
@@ -192,7 +192,7 @@ def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> 
     own = {
         "references": _references(job, data),  # which say how many lines the 1-bests have
         "table": file_hash(table),
-        "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence],
+        "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence, tuned.margin],
         "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
     }
     return _with_lists(job, data, job.measures[:1], own)

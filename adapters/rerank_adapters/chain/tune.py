@@ -1,4 +1,4 @@
-"""Tunes the weights of a job, and records in them how they were made.
+"""Tunes the weights of a job, and records in them how they were made and what they gain on lists that were held out.
 
 Features belong to families: the decoder's, and each feature of the config with all its columns. Tuning is tried on one
 list before the extraction (`rehearse`), and tuners are cross-validated beside baselines that need no tuning.
@@ -17,12 +17,16 @@ import numpy as np
 
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.list_facts import LISTS, ListFacts
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
+from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
+from rerank_adapters.report.held_out_gain import HELD_OUT, as_record, held_out_lines
+from rerank_adapters.report.run_facts import HeldOut
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import Weights, read_weights
@@ -118,13 +122,15 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 class Learnt:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
-    `selection` is that of features before the tuning, where the config wants one.
+    `selection` is that of features before the tuning, where the config wants one; `held_out` is the gain over the
+    1-bests on held-out lists, None where it was not measured.
     """
 
     weights: Weights
     result: TuningResult
     summary: tuple[str, ...]
     selection: Selection | None = None
+    held_out: HeldOut | None = None
 
 
 def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
@@ -136,7 +142,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     with StatusLine(f"counting the statistics of {job.measures[0].name}"):
         problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
-    settings = job.config.tuning
+    settings, whole = job.config.tuning, (job, problem, start)
     selection = selection_of(job, problem, start) if settings.select else None
     if selection is not None:
         by_family = families(job, table)
@@ -152,6 +158,9 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
             line(f"tuning: restart {step.restart}, iteration {step.iteration}, {measure.name} {step.score:.2f}")
 
         result = tune(problem, job.tuner, start, seed=job.config.seed, report=show)
+    held = measured_held_out(*whole, data.groups)
+    if held is not None:
+        result = replace(result, margin=raw_margin(problem, result, held.margin))
     nrefs = {len(references) for references in data.references}
     provenance = {
         **record(problem, job.tuner, start, job.config.seed, result),
@@ -161,6 +170,8 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         "tuning": settings.model_dump(mode="json"),
         "lists": table.provenance.get("lists"),
         TOTALS: record_of_totals(data.nbests, table, job.plan.names),
+        **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
+        LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.changed),
         **({} if selection is None else {"selection": asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
@@ -168,7 +179,29 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     if selection is not None:
         kept_line, left_line = (", ".join(names) or "none" for names in (selection.families, selection.left_out))
         summary = (f"selected: {kept_line}; left out: {left_line}", *summary)
-    return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection)
+    if held is not None:
+        summary = (*summary, *held_out_lines(held, measure.name))
+    return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection, held)
+
+
+def measured_held_out(
+    job: Job, problem: TuningData, start: FloatArray, groups: Sequence[str] | None = None
+) -> HeldOut | None:
+    """What the job's tuner and margin gain on folds of the tuning lists; None where there are fewer than two folds.
+
+    A selection of features is repeated on each fold. Raises ConfigError for a margin that is to be tuned where there
+    are no folds, and for a wrong number of them.
+    """
+    tuner, folds = selecting(job, job.tuner, problem.table), job.config.tuning.held_out_folds
+    folds = usual_folds(problem, tuner) if folds is None else folds
+    if not folds:
+        if job.margin == "tuned":
+            raise ConfigError("a margin is tuned on held-out lists: wanted at least two lists, and two held_out_folds")
+        return None
+    with StatusLine("measuring what the weights gain on held-out lists"):
+        leads = held_out_leads(problem, tuner, start, folds, job.config.seed, jobs=job.config.jobs)
+    groups = groups if job.config.evaluation.resample_groups else None
+    return held_out(leads, problem.metric, job.margin, job.config.seed, groups)
 
 
 def _summary(

@@ -61,7 +61,7 @@ def command(
 
     A weights.toml records the features it was tuned for; they are extracted while the lists are read, in bounded
     memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all lists are
-    read into memory first.
+    read into memory first. A warning says in numbers where the lists are unlike those of the tuning.
 
     Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: a list in a line of
     JSON with the line, plain text with the blank line, others when the next list begins. Name the format, since 40
@@ -75,6 +75,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.apply import apply_weights, table_pairs
     from rerank_adapters.chain.extract import chosen_columns, stream_tables
+    from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
@@ -105,10 +106,11 @@ def command(
     advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     arriving, texts, lists_read = Arriving(form, spans, any_order=bool(stream)), dict[str, str](), 0
+    facts = ListFacts()
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
-        for read, rescored in apply_weights(job, tuned, pairs, advice=advice):
+        for read, rescored in apply_weights(job, tuned, pairs, advice=advice, facts=facts):
             text, lists_read = read[rescored.order[0]].text, lists_read + 1
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
@@ -123,6 +125,8 @@ def command(
         best.writelines(one_bests.lines(spans))
     if finding := (arriving if at_once else one_bests).finding:
         click.echo(f"rerank: warning: {finding}", err=True)
+    if unlike := unlike_tuning(tuned.provenance, facts):
+        click.echo(f"rerank: warning: {unlike}", err=True)
     if nbest_out:
         if not job.format.keeps_totals:
             click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)

@@ -39,7 +39,8 @@ def command(
 
     The hypotheses of each fold are chosen by weights tuned on the other folds, and the choices of all folds are pooled
     into one held-out corpus score. By how much `training` exceeds `held out` is overfitting. The 1-best, equal weights
-    and the decoder's weights are compared too. No test set is needed.
+    and the decoder's weights are compared too. No test set is needed. A margin (`-t mira,margin=tuned`) is tuned anew
+    on the folds of each complement.
 
     \b
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
@@ -49,6 +50,7 @@ def command(
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.chain.tune import compare_tuners
     from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
+    from rerank_adapters.chain.tuning.held_out_gain import with_margin
     from rerank_adapters.config import plugin_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
@@ -61,7 +63,7 @@ def command(
     names = tuners or tuple(
         name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
     )
-    built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
+    built = {name: with_margin(*job.tuner_and_margin(plugin_table(name), f"--tuner {name}")) for name in names}
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
 

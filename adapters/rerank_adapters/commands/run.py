@@ -37,6 +37,7 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     """  # noqa: D301
     from rerank_adapters.chain.models import check_trained
     from rerank_adapters.chain.run import RERANKED, plan, run, work_folder
+    from rerank_adapters.report.held_out_gain import held_out_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
@@ -55,7 +56,9 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     contributions = outcome.contributions
-    tables = [] if contributions is None else [contribution_table(contributions, job.measures[0].name)]
+    metric = job.measures[0].name
+    tables = [] if contributions is None else [contribution_table(contributions, metric)]
+    tables += [held_out_table(outcome.held_out, metric)] if outcome.held_out else []
     for evaluation in outcome.evaluations.values():
         print_evaluation(
             evaluation, report_console(), changes=job.config.evaluation.changes, changed=[RERANKED], tables=tables

@@ -24,13 +24,15 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 def command(weights: str, form: str, template: str | None, decoder_only: bool, output: Path) -> None:
     """Convert weights, so that tuned ones go back into a decoder.
 
-    WEIGHTS is a weights.toml, a moses.ini, or a dense or sparse weights file of Moses.
+    WEIGHTS is a weights.toml, a moses.ini, or a dense or sparse weights file of Moses. What a weights.toml records of
+    the gain on held-out lists is said on stderr.
 
     \b
     rerank weights weights.toml           writes a [weight] section for moses.ini
     rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
     rerank weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
+    from rerank_adapters.report.held_out_gain import from_record, held_out_lines
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses import (
         moses_weight_section,
@@ -57,5 +59,11 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
             out.write(moses_weight_section(tuned))
     else:
         {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](tuned, output)
+    if recorded := from_record(tuned.provenance):
+        for line in held_out_lines(*recorded):
+            click.echo(line, err=True)
+    if tuned.margin and form != "toml":
+        left_out = f"the margin of {tuned.margin:.4g} is left out: a decoder takes the highest sum"
+        click.echo(f"rerank: {weights}: {left_out}", err=True)
     number = len(tuned.dense) + len(tuned.sparse)
     closing.wrote(f"{counted(number, 'weight')} ({form})", output)

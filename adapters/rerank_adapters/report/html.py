@@ -13,8 +13,9 @@ from html import escape
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
+from rerank_adapters.report.held_out_gain import gain_text, no_gain
 from rerank_adapters.report.page import figure, packed, page, table_part
-from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.report.run_facts import HeldOut, RunFacts
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
 from rerank_adapters.report.tables import (
     bucket_table,
@@ -175,11 +176,12 @@ def _curve(facts: RunFacts, metric: str) -> Iterator[str]:
         yield figure(lines(series, "iteration", metric), f"{metric} on the tuning set.{score}", "Tuning curve")
 
 
-def headline(evaluation: Evaluation, system: str | None = None) -> str:
+def headline(evaluation: Evaluation, system: str | None = None, held: HeldOut | None = None) -> str:
     """As `+5.9 BLEU over the decoder's 1-best, p < .001; 65 of 100 segments changed`.
 
-    The p-value is the larger one of the tests that were run. `system` is the last one unless it is named; a baseline
-    that stands alone has its score as the result.
+    The p-value is the larger one of the tests that were run. A sentence follows where the gain on held-out lists,
+    `held`, is not shown. `system` is the last one unless it is named; a baseline that stands alone has its score as the
+    result.
     """
     metric = evaluation.metrics[0]
     system = system if system in evaluation.systems else evaluation.systems[-1]
@@ -194,7 +196,8 @@ def headline(evaluation: Evaluation, system: str | None = None) -> str:
     if not changed:
         return f"No output differs from {baseline}: {scores.score:.1f} {metric.name}"
     p_values = [p for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
-    return f"{comparison.difference:+.1f} {metric.name} over {baseline}{_p(p_values)}; {changes}"
+    unsure = "" if held is None or held.certain else f". {no_gain(held)} ({gain_text(held)})"
+    return f"{comparison.difference:+.1f} {metric.name} over {baseline}{_p(p_values)}; {changes}{unsure}"
 
 
 def _p(p_values: list[float]) -> str:
@@ -213,7 +216,8 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation", facts: RunFacts
 def _body(evaluation: Evaluation, title: str, facts: RunFacts) -> Iterable[str]:
     metrics = evaluation.metrics
     yield f'<header><p class="kicker">{escape(title)}</p>'
-    yield f"<h1>{escape(headline(evaluation, facts.system))}</h1>{_particulars(evaluation, facts)}</header>"
+    yield f"<h1>{escape(headline(evaluation, facts.system, facts.held_out))}</h1>"
+    yield f"{_particulars(evaluation, facts)}</header>"
     yield f'<div class="row"><section>{table_part(score_table(evaluation))}</section>'
     if metrics[0].pairs:
         yield f"<section>{table_part(gain_table(evaluation))}</section>"
@@ -244,6 +248,7 @@ def _particulars(evaluation: Evaluation, facts: RunFacts) -> str:
         "job": facts.job,
         "tuner": facts.tuner,
         "tuning score": score,
+        "held out": "" if facts.held_out is None else gain_text(facts.held_out),
         "tuned": facts.tuned_at,
         "segments": str(len(evaluation.segments)),
         "rerank-plugins": evaluation.version,

@@ -54,6 +54,37 @@ class Contributions:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """What reranking gains over the 1-bests on tuning lists that were held out, by the first metric.
+
+    `folds`, `segments`  the lists were divided into so many folds; those of each were chosen from by weights (and a
+                         margin) tuned on the other folds
+    `first`              the corpus score of the decoder's 1-bests
+    `score`              the corpus score of the held-out choices
+    `gain`, `interval`   by how much that is better, and the 95 % interval of the paired bootstrap over segments; above
+                         0 is better, for error rates too
+    `changed`            the proportion of the 1-bests that the choices leave
+    `margin`             the margin in use, in units of `unit_of_leads`; 0 for none
+    `without_margin`     the corpus score of the held-out choices without it
+    """
+
+    folds: int
+    segments: int
+    first: float
+    score: float
+    gain: float
+    interval: Interval
+    changed: float
+    margin: float = 0.0
+    without_margin: float | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether the interval is above zero."""
+        return self.interval.low > 0
+
+
+@dataclass(frozen=True)
 class TunedWeight:
     """The weight of a dense feature, and its `part`: the weight times the deviation of the feature within lists,
     divided by the deviation of the whole score.
@@ -91,6 +122,7 @@ class RunFacts:
     `system`        the name of the system with all features in the evaluation
     `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
     `curve`         the score on the tuning set after each iteration, by restart
+    `held_out`      what the system gains over the 1-bests on held-out tuning lists
     `explanations`  by segment, a record of why the new 1-best beats the decoder's (chain/explanation.py)
     """
 
@@ -104,4 +136,5 @@ class RunFacts:
     samples: int = 0
     curve: tuple[tuple[float, ...], ...] = ()
     lists: ListLengths | None = None
+    held_out: HeldOut | None = None
     explanations: Mapping[str, Any] = field(default_factory=dict)

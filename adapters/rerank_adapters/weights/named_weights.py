@@ -5,6 +5,7 @@ This is an example of the file:
     decision = "map"
     scale = 1.0                         # of the posterior, for "mbr"
     evidence = 0                        # number of hypotheses that vote, for "mbr"; 0: all
+    margin = 0.25                       # by which the total of another hypothesis must exceed the 1-best's; 0: none
     [dense]
     TranslationModel0 = [0.2, 0.1]      # X_0, X_1
     LM0 = 0.5
@@ -50,7 +51,7 @@ from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
 
-KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
+KEYS = ("decision", "scale", "evidence", "margin", "dense", "sparse", "trees", "provenance")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Weights:
                   taken over the `evidence` hypotheses of highest sum (0: all of them)
     `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
     `trees`       boosted trees whose sum is added to the weighted sum; None where there are weights alone
+    `margin`      the first hypothesis of a list is left only where the total of another one exceeds its own by more, in
+                  the unit of the totals; 0 chooses the highest total, infinity keeps the first hypothesis everywhere
     """
 
     dense: Mapping[str, float]
@@ -72,6 +75,7 @@ class Weights:
     evidence: int = 0
     provenance: Mapping[str, Any] = field(default_factory=dict)
     trees: Trees | None = None
+    margin: float = 0.0
 
     @classmethod
     def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
@@ -84,7 +88,8 @@ class Weights:
         values = [float(value) for value in result.weights]
         dense = dict(zip(table.names, values, strict=False))
         sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
-        return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance, result.scorer)
+        decision = result.decision, float(result.scale), result.evidence
+        return cls(dense, sparse, *decision, provenance, result.scorer, float(result.margin))
 
     def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
         """(len(all_names)): the weights in the order of a table's `all_names`; 0 for `sparse_names` without a weight.
@@ -193,6 +198,7 @@ def write_weights(weights: Weights, path: str | Path) -> None:
         "decision": weights.decision,
         "scale": weights.scale,
         "evidence": weights.evidence,
+        "margin": weights.margin if weights.margin else {},
         "dense": grouped(weights.dense),
         "sparse": dict(weights.sparse),
         "trees": _write_trees(weights.trees, path) if weights.trees is not None else {},
@@ -214,6 +220,9 @@ def read_weights_toml(path: str | Path) -> Weights:
     evidence = file.document.get("evidence", 0)
     if not isinstance(evidence, int) or evidence < 0:
         raise file.error(f"evidence is {evidence!r}, expected a number of hypotheses (0: all)", "evidence")
+    margin = file.document.get("margin", 0.0)
+    if isinstance(margin, bool) or not isinstance(margin, int | float) or not margin >= 0:
+        raise file.error(f"margin is {margin!r}, expected a number of 0 or more (inf: keep every 1-best)", "margin")
     sections: dict[str, dict[str, float]] = {"dense": {}, "sparse": {}}
     for section, weights in sections.items():
         for label, value in _table(section, file).items():
@@ -227,7 +236,7 @@ def read_weights_toml(path: str | Path) -> Weights:
         raise file.error("no weights: expected a table [dense] with a number per feature")
     provenance = {**_table("provenance", file), "file": file.name}
     trees = _read_trees(_table("trees", file), file, Path(path).parent)
-    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance, trees)
+    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance, trees, float(margin))
 
 
 def trees_file(path: Path) -> Path:

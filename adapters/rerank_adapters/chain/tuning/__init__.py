@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.tuners.within_lists import FeatureRows, one_best
 from rerank_plugins import (
@@ -218,18 +219,28 @@ def tune(
     return result
 
 
-def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
-    """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
+def decision_totals(data: TuningData, result: TuningResult) -> FloatArray:
+    """(rows): the totals whose highest is the choice of a list, without a margin: weighted sums or expected utilities.
+
+    Raises ConfigError where MBR lacks the texts.
+    """
     scores, offsets = result.scores(data.table), data.table.offsets
     if result.decision == "map":
-        return one_best(scores, offsets)
+        return scores
     if not data.hypotheses:
         raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
-    rows = []
-    for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
-        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
-        rows.append(int(begin + np.argmax(utility)))
-    return np.array(rows, np.int64)
+    return np.concatenate(
+        [
+            expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
+            for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True)
+        ]
+    )
+
+
+def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
+    """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
+    offsets = data.table.offsets
+    return one_best(with_margin(decision_totals(data, result), offsets, result.margin), offsets)
 
 
 def held_out_score(data: TuningData, result: TuningResult) -> float:

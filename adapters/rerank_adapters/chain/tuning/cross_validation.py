@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from rerank_adapters.chain.tuning import chosen_rows, take_segments
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.workers import shared_out
+from rerank_adapters.tuners.within_lists import spread
 from rerank_plugins import ConfigError, FloatArray, Tuner, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
 
@@ -132,19 +134,34 @@ class Unchanged(Tuner):
         return TuningResult(self.weights, float(data.metric.score(data.statistics[rows].sum(axis=0))))
 
 
-class Fold(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Fold:
     """A fold that was held out.
 
     `segments`  its segments, ascending, as numbers in the whole set
     `data`      the tuning data of these segments
     `result`    what the tuner found on all other segments
-    `rows`      (segments) the row of `data` that the result chooses in each list
+    `unit`      the unit of leads in `result` (see `unit_of_leads`)
     """
 
     segments: LongArray
     data: TuningData
     result: TuningResult
-    rows: LongArray
+    unit: float
+
+    @cached_property
+    def rows(self) -> LongArray:
+        """(segments): the row of `data` that the result chooses in each list."""
+        return chosen_rows(self.data, self.result)
+
+
+def unit_of_leads(data: TuningData, result: TuningResult) -> float:
+    """The unit in which the leads of weights tuned on different lists can be compared.
+
+    For weighted sums, whose scale is arbitrary, it is their standard deviation within the lists `data` that they were
+    tuned on, pooled over all lists; for expected utilities it is 1, since these are points of the metric already.
+    """
+    return 1.0 if result.decision == "mbr" else spread(result.scores(data.table), data.table.offsets)
 
 
 def check_folds(folds: int, segments: int) -> None:
@@ -153,25 +170,23 @@ def check_folds(folds: int, segments: int) -> None:
         raise ConfigError(f"{folds} folds of {segments} segments; wanted at least 2, at most one per segment")
 
 
-def tuned_folds(
-    data: TuningData,
-    tuner: Tuner,
-    start: FloatArray,
-    folds: int,
-    seed: int,
-) -> Iterator[Fold]:
-    """Tune on all folds but one, for each fold in turn.
+def tuned_fold(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int, number: int) -> Fold:
+    """Tune on all folds but the one of this number (from 0).
 
     The folds depend on `seed` and the number of segments alone. Raises ConfigError as `check_folds` does.
     """
     check_folds(folds, data.table.segments)
     shuffled = np.random.default_rng(seed).permutation(data.table.segments)
-    for fold in range(folds):
-        aside = np.sort(shuffled[fold::folds])
-        rest = np.setdiff1d(shuffled, aside)
-        result = tuner.tune(take_segments(data, rest), start, np.random.default_rng([seed, fold]))
-        held_out = take_segments(data, aside)
-        yield Fold(aside, held_out, result, chosen_rows(held_out, result))
+    aside = np.sort(shuffled[number::folds])
+    rest = take_segments(data, np.setdiff1d(shuffled, aside))
+    result = tuner.tune(rest, start, np.random.default_rng([seed, number]))
+    return Fold(aside, take_segments(data, aside), result, unit_of_leads(rest, result))
+
+
+def tuned_folds(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int) -> Iterator[Fold]:
+    """Yield each fold with what was tuned on all others. Raises ConfigError as `check_folds` does."""
+    for number in range(folds):
+        yield tuned_fold(data, tuner, start, folds, seed, number)
 
 
 def held_out_choices(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int) -> LongArray:

@@ -1,0 +1,143 @@
+"""The gain on held-out tuning lists, and the margin that is tuned there."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.tuning import prepare, take_segments
+from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.chain.tuning.held_out_gain import WithMargin, held_out, held_out_leads, raw_margin, with_margin
+from rerank_adapters.tuners.mbr import Mbr
+from rerank_adapters.tuners.mira import Mira
+from rerank_plugins.core.metrics_and_tuners import Tuner, TuningResult
+from tests.tuners import naive_margin
+from tests.tuners import naive_tuners as naive
+
+METRIC = naive.ErrorRate()
+FOLDS, SEED = 4, 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    table, statistics = naive.random_data(np.random.default_rng(1), METRIC, segments=30, longest=9)
+    return prepare(table, statistics, METRIC)
+
+
+@pytest.fixture(scope="module")
+def start(data):
+    return np.ones(len(data.table.all_names))
+
+
+@pytest.fixture(scope="module")
+def leads(data, start):
+    return held_out_leads(data, Mira(passes=5), start, FOLDS, SEED)
+
+
+def fold_of(data, number):
+    return np.sort(np.random.default_rng(SEED).permutation(data.table.segments)[number::FOLDS])
+
+
+def test_leads_are_those_of_weights_that_have_not_seen_the_list(data, start, leads):
+    for number in range(FOLDS):
+        aside = fold_of(data, number)
+        rest = take_segments(data, np.setdiff1d(np.arange(data.table.segments), aside))
+        result = Mira(passes=5).tune(rest, start, np.random.default_rng([SEED, number]))
+        scores = result.scores(rest.table)
+        lists = [scores[begin:end] for begin, end in pairwise(rest.table.offsets)]
+        deviation = np.sqrt(np.mean(np.concatenate([of_list - of_list.mean() for of_list in lists]) ** 2))
+        totals = result.scores(data.table)
+        for segment in aside.tolist():
+            begin, end = data.table.offsets[segment : segment + 2]
+            best = begin + int(np.argmax(totals[begin:end]))
+            assert leads.leads[segment] == pytest.approx((totals[best] - totals[begin]) / deviation)
+            np.testing.assert_array_equal(leads.leading[segment], data.statistics[best])
+            assert leads.fold[segment] == number
+
+
+def test_one_process_or_two_find_the_same(data, start, leads):
+    two = held_out_leads(data, Mira(passes=5), start, FOLDS, SEED, jobs=2)
+    for name in ("leading", "first", "leads", "fold"):
+        np.testing.assert_array_equal(getattr(two, name), getattr(leads, name))
+
+
+def test_the_score_is_that_of_cross_validation(data, start, leads):
+    rows = cross_validate(data, {"mira": Mira(passes=5)}, start, FOLDS, (SEED,), baselines={"1-best": 0 * start}).rows
+    result = held_out(leads, METRIC, 0.0, seed=1)
+    assert result.score == pytest.approx(rows[0].mean)
+    assert result.first == pytest.approx(rows[1].mean)
+    assert result.gain == pytest.approx(result.first - result.score)  # lower is better
+    assert result.interval.low <= result.gain <= result.interval.high
+    assert result.changed == np.mean(leads.leads > 0)
+
+
+def test_the_margin_of_a_fold_is_tuned_on_the_others(leads):
+    result = held_out(leads, METRIC, "tuned", seed=1)
+    chosen = np.empty_like(leads.first)
+    for number in range(FOLDS):
+        own, others = leads.fold == number, leads.fold != number
+        of_others = leads.leads[others], leads.first[others], leads.leading[others]
+        low, high = naive_margin.best_margin(*of_others, METRIC, 1.0)
+        margin = low if math.isinf(high) else (low + high) / 2
+        margin = math.inf if math.isinf(high) else margin if low else 0.0
+        chosen[own] = naive_margin.statistics_with(margin, leads.leads[own], leads.first[own], leads.leading[own])
+    assert result.score == pytest.approx(float(METRIC.score(chosen.sum(axis=0))))
+    assert result.without_margin == pytest.approx(held_out(leads, METRIC, 0.0, seed=1).score)
+
+
+def test_groups_are_resampled_as_wholes(leads):
+    alone = held_out(leads, METRIC, 0.0, 1)
+    of_one = held_out(leads, METRIC, 0.0, 1, groups=["one"] * len(leads.leads))
+    assert of_one.interval == (pytest.approx(of_one.gain), pytest.approx(of_one.gain))
+    assert of_one.gain == alone.gain
+    assert alone.interval.low < alone.interval.high
+
+
+class Constant(Tuner):
+    """Returns the same weights whatever the lists."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def tune(self, data, start, rng, report=lambda step: None):
+        return TuningResult(self.weights, 0.0)
+
+
+def test_margins_do_not_depend_on_the_scale_of_weights(data, start):
+    weights = np.arange(1.0, 1 + len(start))
+    both = [held_out_leads(data, Constant(scale * weights), start, FOLDS, SEED) for scale in (1.0, 1000.0)]
+    np.testing.assert_allclose(both[0].leads, both[1].leads)
+    small, large = (raw_margin(data, TuningResult(scale * weights, 0.0), 0.5) for scale in (1.0, 1000.0))
+    assert large == pytest.approx(1000 * small)
+
+
+def test_the_margin_can_be_cross_validated(data, start):
+    tuner = with_margin(Mira(passes=5), "tuned")
+    assert isinstance(tuner, WithMargin)
+    assert with_margin(Mira(), 0.0) == Mira()
+    again = [tuner.tune(data, start, np.random.default_rng(1)).margin for _ in range(2)]
+    assert again[0] == again[1] >= 0
+    kept = cross_validate(data, {"kept": WithMargin(Mira(passes=5), math.inf)}, start, FOLDS, (SEED,)).rows[0]
+    assert kept.mean == pytest.approx(float(METRIC.score(data.statistics[data.table.offsets[:-1]].sum(axis=0))))
+
+
+def test_expected_utilities_keep_their_unit():
+    rng = np.random.default_rng(2)
+    table, statistics = naive.random_data(rng, METRIC, segments=12, longest=4)
+    texts = [[f"w{rng.integers(3)}" for _ in range(n)] for n in np.diff(table.offsets)]
+
+    class Words(naive.ErrorRate):
+        def pairwise(self, hypotheses):
+            return np.array([[float(a != b) for b in hypotheses] for a in hypotheses])
+
+        def statistics(self, hypotheses, references):
+            flat = [float(a != b[0]) for group, b in zip(hypotheses, references, strict=True) for a in group]
+            return np.array([[value, 1.0] for value in flat])
+
+        def sentence_scores(self, statistics):
+            return statistics[:, 0]
+
+    data = prepare(table, statistics, Words(), hypotheses=texts)
+    result = Mbr(weights="start").tune(data, np.ones(len(table.all_names)), rng)
+    assert raw_margin(data, result, 0.25) == 0.25

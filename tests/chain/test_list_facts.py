@@ -1,0 +1,81 @@
+"""What lists are like, against sums by hand, and when two sets of lists differ."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rerank_adapters.chain.list_facts import FEWEST, ListFacts, differences, unlike_tuning
+from rerank_plugins import FeatureTable, Hypothesis, NBestList
+
+
+def lists_of(rng, count, *, spread=1.0, distinct=5):
+    """Lists of 4 to 8 hypotheses with two features, of which the second is constant within lists."""
+    sizes = rng.integers(4, 9, count)
+    offsets = np.cumsum([0, *sizes])
+    values = np.stack([spread * rng.normal(size=offsets[-1]), np.repeat(rng.normal(size=count), sizes)], axis=1)
+    nbests = [
+        NBestList(str(number), tuple(Hypothesis(f"h {i % distinct}") for i in range(size)))
+        for number, size in enumerate(sizes)
+    ]
+    return nbests, FeatureTable.dense(("varying", "constant"), values, offsets)
+
+
+def test_facts_are_those_by_hand():
+    nbests, table = lists_of(np.random.default_rng(1), 40)
+    facts = ListFacts.of(nbests, table)
+    lists = [table.values[i:j, 0] for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
+    squares = np.array([((values - values.mean()) ** 2).sum() for values in lists])
+    sizes = np.array([len(values) for values in lists])
+    square = squares.sum() / sizes.sum()
+    spreads, relative = facts.spreads()
+    assert spreads[0] == pytest.approx(math.sqrt(square))
+    assert spreads[1] == pytest.approx(0, abs=1e-9)
+    # The standard error of a ratio of sums is this deviation over the root of the number of lists.
+    deviation = math.sqrt(((squares - square * sizes) ** 2).sum() / len(lists)) / sizes.mean() / square
+    assert relative[0] == pytest.approx(deviation)
+    distinct = [len(set(nbest.texts)) for nbest in nbests]
+    assert facts.sizes() == (
+        pytest.approx(np.mean(distinct)),
+        pytest.approx(max(np.std(distinct), 0.1 * np.mean(distinct))),
+    )
+
+
+def test_the_deviation_predicts_how_much_spreads_vary():
+    rng = np.random.default_rng(2)
+    facts = [ListFacts.of(*lists_of(rng, 100)) for _ in range(60)]
+    squares = [one.spreads()[0][0] ** 2 for one in facts]
+    predicted = np.mean([one.spreads()[1][0] for one in facts]) / math.sqrt(100)
+    assert np.std(squares) / np.mean(squares) == pytest.approx(predicted, rel=0.25)
+
+
+def test_only_lists_of_another_kind_differ():
+    rng = np.random.default_rng(3)
+    record = ListFacts.of(*lists_of(rng, 300)).record(0.1)
+    for _ in range(20):
+        same = ListFacts.of(*lists_of(rng, FEWEST))
+        same.left = FEWEST // 10
+        assert differences(record, same) == []
+    same.left = FEWEST // 2
+    (left,) = differences(record, same)
+    assert left == "50 % of the 1-bests left (10 % on held-out tuning lists)"
+    other = ListFacts.of(*lists_of(rng, FEWEST, spread=2.0, distinct=2))
+    other.left = FEWEST // 10
+    size, spread = differences(record, other)
+    assert size.startswith("2 distinct hypotheses a list (4.")
+    assert spread.startswith("varying spreads by ")
+
+
+def test_features_that_later_lists_lack_are_constant_there():
+    facts = ListFacts()
+    nbest = NBestList("0", (Hypothesis("a"), Hypothesis("b")))
+    facts.add(nbest, ("a", "b"), np.array([[0.0, 0.0], [2.0, 4.0]]))
+    facts.add(nbest, ("b", "c"), np.array([[0.0, 9.0], [4.0, 0.0]]))
+    assert facts.names == ("a", "b")
+    assert facts.spreads()[0].tolist() == pytest.approx([math.sqrt(0.5), 2.0])
+
+
+@pytest.mark.parametrize("record", [None, {}, {"lists": 0}, {"lists": 9, "distinct": 3}, "text", {"distinct": [1]}])
+def test_a_record_that_is_missing_or_edited_gives_no_warning(record):
+    facts = ListFacts.of(*lists_of(np.random.default_rng(4), FEWEST))
+    assert unlike_tuning({} if record is None else {"tuning_lists": record}, facts) is None
