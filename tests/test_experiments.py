@@ -102,6 +102,11 @@ RUNS = {
         r"\| lists \| hypotheses \| 1-best \| .*MBR, chrF(?s:.*)\| both \|( [\d.]+ \|){7} [+-][\d.]+ \|",
     ),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
+    "margin_table": (
+        "half={lists}/tune.nbest.xz,{lists}/tune.ref,{lists}/tune.src other={lists}/test.nbest.xz,{lists}/test.ref "
+        "-m bleu,tokenize=none -f length",
+        r"\| half \| other \| [\d.]+ \|( [+-][\d.]+ \[[+-][\d.]+, [+-][\d.]+\](, \d+ %)? \|){4} no \|",
+    ),
     "missing_words_table": (
         "{root}/mt/test.en {root}/mt/train.en --min-count 1 --tuned 12 --most 15 --listed 8 --words 3 "
         "--feature length=length",
