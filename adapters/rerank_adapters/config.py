@@ -35,12 +35,13 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-FORM = re.compile(r"auto|lines|kaldi|trn|icefall|stm|ctm|json(,(id_)?key=[^,]+)*")
+FORM = re.compile(r"auto|lines|lines-from-1|kaldi|trn|icefall|stm|ctm|json(,(id_)?key=[^,]+)*")
 
 
 def _form(text: str) -> str:
     if not FORM.fullmatch(text):
-        raise ValueError("wanted auto, lines, kaldi, trn, icefall, stm, ctm, or json, perhaps with ,key=KEY,id_key=KEY")
+        forms = "auto, lines, lines-from-1, kaldi, trn, icefall, stm, ctm, or json, perhaps with ,key=KEY,id_key=KEY"
+        raise ValueError(f"wanted {forms}")
     return text
 
 

@@ -118,6 +118,20 @@ def test_surplus_lists_are_an_error_unless_they_are_left_out(place):
 def test_ids_from_1_are_an_error_that_says_what_to_type(place):
     (place / "lists").write_text(moses(range(1, 7), lambda id_: TEXTS[id_ - 1]))
     tuning = ("tune", "lists", "-r", "ref", *BLEU, "-t", "mira,passes=2", "-o", "new.toml")
+    others = [
+        ("explain", "1", "lists", "-w", "w.toml", "-r", "ref", "-p", "none"),
+        ("table", "pairs", "lists", "-r", "ref"),
+    ]
+    others += [
+        ("negatives", "nbest", "lists", "-r", "ref"),
+        ("check", "--nbest", "lists", "-r", "ref", "--no-estimate"),
+    ]
+    others += [("ablate", "lists", "-r", "ref", *BLEU, "-f", "length", "--part", "correlations", "--folds", "2")]
+    for command in others:
+        ran = rerank(*command)
+        assert ran.code == 2, command
+        assert "`--reference-form lines-from-1`" in ran.out + ran.err, command
+        done(*command, "--reference-form", "lines-from-1")
     for command in ((*EVALUATE, "--nbest", "lists"), tuning):
         said = refused(*command)
         assert said.startswith("ref: no line for segment id 6: the file has 6 lines, for the ids 0 to 5; if the ids")
@@ -188,3 +202,18 @@ def test_rover_names_the_outputs_that_a_system_lacks(place):
     form = ("--reference-form", "kaldi")
     assert refused("rover", *form, "a", "b") == "b: no output of utterances 'u-1', 'u-4', 'u-5'"
     assert refused("rover", *form, "b", "a") == "b: no output of utterances 'u-1', 'u-4', 'u-5', which a has"
+
+
+def test_init_drafts_configs_of_lists_that_lack_segments_and_count_from_1(place):
+    texts = [f"sentence {number} is about {word} ." for number, word in enumerate(["houses", "cars", "birds"] * 8)]
+    for name, first, lost in (("tune", 0, (3, 23)), ("test", 1, ())):
+        (place / f"{name}.en").write_text("".join(f"{name} {text}\n" for text in texts))
+        lists = moses([n for n in range(24) if n not in lost], lambda n, name=name: f"{name} {texts[n]}")
+        if first:
+            lists = "".join(f"{int(line.split()[0]) + 1}{line[line.index(' '):]}\n" for line in lists.splitlines())
+        (place / f"{name}.nbest").write_text(lists)
+    done("init", "--yes", "tune.nbest", "test.nbest", "tune.en", "test.en", "-o", "job.toml")
+    drafted = (place / "job.toml").read_text()
+    assert drafted.count("reference_form") == 1
+    assert drafted.index('reference_form = "lines-from-1"') > drafted.index("[[test]]")
+    assert "tune: no list for 2 of 24 segments (3, 23): left out" in done("check", "job.toml", "--no-estimate").out

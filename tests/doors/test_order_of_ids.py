@@ -152,6 +152,9 @@ def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place):
     assert in_process_of_its_own(*apply, "--no-stream", stdin=lists).out == Path("ref").read_text()
     with_ids = in_process_of_its_own(*apply, stdin=lists).out.splitlines()  # the first number is none of a first line
     assert with_ids == [f"{n} {TEXTS[n]}" for n in SHUFFLED]
+    Path("with_ids").write_text("\n".join(with_ids) + "\n")
+    for given in ((), ("--nbest", "lists")):
+        assert bleu("evaluate", "-r", "ref", *EVALUATE, *given, "with_ids")["with_ids"] == pytest.approx(100)
     streamed = done(*apply, "--stream", stdin=lists)
     assert streamed.lines == [TEXTS[n] for n in SHUFFLED]
     assert "warning: the lines are in the order in which the lists came, not in that of ids" in streamed.err

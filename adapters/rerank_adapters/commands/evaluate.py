@@ -94,7 +94,8 @@ def command(
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is None and refs.form == "auto":
         refs, *texts = settled([refs, *read.values()])
-        read = dict(zip(read, texts, strict=True))
+        if refs.form != "lines":  # beside lines, systems may have the numbers of lines as ids
+            read = dict(zip(read, texts, strict=True))
     paired = pair_all(refs, read, lists, unpaired)
     warn(paired.findings)
     ids, lists, wanted = paired.ids, paired.nbests, paired.references

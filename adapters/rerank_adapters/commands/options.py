@@ -171,12 +171,17 @@ model_output = click.option(
 )
 
 
+def pairing_options(command: Command) -> Command:
+    """How references are matched with segments, and what becomes of segments that only one file has."""
+    return reference_form_option(unpaired_option(command))
+
+
 def references_option(command: Command) -> Command:
     """`-r`: reference files, repeatable, and their form."""
     return click.option(
         "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
         help="A file of references, one line per segment. Repeat the option where segments have several references.",
-    )(reference_form_option(unpaired_option(command)))  # fmt: skip
+    )(pairing_options(command))  # fmt: skip
 
 
 def scheduler_option(command: Command) -> Command:

@@ -30,9 +30,11 @@ from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
 from rerank_adapters.formats.nist.timed import TIMED, TimedTranscripts
 from rerank_adapters.formats.record_keys import JsonKeys, Role
 from rerank_adapters.formats.reference_forms import (
+    ENOUGH,
     ID_FORMS,
     WITH_IDS,
     TextFile,
+    distinct_ids,
     doubtful,
     icefall_texts,
     shared_forms,
@@ -244,8 +246,17 @@ class References:
             return replace(self, form="lines", texts=())
         if self.form != "auto":
             return self
+        if form in NUMBERED and self._begins_with(ids):
+            logger.info("rerank: the lines of %s have ids: they are read in kaldi form", self.names[0])
+            return replace(self, form="kaldi")
         self._check_numbered(ids)
         return replace(self, form="lines")
+
+    def _begins_with(self, ids: Sequence[str]) -> bool:
+        """Whether enough lines begin with distinct numbers, most of which are ids, as no text does."""
+        own = distinct_ids(self.files[0].lines, "kaldi") or []
+        numbered = len(own) >= ENOUGH and all(map(is_number, own))
+        return numbered and 2 * len(frozenset(own) & frozenset(ids)) > len(own)
 
     @property
     def _placed(self) -> bool:

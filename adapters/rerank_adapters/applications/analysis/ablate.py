@@ -23,6 +23,7 @@ from rerank_adapters.applications.analysis.ablation import (
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.pairing import Unpaired, warn
+from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
@@ -250,7 +251,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @click.argument("nbest", nargs=-1, required=True, metavar="CONFIG|NBEST...")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
-@options.unpaired_option
+@options.pairing_options
 @options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
               help="Measure this part alone. Repeatable. Default: all.")  # fmt: skip
@@ -269,9 +270,9 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @options.source_option
 @options.job_flags("tuner", "metrics", "features", "jobs", "seed")
 def command(
-    flags: options.JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], unpaired: Unpaired,
-    table: Path | None, parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int, seeds: int,
-    plots: Path | None, style: str, source: Path | None,
+    flags: options.JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
+    unpaired: Unpaired, table: Path | None, parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int,
+    seeds: int, plots: Path | None, style: str, source: Path | None,
 ) -> None:  # fmt: skip
     """Measure what each family of features contributes.
 
@@ -319,7 +320,7 @@ def command(
         warn(data.findings)
         job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
     else:
-        job, data = read_tuning_set(job, nbest, references, "auto", source, values, unpaired)
+        job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.nbests, values)

@@ -12,9 +12,10 @@ import click
 from rerank_adapters.applications.analysis.explanation_report import explanation_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_adapters.formats.pairing import PairedLists, pair_lists, warn
+from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList
@@ -56,18 +57,24 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
 
 
 def segment_of_lists(
-    job: Job, nbest: Sequence[str], references: Sequence[Path], source: Path | None, segment: str
+    job: Job,
+    nbest: Sequence[str],
+    references: Sequence[Path],
+    source: Path | None,
+    segment: str,
+    form: ReferenceForm = "auto",
+    unpaired: Unpaired = "empty",
 ) -> Segment:
     """The segment of lists. Raises ConfigError where they do not have it."""
-    nbests = read_nbest(nbest, job.format, source)
+    nbests = read_nbest(nbest, job.format, Sources.read(source, form) if source else None)
     paired = PairedLists.without_references(nbests)
     if references:
-        paired = pair_lists(nbests, read_references(references), purpose="tuning")
+        paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
-    ids = [read.segment_id for read in nbests]
+    ids = [read.segment_id for read in paired.nbests]
     if segment not in ids:
         raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
-    return Segment(nbests[ids.index(segment)], paired.references[ids.index(segment)])
+    return Segment(paired.nbests[ids.index(segment)], paired.references[ids.index(segment)])
 
 
 def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSet]:
@@ -93,6 +100,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="References of the NBEST lists. Repeatable.")  # fmt: skip
+@options.pairing_options
 @options.source_option
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
               help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
@@ -109,7 +117,8 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
 @click.pass_obj
 def command(
     registry: Registry, segment: str, nbest: tuple[str, ...], config: Path | None, work: Path | None, name: str | None,
-    weights: Path | None, references: tuple[Path, ...], source: Path | None, hypothesis: str, against: str | None,
+    weights: Path | None, references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
+    source: Path | None, hypothesis: str, against: str | None,
     parsers: tuple[str, ...], features: int, layout: str,
 ) -> None:  # fmt: skip
     """Explain why a hypothesis of a segment beats another.
@@ -159,7 +168,7 @@ def command(
     elif not nbest:
         raise ConfigError(f"name the n-best lists of segment {segment} beside -w")
     else:
-        subject = segment_of_lists(job, nbest, references, source, segment)
+        subject = segment_of_lists(job, nbest, references, source, segment, reference_form, unpaired)
     table = subject.table if subject.table is not None else next(stream_tables(job, [subject.nbest]))[1]
     known = [*job.config.parser, *registry.entries["parser"], "none"]
     for spec in parsers:

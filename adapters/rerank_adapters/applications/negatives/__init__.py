@@ -29,6 +29,8 @@ from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.pairing import Unpaired
+    from rerank_adapters.formats.references import ReferenceForm
     from rerank_plugins import NBestList
     from rerank_plugins.core.dependency_tree import DependencyTree
     from rerank_plugins.english.inserted_errors import ErrorInserter
@@ -322,9 +324,12 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
 @command.command("nbest")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
+@options.pairing_options
 @options.output_option("Write the pairs to this file.")
 @options.job_options("format_")
-def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
+def nbest(
+    job: Job, nbest: tuple[str, ...], reference: Path, reference_form: ReferenceForm, unpaired: Unpaired, output: Path
+) -> None:
     """Put beside each reference the 1-best of its n-best list, where they differ.
 
     The columns of the output are the reference, the 1-best and the id of the segment.
@@ -339,9 +344,9 @@ def nbest(job: Job, nbest: tuple[str, ...], reference: Path, output: Path) -> No
 
     closing = Closing()
     lists = read_nbest([Path(path) for path in nbest], job.format)
-    paired = pair_lists(lists, read_references([reference]), purpose="tuning")
+    paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
     warn(paired.findings)
-    pairs = list(decoder_pairs(lists, [first_alternative(text) for (text,) in paired.references]))
+    pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
     closing.wrote(counted(len(pairs), "pair"), output)

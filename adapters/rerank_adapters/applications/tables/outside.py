@@ -13,10 +13,11 @@ from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.nist.markup import is_marked, shown
-from rerank_adapters.formats.pairing import PairedLists, pair_lists, warn
+from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.pairs import plain_text
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList, SparseBlock, __version__
@@ -103,6 +104,7 @@ def pair_lines(
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
               help="A file of references of the lists. Repeatable.")  # fmt: skip
+@options.pairing_options
 @click.option("--mbr", is_flag=True, help="Add the pairs of hypotheses of each list, for MBR decisions.")
 @click.option("--text", "steps", multiple=True, metavar="STEP",
               help="Apply this text step, or several joined by `+`, as a metric does. Repeatable.")  # fmt: skip
@@ -110,8 +112,8 @@ def pair_lines(
 @options.source_option
 @options.job_options("format_")
 def pairs(
-    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], mbr: bool, steps: tuple[str, ...], output: Path,
-    source: Path | None,
+    job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
+    mbr: bool, steps: tuple[str, ...], output: Path, source: Path | None,
 ) -> None:  # fmt: skip
     """Write pairs of texts to be scored elsewhere.
 
@@ -131,16 +133,17 @@ def pairs(
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = job.pipeline(steps, "--text")
     with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+        sources = Sources.read(source, reference_form) if source else None
+        nbests = read_nbest([Path(path) for path in nbest], job.format, sources)
     paired = PairedLists.without_references(nbests)
     if references:
-        paired = pair_lists(nbests, read_references(references), purpose="tuning")
+        paired = pair_lists(nbests, read_references(references, reference_form), unpaired, "tuning")
     warn(paired.findings)
     if marked := next((text for texts in paired.references for text in texts if is_marked(text)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")
     number = 0
     with open_atomic(output) as out:
-        for line in pair_lines(nbests, paired.references, pipeline, mbr=mbr):
+        for line in pair_lines(paired.nbests, paired.references, pipeline, mbr=mbr):
             out.write(line)
             number += 1
     closing.wrote(counted(number, "pair"), output)

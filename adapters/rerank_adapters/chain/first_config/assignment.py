@@ -25,12 +25,13 @@ from rerank_adapters.chain.first_config.roles import SOURCE, parts, role_of
 from rerank_adapters.chain.first_config.texts import SAME, shared_words, whole_words
 from rerank_adapters.chain.job import SET
 from rerank_adapters.formats.reference_forms import shown_form
-from rerank_adapters.formats.references import References, read_groups, read_references
+from rerank_adapters.formats.references import NUMBERED, References, read_groups, read_references
 from rerank_adapters.formats.segment_ids import is_number
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.lists.column import read_columns
 
 WITH_LISTS = ("json", "fairseq", "icefall")  # forms of references that files of lists may have
+LOST = 0.1  # the proportion of its segments that a set of lists may lack
 ALIKE = 0.3  # the correlation of lengths from which a text that nobody named is a source
 MANY = 10  # groups from which on tests resample them
 
@@ -66,6 +67,12 @@ class Set:
     def has_many_groups(self) -> bool:
         """Whether there are enough groups for tests that resample them."""
         return self.groups is not None and len(set(read_groups(self.groups, self.lists[0].ids))) >= MANY
+
+    @property
+    def counts_from_1(self) -> bool:
+        """Whether the first lines of its texts belong to the segment with id 1."""
+        texts = [*self.references, *([self.source] if self.source else [])]
+        return any(_text(path, self.lists[0].ids).form == "lines-from-1" for path in texts)
 
     @property
     def sources(self) -> list[str] | None:
@@ -127,6 +134,8 @@ def assign(
         if text not in (*references, *sources) and _give_groups(text, sets):
             continue
         fits = [(_fit(text, one), place) for place, one in enumerate(sets)]
+        if not any(fit for fit, _ in fits):  # then a decoder may have lost some lists of a set
+            fits = [(_fit(text, one, lost=LOST), place) for place, one in enumerate(sets)]
         scores = [(sum(fit) + _near(text, sets[place]), fit, place) for fit, place in fits if fit]
         _, (shared, alike), place = max(scores, default=(0.0, (0.0, 0.0), -1))
         if text in of_folders and (not scores or (shared < SAME and 10 * alike < ALIKE)):
@@ -216,15 +225,26 @@ def lines_of(path: Path, ids: Sequence[str]) -> list[str]:
 def _text(path: Path, ids: Sequence[str]) -> References:
     """A text, whose lines are matched by number where all ids are numbers: a check asks whether its lines have ids."""
     text = read_references([path])
-    return replace(text, form="lines") if text.form == "auto" and all(map(is_number, ids)) else text
+    if text.form != "auto" or not all(map(is_number, ids)):
+        return text
+    return replace(text, form="lines-from-1" if count_from_1(ids) else "lines")
 
 
-def _fit(path: Path, one: Set) -> tuple[float, float] | None:
-    """The proportion of words and a tenth of the correlation of lengths with the 1-bests; None without the segments."""
+def count_from_1(ids: Sequence[str]) -> bool:
+    """Whether ids are the numbers from 1, without any that is missing."""
+    return list(map(int, ids)) == list(range(1, len(ids) + 1)) if all(map(is_number, ids)) else False
+
+
+def _fit(path: Path, one: Set, lost: float = 0.0) -> tuple[float, float] | None:
+    """The proportion of words and a tenth of the correlation of lengths with the 1-bests; None without the segments.
+
+    A text without ids may have a line for each segment and, at most, the proportion `lost` of other lines.
+    """
     lists = one.lists[0]
     try:
         references = _text(path, lists.ids)
-        if references.form_for(lists.ids) == "lines" and len(references) != len(lists.ids):
+        surplus = len(references) - len(lists.ids)
+        if references.form_for(lists.ids) in NUMBERED and not 0 <= surplus <= lost * len(references):
             return None
         lines = whole_words(lines_of(path, lists.ids))
     except FormatError:

@@ -174,6 +174,8 @@ class Draft:
         lines.append(f"nbest = [{', '.join(_path(file.path, output) for file in one.lists)}]")
         if one.references:
             lines.append(f"references = [{', '.join(_path(path, output) for path in one.references)}]")
+        if one.counts_from_1:
+            lines.append('reference_form = "lines-from-1"   # the ids of the lists count from 1')
         if one.source is not None:
             lines.append(f"source = {_path(one.source, output)}")
         if one.groups is not None:
