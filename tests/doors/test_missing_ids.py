@@ -205,13 +205,12 @@ def test_rover_names_the_outputs_that_a_system_lacks(place):
 
 
 def test_init_drafts_configs_of_lists_that_lack_segments_and_count_from_1(place):
-    texts = [f"sentence {number} is about {word} ." for number, word in enumerate(["houses", "cars", "birds"] * 8)]
     for name, first, lost in (("tune", 0, (3, 23)), ("test", 1, ())):
-        (place / f"{name}.en").write_text("".join(f"{name} {text}\n" for text in texts))
-        lists = moses([n for n in range(24) if n not in lost], lambda n, name=name: f"{name} {texts[n]}")
-        if first:
-            lists = "".join(f"{int(line.split()[0]) + 1}{line[line.index(' '):]}\n" for line in lists.splitlines())
-        (place / f"{name}.nbest").write_text(lists)
+        texts = [f"the {name}{n} met {name}{7 * n % 24}s by {name}{5 * n % 24}ing ." for n in range(24)]
+        (place / f"{name}.en").write_text("".join(f"{text}\n" for text in texts))
+        lists = [line for n in range(24) if n not in lost for line in moses([n], texts.__getitem__).splitlines()]
+        numbered = (f"{int(line.split()[0]) + first}{line[line.index(' ') :]}\n" for line in lists)
+        (place / f"{name}.nbest").write_text("".join(numbered))
     done("init", "--yes", "tune.nbest", "test.nbest", "tune.en", "test.en", "-o", "job.toml")
     drafted = (place / "job.toml").read_text()
     assert drafted.count("reference_form") == 1

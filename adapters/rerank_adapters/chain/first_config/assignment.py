@@ -134,8 +134,6 @@ def assign(
         if text not in (*references, *sources) and _give_groups(text, sets):
             continue
         fits = [(_fit(text, one), place) for place, one in enumerate(sets)]
-        if not any(fit for fit, _ in fits):  # then a decoder may have lost some lists of a set
-            fits = [(_fit(text, one, lost=LOST), place) for place, one in enumerate(sets)]
         scores = [(sum(fit) + _near(text, sets[place]), fit, place) for fit, place in fits if fit]
         _, (shared, alike), place = max(scores, default=(0.0, (0.0, 0.0), -1))
         if text in of_folders and (not scores or (shared < SAME and 10 * alike < ALIKE)):
@@ -235,16 +233,16 @@ def count_from_1(ids: Sequence[str]) -> bool:
     return list(map(int, ids)) == list(range(1, len(ids) + 1)) if all(map(is_number, ids)) else False
 
 
-def _fit(path: Path, one: Set, lost: float = 0.0) -> tuple[float, float] | None:
+def _fit(path: Path, one: Set) -> tuple[float, float] | None:
     """The proportion of words and a tenth of the correlation of lengths with the 1-bests; None without the segments.
 
-    A text without ids may have a line for each segment and, at most, the proportion `lost` of other lines.
+    A text without ids has a line for each segment, and a few lines for those that a decoder may have lost.
     """
     lists = one.lists[0]
     try:
         references = _text(path, lists.ids)
         surplus = len(references) - len(lists.ids)
-        if references.form_for(lists.ids) in NUMBERED and not 0 <= surplus <= lost * len(references):
+        if references.form_for(lists.ids) in NUMBERED and not 0 <= surplus <= LOST * len(references):
             return None
         lines = whole_words(lines_of(path, lists.ids))
     except FormatError:
