@@ -31,6 +31,7 @@ from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.interpreter import collect_seldom, with_room
+from rerank_adapters.runtime.utf8_mode import is_no_utf8, restart_in_utf8_mode
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
@@ -184,7 +185,9 @@ def ended_by_signals() -> Iterator[None]:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; every error that the program expects becomes one line on stderr."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        restart_in_utf8_mode()
+        arguments = sys.argv[1:]
     write_plainly(sys.stdout)
     write_plainly(sys.stderr)
     try:
@@ -234,6 +237,8 @@ def _explain(error: Exception) -> int:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "no space left on the disk" if full else error.strerror or str(error)
         return _fail(f"{error.filename}: {reason}" if error.filename else reason, 2)
+    if isinstance(error, UnicodeEncodeError) and is_no_utf8(error):
+        return _fail(f"{error.object!r} is not UTF-8, in which configs and results name files; rename it", 2)
     if isinstance(error, MemoryError):
         return _fail("out of memory; use --jobs 1, or split the lists into several files", 2)
     description = f"{type(error).__name__}: {error}"

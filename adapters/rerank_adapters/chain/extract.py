@@ -10,6 +10,7 @@ features of the lists are put before them.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ def value_cache() -> ValueCache | None:
 def parts_of(path: Path) -> ValueCache | None:
     """The values that only the command that writes `path` may use, until it has done so; None without a cache."""
     store = user_store()
-    return ValueCache(store, f"parts of {path.resolve()}") if store else None
+    return ValueCache(store, f"parts of {os.fsencode(path.resolve())!r}") if store else None
 
 
 def extract_with(
