@@ -103,7 +103,7 @@ def test_it_prints_nothing(tmp_path, capfd, caplog):
     caplog.set_level("INFO", "rerank_adapters")
     file, references = tmp_path / "lists", tmp_path / "ref"
     file.write_text('{"id": "a", "hyps": ["so it is", "so is it"]}\n{"id": "b", "hyps": ["oh no", "oh know"]}\n')
-    references.write_text("so it is\noh no\n")
+    references.write_text("a so it is\nb oh no\n")
     lists = read_nbest(file)
     table = extract_features(lists, ["length"], jobs=1)
     best = rerank(lists, table, tune(lists, table, references, metric="wer", tuner="mira,passes=2"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ from rerank_plugins.core.registry import Registry
 RECORDED = "job"  # the key of a provenance
 TEXTS = {"text", "source_text"}  # keys that name text steps
 EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")
+
+
+def made_at() -> str:
+    """The present time, or that of `SOURCE_DATE_EPOCH` (seconds since 1970), by which equal runs write equal files.
+
+    Raises ConfigError where the variable is no number of seconds.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.fromtimestamp(int(epoch), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        raise ConfigError(f"SOURCE_DATE_EPOCH is {epoch!r}, expected seconds since 1970") from None
 
 
 def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:

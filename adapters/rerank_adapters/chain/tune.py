@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Data, Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
-from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, made_at, recorded_tables
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
@@ -164,7 +163,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     nrefs = {len(references) for references in data.references}
     provenance = {
         **record(problem, job.tuner, start, job.config.seed, result),
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": made_at(),
         "metric": full_signature(measure.metric, nrefs.pop() if len(nrefs) == 1 else None),
         "text": measure.text.describe(),
         "tuning": settings.model_dump(mode="json"),

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -28,6 +27,7 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, sentence_table
 from rerank_adapters.applications.acceptability.judgements import Judgement
+from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import jobs_option, output_option
 from rerank_adapters.formats.references import read_lines
@@ -250,7 +250,7 @@ def recorded_classifier(job: Job, classifier: Classifier, text: TextPipeline, fo
 
     provenance = {
         "version": __version__,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": made_at(),
         "steps": text.rebased(folder),
         **more,
         RECORDED: recorded_tables(job, folder, *EXTRACTING),

@@ -8,7 +8,6 @@ to be fitted to pairs whose bad sentences were generated (`rerank negatives`), n
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, with_models
 from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table, single_preferences
+from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.formats.pairs import read_minimal_pairs
@@ -64,7 +64,7 @@ def recorded_weights(job: Job, table: FeatureTable, weights: FloatArray, text: T
 
     provenance = {
         "version": __version__,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": made_at(),
         "method": "logistic regression on pairs",
         "pairs": len(table.values) // 2,
         "text": text.describe(),
