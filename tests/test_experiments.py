@@ -131,6 +131,7 @@ RUNS = {
         "{data} --text {root}/mt/train.en --sizes 20 --epochs 1 --splits 0 --sentences 4 --lists {root}/mt --most 2",
         r"\| 20 \| \d+ \| 1 \|( [\d.]+ \|){5}\n(?s:.*)\| 20 \|( [\d.]+ \|){4}\n(?s:.*)\| 20-trees, all \| [\d.]+ \|",
     ),
+    "memory_table": ("--lists 2,4 --hypotheses 50", r"\| 200 \|( \d+ \| -?\d+ \|){2}"),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
         "{data} {root}/mt/train.en --min-count 1",
@@ -144,8 +145,8 @@ RUNS = {
     ),
     "scorer_speed": ("{root}/mt/lm.arpa {text} --beams 4 --words 2 --stores 5 --repeats 1", r"\| n-grams \|( [\d.]+ \|){4}"),
     "serve_load": (
-        "{cheap} {root}/mt/test.nbest --requests 6 --more 0 --damaged 9 --hanging 1 --jobs 1",
-        r"\| 100 \| 6 \|( [\d.]+ \|){5}(?s:.*)20 of 20 × 200(?s:.*)left after the stop: 0",
+        "{cheap} {root}/mt/test.nbest --requests 6 --more 0 --damaged 9 --hanging 1 --jobs 1 --soak 2000",
+        r"\| 100 \| 6 \|( [\d.]+ \|){5}(?s:.*)20 of 20 × 200(?s:.*)\| 2,000 \| \d+ \+ \d+ \+ \d+ \|(?s:.*)left after the stop: 0",
     ),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise, repeat
 from types import MappingProxyType
 from typing import NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
 
 NO_SPARSE: Mapping[str, float] = MappingProxyType({})
 
@@ -39,6 +43,106 @@ class Hypothesis(NamedTuple):
         return Hypothesis, fields  # a dict, since proxies do not pickle
 
 
+class _Pieces:
+    """Many texts as one string, in which each of them is cut out when it is asked for."""
+
+    __slots__ = ("_ends", "_whole")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._whole = "".join(texts)
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        self._ends = ends.astype(np.int32) if len(self._whole) < 1 << 31 else ends
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, at: int) -> str:
+        return self._whole[self._ends[at] : self._ends[at + 1]]
+
+    def all(self) -> list[str]:
+        return [self._whole[start:end] for start, end in pairwise(self._ends.tolist())]
+
+
+class PackedHypotheses(Sequence[Hypothesis]):
+    """Hypotheses in a quarter of the memory: their texts are one string, their features and totals arrays.
+
+    A `Hypothesis` is made when it is asked for. Without `lines`, those that the hypotheses were read from are left out.
+    """
+
+    __slots__ = ("_links", "_raw", "_scores", "_sparse", "_texts", "values")
+
+    def __init__(self, hypotheses: Sequence[Hypothesis], *, lines: bool = True) -> None:
+        """Pack hypotheses, all of which have the same number of features."""
+        self._texts = _Pieces([h.text for h in hypotheses])
+        self._raw = _Pieces([h.raw for h in hypotheses]) if lines and any(h.raw for h in hypotheses) else None
+        features = [h.features for h in hypotheses]
+        self.values: npt.NDArray[np.float64] = np.array(features, np.float64).reshape(
+            len(features), len(features[0]) if features else 0
+        )
+        scores = [np.nan if h.score is None else h.score for h in hypotheses]
+        self._scores = None if all(h.score is None for h in hypotheses) else np.array(scores, np.float64)
+        self._sparse = tuple(h.sparse for h in hypotheses) if any(h.sparse for h in hypotheses) else None
+        self._links = None if all(h.links is None for h in hypotheses) else tuple(h.links for h in hypotheses)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, index: int) -> Hypothesis: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hypothesis, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hypothesis | tuple[Hypothesis, ...]:
+        """The hypothesis at this index, or those of a slice."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return Hypothesis(
+            self._texts[at],
+            tuple(self.values[at].tolist()),
+            None if self._scores is None or np.isnan(self._scores[at]) else float(self._scores[at]),
+            self.sparse[at],
+            "" if self._raw is None else self._raw[at],
+            self.links[at],
+        )
+
+    def __iter__(self) -> Iterator[Hypothesis]:
+        scores = repeat(None) if self._scores is None else (None if s != s else s for s in self._scores.tolist())
+        features = map(tuple, self.values.tolist())
+        return map(Hypothesis, self.texts, features, scores, self.sparse, self.lines, self.links)
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each hypothesis."""
+        return self._texts.all()
+
+    @property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """(n) the decoder's totals; nan where a hypothesis has none."""
+        return np.full(len(self), np.nan) if self._scores is None else self._scores
+
+    @property
+    def sparse(self) -> Sequence[Mapping[str, float]]:
+        """The sparse features of each hypothesis."""
+        return (NO_SPARSE,) * len(self) if self._sparse is None else self._sparse
+
+    @property
+    def links(self) -> Sequence[str | None]:
+        """The links of each hypothesis; None where it has none."""
+        return (None,) * len(self) if self._links is None else self._links
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that each hypothesis was read from; empty texts where they are left out."""
+        return [""] * len(self) if self._raw is None else self._raw.all()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class NBestList(Sequence[Hypothesis]):
     """The hypotheses of one segment, in the decoder's order (best first, where the decoder sorted them).
@@ -53,7 +157,7 @@ class NBestList(Sequence[Hypothesis]):
     """
 
     segment_id: str
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: Sequence[Hypothesis]
     feature_names: tuple[str, ...] = ()
     source: str | None = None
     context: str | None = None
@@ -68,7 +172,8 @@ class NBestList(Sequence[Hypothesis]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Hypothesis, ...]: ...
     def __getitem__(self, index: int | slice) -> Hypothesis | tuple[Hypothesis, ...]:
-        return self.hypotheses[index]
+        chosen = self.hypotheses[index]
+        return chosen if isinstance(chosen, Hypothesis) else tuple(chosen)
 
     def __iter__(self) -> Iterator[Hypothesis]:
         return iter(self.hypotheses)
@@ -76,7 +181,52 @@ class NBestList(Sequence[Hypothesis]):
     @property
     def texts(self) -> list[str]:
         """The text of each hypothesis."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.texts
         return [hypothesis.text for hypothesis in self.hypotheses]
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """(n, F) the dense features."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.values
+        flat = chain.from_iterable(h.features for h in self.hypotheses)
+        size = len(self) * len(self.feature_names)
+        return np.fromiter(flat, np.float64, size).reshape(len(self), len(self.feature_names))
+
+    @property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """(n) the decoder's totals; nan where a hypothesis has none."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.totals
+        return np.array([np.nan if h.score is None else h.score for h in self.hypotheses], np.float64)
+
+    @property
+    def sparse(self) -> Sequence[Mapping[str, float]]:
+        """The sparse features of each hypothesis."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.sparse
+        return [hypothesis.sparse for hypothesis in self.hypotheses]
+
+    @property
+    def links(self) -> Sequence[str | None]:
+        """The decoder's links of words of each hypothesis; None where it has none."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.links
+        return [hypothesis.links for hypothesis in self.hypotheses]
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that each hypothesis was read from, with their ends; empty texts where there are none."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self.hypotheses.lines
+        return [hypothesis.raw for hypothesis in self.hypotheses]
+
+    def packed(self, *, lines: bool = True) -> NBestList:
+        """The same list in less memory; without `lines`, as if it had not been read from a file."""
+        if isinstance(self.hypotheses, PackedHypotheses):
+            return self
+        return replace(self, hypotheses=PackedHypotheses(self.hypotheses, lines=lines))
 
     def with_texts(self, texts: Sequence[str], source: str | None = None) -> NBestList:
         """The same list with other texts (one per hypothesis) and, unless it is None, another source."""
@@ -86,4 +236,5 @@ class NBestList(Sequence[Hypothesis]):
     def select(self, rows: Sequence[int]) -> NBestList:
         """The list of the hypotheses at `rows`, in that order."""
         numbers = tuple(self.rows[row] for row in rows) if self.rows else ()
-        return replace(self, hypotheses=tuple(self.hypotheses[row] for row in rows), rows=numbers)
+        hypotheses = tuple(self.hypotheses)
+        return replace(self, hypotheses=tuple(hypotheses[row] for row in rows), rows=numbers)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +44,7 @@ from tests.experiments.experiment import FILE, Listed, experiment, say
 
 START = "import sys; from rerank_adapters.cli import main; main(sys.argv[1:])"
 TICK = os.sysconf("SC_CLK_TCK")
+SOAKED = 100  # hypotheses of each list of a soak
 
 
 @experiment("serve_load", __doc__)
@@ -55,6 +56,8 @@ TICK = os.sysconf("SC_CLK_TCK")
 @click.option("--more", type=int, default=1000, help="Requests with short lists, after which memory is read again.")
 @click.option("--damaged", type=int, default=1000, help="Damaged bodies.")
 @click.option("--hanging", type=int, default=20, help="Clients that send half a request.")
+@click.option("--soak", type=int, default=0, help="Hypotheses of a soak in lists of a hundred, before and after which"
+              " the memory of each process is read.")  # fmt: skip
 @click.option("--clients", type=int, default=4, help="Connections that ask at the same time.")
 @click.option("--jobs", type=int, default=2, help="Processes of the server.")
 def main(
@@ -66,6 +69,7 @@ def main(
     more: int,
     damaged: int,
     hanging: int,
+    soak: int,
     clients: int,
     jobs: int,
 ) -> None:
@@ -76,8 +80,8 @@ def main(
         TemporaryDirectory() as folder,
         _server(_weights(config, nbests, Path(folder)), jobs) as (url, pid),
     ):
-        asyncio.run(_measure(url, pid, nbests, lengths, requests, more, damaged, hanging, clients))
-        children = _children(pid)
+        asyncio.run(_measure(url, pid, nbests, lengths, requests, more, damaged, hanging, soak, clients))
+        children = _descendants(pid)
     left = [child for child in children if Path(f"/proc/{child}").exists()]
     print(f"\nprocesses left after the stop: {len(left)}")
 
@@ -118,6 +122,7 @@ async def _measure(
     more: int,
     damaged: int,
     hanging: int,
+    soak: int,
     clients: int,
 ) -> None:
     import httpx
@@ -151,9 +156,29 @@ async def _measure(
             print(f"\ndamaged bodies, while {hanging} clients hang: {answered}")
             _, statuses = await _ask(client, [_body(rng, nbests, lengths[0]) for _ in range(20)], clients)
             print(f"whole requests after them: {statuses[200]} of 20 × 200; memory {_memory(pid):.0f} MB")
+        if soak:
+            print(f"\n{await _soaked(client, pid, rng, nbests, soak, clients)}")
 
 
-async def _ask(client: Any, bodies: list[bytes], clients: int) -> tuple[list[float], Counter[int]]:
+async def _soaked(
+    client: Any, pid: int, rng: random.Random, nbests: list[NBestList], hypotheses: int, clients: int
+) -> str:
+    """The memory of every process at ten times of a soak, as a table."""
+    rows = []
+    for tenth in range(11):
+        own = [f"{_memory_of(one):.0f}" for one in (str(pid), *_descendants(pid))]
+        rows.append((f"{tenth * hypotheses // 10:,}", " + ".join(own), f"{_memory(pid):.0f}"))
+        say(f"soak: {rows[-1]}")
+        if tenth < 10:
+            bodies = (_body(rng, nbests, SOAKED) for _ in range(hypotheses // 10 // SOAKED))
+            _, statuses = await _ask(client, bodies, clients)
+            if set(statuses) != {200}:
+                raise RerankError(f"the server answered {dict(statuses)}, expected 200 alone")
+    header = ("hypotheses", "MB of each process", "MB together")
+    return markdown_table(Table("Soak", header, tuple(rows), ()))
+
+
+async def _ask(client: Any, bodies: Iterable[bytes], clients: int) -> tuple[list[float], Counter[int]]:
     """The seconds of each request, and how often each status came; `clients` connections ask at the same time."""
     waiting, times, statuses = iter(bodies), list[float](), Counter[int]()
 
@@ -194,19 +219,26 @@ def _children(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
+def _descendants(pid: int) -> list[str]:
+    """The processes of a server: the one that forks, and those that it has forked."""
+    return [one for child in _children(pid) for one in (child, *_children(int(child)))]
+
+
 def _cpu(pid: int) -> float:
     """CPU seconds of the server and its processes."""
-    fields = (Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in (pid, *_children(pid)))
+    processes = (str(pid), *_descendants(pid))
+    fields = (Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in processes)
     return sum(int(values[11]) + int(values[12]) for values in fields) / TICK
 
 
 def _memory(pid: int) -> float:
     """MB of memory of the server and its processes; what they share is divided among them (PSS)."""
-    total = 0
-    for one in (pid, *_children(pid)):
-        lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
-        total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total / 1000
+    return sum(map(_memory_of, (str(pid), *_descendants(pid))))
+
+
+def _memory_of(pid: str) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
 
 
 if __name__ == "__main__":

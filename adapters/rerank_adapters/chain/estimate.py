@@ -23,6 +23,7 @@ from rerank_plugins.core.threads import cores
 BUDGET = 0.3  # CPU seconds after which no further list of the sample is extracted
 LISTS = 5  # lists of a sample
 LONGEST = 100  # hypotheses of a list that are measured
+STATISTICS = 16  # numbers for each hypothesis beside its features, with BLEU's ten statistics
 VALUE, KEY = 8, 16  # bytes of a value, and of a key in the cache of values
 
 
@@ -46,7 +47,8 @@ class Estimate:
 
     `hypotheses`  the number of distinct texts, list by list, which are extracted once each
     `processes`   those that can work at the same time
-    `memory`      bytes: the peak so far, models included, the table of the largest set, and what the workers may add
+    `memory`      bytes: the peak so far, models and lists included, and the larger one of what extraction adds (the
+                  table of the largest set, and what the workers may need) and of what tuning adds (`tuning_memory`)
     `tables`      bytes of the feature tables in the work folder
     `kept`        bytes of the values in the cache of values; 0 where there is no cache
     """
@@ -91,7 +93,17 @@ def estimate(job: Job, costs: Sequence[FeatureCost], sets: Sequence[Sequence[NBe
     processes = min(job.config.jobs, cores())
     kept = hypotheses * sum(KEY + VALUE * width for width in widths) if cache_folder() is not None else 0
     workers = grown * job.config.jobs if job.config.jobs > 1 else 0
-    return Estimate(tuple(costs), hypotheses, processes, peak() + max(tables, default=0) + workers, sum(tables), kept)
+    added = max(max(tables, default=0) + workers, tuning_memory(sets[0], sum(widths)) if job.config.tune else 0)
+    return Estimate(tuple(costs), hypotheses, processes, peak() + added, sum(tables), kept)
+
+
+def tuning_memory(nbests: Sequence[NBestList], extracted: int) -> int:
+    """Bytes that tuning takes beside the lists: their table twice, since tuners standardise it, statistics and scores.
+
+    `extracted` is the number of columns that extraction adds.
+    """
+    rows, columns = sum(map(len, nbests)), len(nbests[0].feature_names) + extracted
+    return VALUE * rows * (2 * columns + STATISTICS)
 
 
 def peak() -> int:

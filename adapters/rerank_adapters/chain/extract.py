@@ -42,7 +42,8 @@ def dense_rule(job: Job) -> DenseRule | None:
 def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureTable:
     """The table of the lists, saved at `path`; values that an earlier run has extracted are used again."""
     work = parts_of(path)
-    table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), folder=path.parent, work=work)
+    decoder = decoder_table(nbests, dense_rule(job), room=len(job.plan.names))
+    table = extract_with(job, nbests, decoder, folder=path.parent, work=work)
     table.save(path)
     if work is not None:
         work.clear()
@@ -151,8 +152,14 @@ def chosen_columns(
     columns = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
     descriptions: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     new = [label for label in job.labels if not _same(descriptions.get(label), wanted[label])]
-    decoder = _of_the_decoder(table, [name for names in columns.values() for name in names])
-    extracted = decoder
+    own = [name for label in job.labels for name in columns[label]]
+    provenance = {
+        **table.provenance, DESCRIPTIONS: wanted, RECORDED: recorded_tables(job, folder, *EXTRACTING)
+    }  # fmt: skip
+    names = _of_the_decoder(table, own)
+    if not new and (*names, *own) == table.names:  # without a copy
+        return replace(table, provenance=provenance)
+    decoder = extracted = replace(table, names=names, values=table.values[:, [table.names.index(n) for n in names]])
     if new:
         check_same_lists(nbests, table)
         for label in new:
@@ -167,7 +174,7 @@ def chosen_columns(
         values=np.column_stack(
             [decoder.values, *(origin.values[:, origin.names.index(name)] for origin, name in chosen)]
         ),
-        provenance={**table.provenance, DESCRIPTIONS: wanted, RECORDED: recorded_tables(job, folder, *EXTRACTING)},
+        provenance=provenance,
     )
 
 
@@ -209,12 +216,11 @@ def _same(recorded: Any, wanted: Any) -> bool:
     return recorded is not None and plain_hash(recorded) == plain_hash(wanted)
 
 
-def _of_the_decoder(table: FeatureTable, wanted: Sequence[str]) -> FeatureTable:
-    """The table with the decoder's columns alone.
+def _of_the_decoder(table: FeatureTable, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The names of the decoder's columns.
 
     Where the table does not record which columns were extracted, those in `wanted` count as extracted.
     """
     by_label = recorded_columns(table) if records_extraction(table) else {"": wanted}
     extracted = {name for names in by_label.values() for name in names}
-    kept = [i for i, name in enumerate(table.names) if name not in extracted]
-    return replace(table, names=tuple(table.names[i] for i in kept), values=table.values[:, kept])
+    return tuple(name for name in table.names if name not in extracted)

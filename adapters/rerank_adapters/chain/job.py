@@ -356,7 +356,9 @@ class Job:
     def read(self, data: DataSet, *, references: bool = True) -> Data:
         """Read the lists of a data set, merged where several files hold them, and pair them with their references."""
         source = Sources.read(self.config.path(data.source), data.reference_form) if data.source else None
-        nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
+        nbests = read_nbest(
+            [self.config.path(path) for path in data.nbest], self.format, source, lines=data is not self.config.tune
+        )
         groups = self.config.path(data.groups) if data.groups else None
         if not (references and data.references):
             return Data.of(data.name, PairedLists.without_references(nbests), groups)

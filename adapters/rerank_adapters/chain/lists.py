@@ -90,7 +90,7 @@ def read_tuning_set(
     """
     with StatusLine("reading the lists"):
         sources = Sources.read(source, form) if source else None
-        nbests = read_nbest([Path(path) for path in nbest], job.format, sources)
+        nbests = read_nbest([Path(path) for path in nbest], job.format, sources, lines=False)
     job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
@@ -102,4 +102,4 @@ def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path |
     job = job.for_set("tune")
     if table and values:
         return chosen_columns(job, data.nbests, values, table)
-    return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job)))
+    return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job), room=len(job.plan.names)))

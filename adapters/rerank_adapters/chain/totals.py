@@ -26,10 +26,9 @@ def record_of_totals(nbests: Sequence[NBestList], table: FeatureTable, extracted
 
     `table` has the features of the lists, of which those in `extracted` are not the decoder's.
     """
-    scores = [hypothesis.score for nbest in nbests for hypothesis in nbest]
-    if None in scores or not scores:
+    totals = np.concatenate([np.empty(0), *(nbest.totals for nbest in nbests)])
+    if not len(totals) or np.isnan(totals).any():
         return {"present": False}
-    totals = np.array(scores, np.float64)
     names = [name for name in table.names if name not in extracted]
     for name in sorted(names, key=lambda name: name != "score"):
         values = table.values[:, table.names.index(name)]

@@ -6,7 +6,7 @@ list before the extraction (`rehearse`), and tuners are cross-validated beside b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
 from rerank_adapters.chain.tuning.held_out_gain import held_out, held_out_leads, raw_margin, usual_folds
 from rerank_adapters.chain.tuning.selection import Selecting, Selection
+from rerank_adapters.chain.tuning.texts_of_lists import TextsOfLists
 from rerank_adapters.metrics.sacrebleu_conventions import full_signature
 from rerank_adapters.report.held_out_gain import HELD_OUT, as_record, held_out_lines
 from rerank_adapters.report.run_facts import HeldOut
@@ -32,6 +33,7 @@ from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner, TuningData, TuningResult, TuningStep
 
 DECODER = "decoder"
+TOGETHER = 20_000  # hypotheses whose statistics are counted at a time
 
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
@@ -76,18 +78,33 @@ def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
     """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
     measure = job.measures[0]
-    hypotheses = measure.seen([nbest.texts for nbest in data.nbests])
-    statistics = measure.metric.statistics(hypotheses, measure.seen(data.references))
+    parts = [
+        measure.metric.statistics(
+            measure.seen([nbest.texts for nbest in data.nbests[part]]),
+            measure.seen(data.references[part]),
+        )
+        for part in _parts([len(nbest) for nbest in data.nbests])
+    ]
     settings = job.config.tuning
     return prepare(
         table,
-        statistics,
+        np.concatenate(parts),
         measure.metric,
-        hypotheses=hypotheses,
+        hypotheses=TextsOfLists(measure.text, data.nbests),
         fixed=settings.fixed,
         lower=settings.lower,
         upper=settings.upper,
     )
+
+
+def _parts(lengths: Sequence[int]) -> Iterator[slice]:
+    """Consecutive lists with some thousand hypotheses together, whose texts are held at a time."""
+    begin = rows = 0
+    for end, length in enumerate(lengths, 1):
+        rows += length
+        if rows >= TOGETHER or end == len(lengths):
+            yield slice(begin, end)
+            begin, rows = end, 0
 
 
 def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
@@ -100,7 +117,7 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
         weights = read_weights(job.config.path(Path(start)))
         new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
-    totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
+    totals = np.concatenate([nbest.totals for nbest in data.nbests])
     extracted = set(job.plan.names)
     return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
 

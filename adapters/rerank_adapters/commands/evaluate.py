@@ -89,7 +89,7 @@ def command(
         refs = read_references(references, reference_form)
         of_systems = system_form or ("lines" if reference_form == "lines" else "auto")
         read = {name: read_outputs(path, of_systems) for name, path in named.items()}
-        lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
+        lists = read_nbest([Path(path) for path in nbest], job.format, lines=False) if nbest else None
     if not read and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is None and refs.form == "auto":

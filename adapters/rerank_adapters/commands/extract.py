@@ -42,7 +42,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
 
     closing = Closing()
     with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)
     job = job.for_set(set_name) if set_name else job
     table = feature_table(job, nbests, output)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import chain
 
 import numpy as np
 
@@ -99,21 +98,23 @@ def _check_totals(nbest: NBestList, first: NBestList, path: str) -> None:
         raise FormatError(message, path=path, line=nbest.line or None)
 
 
-def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) -> FeatureTable:
+def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *, room: int = 0) -> FeatureTable:
     """A table with one row per hypothesis: the decoder's dense features, those that `rule` makes dense, sorted by name,
     and the sparse block, with its columns sorted by name.
 
-    The rule is that of the format that read the lists (`format.dense_rule`, where it has one). Raises FormatError for
-    lists whose dense features differ.
+    The rule is that of the format that read the lists (`format.dense_rule`, where it has one). The values are columns
+    of an array that has `room` for others after them (`with_room`). Raises FormatError for lists whose dense features
+    differ.
     """
     names = check_same_features(nbests)
     lengths = np.array([len(nbest) for nbest in nbests], np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = int(offsets[-1])
-    flat = chain.from_iterable(h.features for nbest in nbests for h in nbest)
-    values = np.fromiter(flat, np.float64, rows * len(names)).reshape(rows, len(names))
+    values: FloatArray = np.empty((rows, len(names) + room))[:, : len(names)]
+    for nbest, start, end in zip(nbests, offsets, offsets[1:], strict=False):
+        values[start:end] = nbest.values
     ids = tuple(nbest.segment_id for nbest in nbests)
-    block = SparseBlock.from_mappings([h.sparse for nbest in nbests for h in nbest])
+    block = SparseBlock.from_mappings([sparse for nbest in nbests for sparse in nbest.sparse])
     table = FeatureTable(names, values, offsets, ids, block)
     if not block.names:
         return table
@@ -122,6 +123,17 @@ def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) ->
     dense = [name for name, is_dense in zip(block.names, promoted, strict=True) if is_dense]
     sparse = [name for name, is_dense in zip(block.names, promoted, strict=True) if not is_dense]
     return _with_columns(table, (*names, *dense), sparse)
+
+
+def with_room(values: FloatArray, room: int) -> FloatArray:
+    """(rows, columns + room) an array that begins with these columns: the one that they are part of, or a copy."""
+    shape = len(values), values.shape[1] + room
+    whole = values.base
+    if whole is not None and whole.shape == shape and values.ctypes.data == whole.ctypes.data:
+        return np.asarray(whole, np.float64)
+    whole = np.empty(shape)
+    whole[:, : values.shape[1]] = values
+    return whole
 
 
 def align(

@@ -91,15 +91,18 @@ def read_nbest(
     source: str | Path | Sources | None = None,
     *,
     repeated: bool = False,
+    lines: bool = True,
 ) -> list[NBestList]:
     """Read all lists, one per segment id, in the order of ids. Lists of a segment in several files are merged.
 
-    How many segments have lists in several files is logged. Raises FormatError as `stream_nbest` does and, unless
+    They are packed (`NBestList.packed`); without `lines` they can be read and scored, but not written again as they
+    were. How many segments have lists in several files is logged. Raises FormatError as `stream_nbest` does and, unless
     `repeated`, for a segment that comes again in the same file: two decodings that each count from 0 look like that.
     """
     files = ((path, stream_file(path, format)) for path in paths)
-    lists = list(_in_first_order(files if repeated else ((path, once(of, path)) for path, of in files), source))
-    together = merge_all(lists)
+    read = _in_first_order(files if repeated else ((path, once(of, path)) for path, of in files), source)
+    lists = [nbest.packed(lines=lines) for nbest in read]
+    together = [nbest.packed(lines=lines) for nbest in merge_all(lists)]
     if len(paths) > 1 and len(together) < len(lists):
         several = sum(times > 1 for times in Counter(nbest.segment_id for nbest in lists).values())
         logger.info("rerank: %d of %d segments have several lists, which are merged", several, len(together))
@@ -154,7 +157,7 @@ def _separated(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
 
 
 def _closed(nbest: NBestList) -> NBestList:
-    if all(h.raw.endswith("\n") or not h.raw for h in nbest):
+    if all(line.endswith("\n") or not line for line in nbest.lines):
         return nbest
     end = "\r\n" if any(h.raw.endswith("\r\n") for h in nbest) else "\n"
     closed = tuple(h._replace(raw=h.raw + end) if h.raw and h.raw[-1] != "\n" else h for h in nbest)

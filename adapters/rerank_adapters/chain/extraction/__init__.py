@@ -30,6 +30,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp, of_lists
 from rerank_adapters.chain.extraction.plan import LARGEST, Extracted, Plan, Task, chunks, chunks_by_cost, extract_chunk
 from rerank_adapters.chain.extraction.value_cache import ValueCache
+from rerank_adapters.formats.decoder_features import with_room
 from rerank_adapters.runtime.cluster import ClusterWorkers, workers_for
 from rerank_adapters.runtime.workers import Workers, collected, finished
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
@@ -170,7 +171,8 @@ def extract_features(
 ) -> FeatureTable:
     """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
-    `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values are
+    `decoder` is the table of the decoder's features of these lists; without it there are only new columns, and with
+    room for these, they are written into its array. Values are
     taken from `cache` and kept there; those that must not outlive the job (known_values.py) are kept in `work`,
     so that an interrupted extraction can be continued: clear it when the table has been saved.
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
@@ -186,8 +188,7 @@ def extract_features(
     known = KnownValues(plan, cache, work)
     numbers = list(chunks_by_cost(nbests, jobs))
     groups = ([nbests[number] for number in group] for group in numbers)
-    values = np.empty((rows, decoder.values.shape[1] + len(plan.names)))
-    values[:, : decoder.values.shape[1]] = decoder.values
+    values = with_room(decoder.values, len(plan.names))
     for chunk, parts in extract_groups(plan, groups, known, jobs=jobs, progress=progress, rows=rows, ordered=False):
         for number, (_, part) in zip(numbers[chunk], parts, strict=True):
             values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part

@@ -36,12 +36,11 @@ def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
     for nbest in nbests:
         beside = [nbest.source, nbest.context] if around else []
         head = [nbest.segment_id, *beside, nbest.feature_names, len(nbest)]
-        sparse = [dict(h.sparse) for h in nbest] if any(h.sparse for h in nbest) else []
-        links = [[h.links for h in nbest]] if any(h.links is not None for h in nbest) else []
+        sparse = [dict(values) for values in nbest.sparse] if any(nbest.sparse) else []
+        links = [nbest.links] if any(links is not None for links in nbest.links) else []
         text = json.dumps([head, nbest.texts, sparse, *links], ensure_ascii=False, sort_keys=True)
-        numbers = [[np.nan if h.score is None else h.score, *h.features] for h in nbest]
         digest.update(text.encode("utf-8", "surrogatepass"))
-        digest.update(np.array(numbers, np.float64).tobytes())
+        digest.update(np.column_stack([nbest.totals, nbest.values]).tobytes())
     return digest.hexdigest()
 
 

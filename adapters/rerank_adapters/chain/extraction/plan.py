@@ -182,8 +182,9 @@ def _distinct(lists: Sequence[tuple[NBestList, BoolArray]]) -> tuple[list[NBestL
     for nbest, marked in lists:
         rows: dict[str, int] = {}  # the first row of each text
         places: dict[str, int] = {}
+        texts = nbest.texts
         for row in np.flatnonzero(marked).tolist():
-            text = nbest[row].text
+            text = texts[row]
             rows.setdefault(text, row)
             back.append(base + places.setdefault(text, len(places)))
         base += len(rows)

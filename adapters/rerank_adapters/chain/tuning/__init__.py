@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.chain.tuning.texts_of_lists import lengths_of, taken
 from rerank_adapters.tuners.margin import with_margin
 from rerank_adapters.tuners.mbr import expected_scores
 from rerank_adapters.tuners.within_lists import FeatureRows, one_best
@@ -54,9 +55,10 @@ def start_vector(
         return np.concatenate([np.ones(len(table.names)), np.zeros(len(table.sparse.names))])
     if start != "decoder":
         raise ConfigError(f"start weights {start!r}; wanted 'uniform', 'decoder' or weights by name")
-    if totals is None or any(total is None for total in totals):
+    numbers = np.array(np.nan if totals is None else totals, np.float64)  # None becomes nan
+    if np.isnan(numbers).any():
         raise ConfigError("cannot start from the decoder's weights: the n-best lists have no totals")
-    return _decoder(table, np.asarray(totals, np.float64), decoder_features)
+    return _decoder(table, numbers, decoder_features)
 
 
 def _named_weights(table: FeatureTable, start: Mapping[str, float]) -> FloatArray:
@@ -73,7 +75,8 @@ def _decoder(table: FeatureTable, totals: FloatArray, decoder_features: Collecti
     """Least squares over the dense features and, where these do not suffice, over the sparse ones too."""
     own = [name for name in table.names if decoder_features is None or name in decoder_features]
     columns = [table.names.index(name) for name in own]
-    values = table.values[:, columns]
+    first = columns == list(range(len(columns)))
+    values = table.values[:, : len(columns)] if first else table.values[:, columns]  # a view where that is possible
     weights = np.zeros(len(table.all_names))
     weights[columns] = np.linalg.lstsq(values, totals, rcond=None)[0]
     spread = float(np.std(totals)) or 1.0
@@ -165,7 +168,7 @@ def _check_rows(table: FeatureTable, statistics: FloatArray, hypotheses: Sequenc
     empty = np.flatnonzero(lengths <= 0)
     if len(empty):
         raise RerankError(f"segment {table.segment_ids[empty[0]]} has no hypotheses to choose from")
-    if hypotheses and [len(texts) for texts in hypotheses] != lengths.tolist():
+    if hypotheses and lengths_of(hypotheses) != lengths.tolist():
         raise RerankError("the texts of the hypotheses do not match the rows of the feature table")
     if not np.isfinite(statistics).all():
         raise RerankError("the statistics of the metric contain a value that is not finite")
@@ -193,7 +196,7 @@ def take_features(data: TuningData, kept: BoolArray) -> TuningData:
 def take_segments(data: TuningData, segments: LongArray) -> TuningData:
     """The same data for some of the segments."""
     table, rows = data.table.take_segments(segments)
-    hypotheses = [data.hypotheses[s] for s in segments] if data.hypotheses else ()
+    hypotheses = taken(data.hypotheses, np.asarray(segments))
     return dataclasses.replace(data, table=table, statistics=data.statistics[rows], hypotheses=hypotheses)
 
 
