@@ -253,8 +253,8 @@ def _json(filled: Sequence[str]) -> Guess | None:
 def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:
     if has("hyps") or (has("input") and has("output")):
         return Guess("hyporadise", "JSON lines of HyPoradise")
-    if has("NBest") or (has("alternatives") and has("transcript")):
-        return Guess("alternatives", "the alternatives of a speech service")
+    if has("NBest") or (has("alternatives") and (has("transcript") or has("text"))):
+        return Guess("alternatives", "the alternatives of a speech service or of Vosk")
     if has("avg_logprob") or has("no_speech_prob"):
         return Guess("whisper", "Whisper's JSON")
     if has("translations") or (has("sentence_id") and has("translation")):

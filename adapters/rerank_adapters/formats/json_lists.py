@@ -270,11 +270,14 @@ def json_records(lines: Iterable[str], path: str, of_file: bool = False) -> Iter
     except ValueError:
         text = first + "".join(stream)
         try:
-            yield read_json(text), text, 1, True
+            documents = [(read_json(text), text, 1)]
         except ValueError as error:
-            line = getattr(error, "lineno", 1)
-            message = f"not JSON ({getattr(error, 'msg', error)}); expected JSON lines or one JSON document"
-            raise FormatError(message, path=path, line=line) from None
+            documents = _documents(text)
+            if not documents:
+                line = getattr(error, "lineno", 1)
+                message = f"not JSON ({getattr(error, 'msg', error)}); expected JSON lines or one JSON document"
+                raise FormatError(message, path=path, line=line) from None
+        yield from ((record, raw, line, len(documents) == 1) for record, raw, line in documents)
         return
     numbered = ((number, line) for number, line in enumerate(stream, 2) if line.strip())
     second = next(numbered, None) if of_file else None
@@ -285,6 +288,24 @@ def json_records(lines: Iterable[str], path: str, of_file: bool = False) -> Iter
         except ValueError as error:
             raise FormatError(f"not JSON ({error})", path=path, line=number) from None
         yield record, line, number, False
+
+
+def _documents(text: str) -> list[tuple[Any, str, int]]:
+    """The documents of a text that holds several, as Vosk prints its results, with their texts and first lines.
+
+    Each ends with a bracket at the beginning of a line. Empty for a text of another form.
+    """
+    documents: list[tuple[Any, str, int]] = []
+    raw, start = "", 1
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        raw, start = (raw + line, start) if raw.strip() else (line, number)
+        if line.startswith(("}", "]")):
+            try:
+                documents.append((read_json(raw), raw, start))
+            except ValueError:
+                continue
+            raw = ""
+    return [] if raw.strip() else documents
 
 
 def _nbest(parsed: JsonList, path: str, number: int) -> NBestList:

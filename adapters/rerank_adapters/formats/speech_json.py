@@ -6,13 +6,14 @@ The alternatives that speech services return as JSON: Google, Amazon, Azure, Dee
     Deepgram v1                    {"results": {"channels": [{"alternatives": [{"transcript": …, "confidence": …}]}]}}
     Amazon Transcribe              {"results": {"segments": [{"alternatives": [{"transcript": …, "items": […]}]}]}}
     Azure Speech, detailed         {"NBest": [{"Confidence": 0.92, "Lexical": "so it is", "Display": "So it is."}, …]}
+    Vosk, SetMaxAlternatives       {"alternatives": [{"text": " so it is", "confidence": 231.4}, …]}
 
 Every object with `alternatives` that have a transcript, or with `NBest`, is a list, wherever it stands. A file holds
 one response, or JSON lines. The id of a list is that of the object or of the response (`record_keys.py`), or else the
 name of the file (of JSON lines: the number of the line, from 0); where a response holds several lists, -1, -2 … is
 added. `confidence` (of
 Amazon the mean over the words) is the total and a feature where every alternative has it: Google gives one for the
-first alternative alone, which is not read. Azure's text is that of the option `text`.
+first alternative alone, which is not read. Vosk's is a log-likelihood. Azure's text is that of the option `text`.
 
 Whisper's transcriptions as JSON (`whisper --output_format json`, openai-whisper 20231117; faster-whisper the same).
 
@@ -150,7 +151,7 @@ def _numbers(result: Mapping[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class AlternativesFormat(JsonFormat):
-    """Responses of speech services: Google's and Amazon's alternatives, Azure's NBest, with confidences."""
+    """Responses of speech services and of Vosk: Google's and Amazon's alternatives, Azure's NBest, with confidences."""
 
     items: ClassVar[str] = "alternatives"
     parallel: ClassVar[tuple[str, ...]] = ("NBest",)
@@ -179,7 +180,7 @@ class AlternativesFormat(JsonFormat):
             texts = [item.get(self.text) for item in answer["NBest"]]
             confidences = [number_of(item, "Confidence") for item in answer["NBest"]]
         else:
-            texts = [item.get("transcript") for item in answer[self.items]]
+            texts = [item.get(_text_key(item)) for item in answer[self.items]]
             confidences = [_confidence(item) for item in answer[self.items]]
         columns = complete({"confidence": confidences})
         return JsonList(answer, texts_of(texts, "a text for each alternative"), columns, columns.get("confidence"))
@@ -192,11 +193,18 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield from _objects(item)
     elif isinstance(value, dict):
         nbest, alternatives = value.get("NBest"), value.get("alternatives", [])
-        if _are_objects(nbest) or (_are_objects(alternatives) and all("transcript" in item for item in alternatives)):
+        if _are_objects(nbest) or (
+            _are_objects(alternatives) and all(_text_key(item) in item for item in alternatives)
+        ):
             yield value
         else:
             for inner in value.values():
                 yield from _objects(inner)
+
+
+def _text_key(alternative: Mapping[str, Any]) -> str:
+    """The key of an alternative's text: Vosk's is another than that of the services."""
+    return "transcript" if "transcript" in alternative else "text"
 
 
 def _are_objects(value: Any) -> bool:
