@@ -42,11 +42,19 @@ REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it 
 
 
 class LinesOnStderr(logging.Handler):
-    """Writes each message of the log as a line of its own to stderr."""
+    """Writes each message of the log as a line of its own to stderr, and a warning that comes again only once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._warnings: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the line. Raises BrokenPipeError where nobody reads it, as every other line of a command does."""
-        click.echo(self.format(record), err=True)
+        line = self.format(record)
+        if record.levelno < logging.WARNING or line not in self._warnings:
+            click.echo(line, err=True)
+        if record.levelno >= logging.WARNING:
+            self._warnings.add(line)
 
 
 @contextmanager

@@ -76,6 +76,8 @@ def test_what_is_no_id():
         assert JsonKeys().id_of(record) == ""
     assert JsonKeys().id_of({"audio": {"path": "wav/u.flac", "array": []}}) == "u"
     assert JsonKeys().id_of({"segment": {"start": 1}, "id": 7, "path": "a.wav"}) == "7"
+    assert JsonKeys().id_of({"segment": 3, "id": 7.0}) == "7"
+    assert JsonKeys().id_of({"id": 7.5, "audio": "UklGRg/" * 1000}) == ""
 
 
 @pytest.mark.parametrize("format", ONE)
@@ -150,3 +152,18 @@ def test_parts_of_a_record():
     assert [n.segment_id for n in read_nbest("batch", format="transformers,n=2")] == ["u-1", "u-2"]
     write("results", [[{"id": "v", "hypotheses": ["a"]}, {"hypotheses": ["b"]}]])
     assert [n.segment_id for n in read_nbest("results", format="ctranslate2")] == ["v", "1"]
+
+
+def test_init_names_the_option_where_texts_have_no_ids():
+    write("tune.jsonl", [{"id": f"u-{n}", "hyps": [f"word {n}", "x"]} for n in range(3)])
+    Path("tune.ref").write_text("word 0\nword 1\nword 2\n")
+    said = refused("init", "tune.jsonl", "tune.ref", "--yes")
+    assert "a segment with an id, such as u-0, needs a line with it, unless --format NAME,id_key=none numbers" in said
+
+
+def test_sources_without_ids_beside_lists_with_ids():
+    write("lists", [{"id": f"u-{n}", **ONE["sockeye"](f"word {n}", "x")} for n in range(3)])
+    Path("source").write_text("wort 0\nwort 1\nwort 2\n")
+    extract = ("extract", "lists", "--source", "source", "-f", "length", "-o", "t.npz")
+    assert "id_key=none" in refused(*extract)
+    done(*extract, "--format", "sockeye,id_key=none")

@@ -7,7 +7,7 @@ import pytest
 
 from rerank_adapters import read_nbest
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.one_line import in_lines, one_line
 from rerank_adapters.formats.outputs import OneBests, form_for, output_lines
 from rerank_plugins import ConfigError, Hypothesis, NBestList
 from rerank_plugins.core.loader import load_plugins
@@ -47,6 +47,16 @@ def test_every_break_becomes_a_space(mark):
         (line,) = output_lines(form, "u-1", f"so{mark}it")
         assert lines_of(line) == [line.rstrip("\n")]
         assert "so it" in line
+
+
+@pytest.mark.parametrize("mark", BREAKS)
+def test_texts_are_found_to_be_lines(mark):
+    for text in (f"a{mark}b", f"a{mark}", f"{mark}a", mark):
+        for texts in ([text], ["x", text], [text, "x"], [text, ""], ["", text]):
+            assert in_lines(texts) == [one_line(text) for text in texts]
+            assert in_lines(texts) is not texts
+    for lines in ([], [""], ["", ""], ["a", "", "b "]):
+        assert in_lines(lines) is lines
 
 
 def test_other_texts_stay_as_they_are():
@@ -100,6 +110,7 @@ def test_merge_counts_what_it_spells_otherwise():
     write_lists()
     ran = done("merge", "lists", "--to", "moses", "-o", "moses")
     assert "rerank: warning: 1 hypothesis holds what ends a line or a column in this format" in ran.err
+    assert ran.err.count("read as spaces") == 1  # though the file is read twice
     assert read_nbest("moses")[1].texts == ["oh no", "oh &#124;&#124;&#124; no"]
     assert "error" not in done("check", "--nbest", "moses", "--format", "moses").out.split("found")[0]
     assert "warning: 1" not in done("merge", "lists", "--to", "kaldi", "-o", "kaldi").err

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
 from rerank_adapters.formats.line_lists import files_in, stem
-from rerank_adapters.formats.one_line import one_line
+from rerank_adapters.formats.one_line import in_lines
 from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
@@ -198,10 +198,10 @@ class JsonFormat(NBestFormat):
                 if "features" in added:
                     features = added["features"].items() if isinstance(added["features"], dict) else ()
                     parsed.columns = {name: _added(name, column, parsed) for name, column in features}
-            texts = list(map(one_line, parsed.texts))
-            if texts != parsed.texts:
+            texts = in_lines(parsed.texts)
+            if texts is not parsed.texts:
                 parsed.joined = sum(map(ne, texts, parsed.texts))
-                parsed.texts = texts
+                parsed.texts = list(texts)
             yield parsed
 
     def tagged(self, record: Any, nbest: NBestList) -> dict[str, Any]:

@@ -8,7 +8,7 @@ space, and so it is at a tab, which separates columns. Programs break lines at "
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rerank_plugins import ConfigError, NBestList
 
@@ -25,6 +25,14 @@ def one_line(text: str) -> str:
     if pieces == [text] or not pieces:
         return text
     return " ".join(stripped for piece in pieces if (stripped := piece.strip()))
+
+
+def in_lines(texts: Sequence[str]) -> Sequence[str]:
+    """Each of the texts as one line; the texts themselves where all of them are lines, which is found out fast."""
+    whole = " \n".join([*texts, ""])  # a space keeps the end of a text from joining the break after it
+    if "\t" not in whole and len(whole.splitlines()) == len(texts):
+        return texts
+    return [one_line(text) for text in texts]
 
 
 def one_column(text: str) -> str:

@@ -2,8 +2,8 @@
 
 All formats in JSON take them from here, for n-best lists, references and outputs alike.
 
-The id is the value, a text or an integer, of the first of `ID_KEYS` that a record has. Otherwise it is the name of the
-audio file, without folder and ending, under the first of `FILE_KEYS`: NeMo's `wav/utt-7.flac` is the utterance `utt-7`.
+The id is the value, a text or a whole number, of the first of `ID_KEYS` that a record has. Otherwise it is the name of
+the audio file, without folder and ending, under the first of `FILE_KEYS`: NeMo's `wav/utt-7.flac` is `utt-7`.
 Sockeye's `sentence_id` is none of them: it counts the sentences from 1, as others count lines from 0.
 
 A file is read as what it is given as. A reference is under one of `REFERENCE_KEYS`, the output of a system under one of
@@ -22,9 +22,10 @@ from rerank_plugins import ConfigError
 Role = Literal["reference", "output"]
 
 ID_KEYS = (
-    "segment", "id", "utt_id", "utterance_id", "uttid", "utt", "utterance", "key", "segment_id", "seg_id", "sent_id",
-    "audio_id", "sample_id", "example_id", "custom_id", "uid", "uuid", "ID",
+    "id", "utt_id", "utterance_id", "uttid", "utt", "key", "segment_id", "seg_id", "sent_id", "audio_id", "sample_id",
+    "example_id", "custom_id", "uid", "uuid", "ID", "segment",
 )  # fmt: skip
+LONGEST = 1000  # characters of a file name; the audio itself is longer
 ADDED = "rerank"  # the key of what reranking adds to a record, its id among it
 FILE_KEYS = (
     "audio_filepath", "audio_file", "audio_path", "audio", "wav", "wav_path", "wav_file", "wav_filename", "file",
@@ -77,7 +78,7 @@ class JsonKeys(NamedTuple):
             file = record.get(key)
             if isinstance(file, dict):  # Hugging Face's audio: {"path": …, "array": …}
                 file = file.get("path")
-            if isinstance(file, str) and file.strip():
+            if isinstance(file, str) and 0 < len(file.strip()) < LONGEST:
                 return stem(file.strip())
         return ""
 
@@ -110,7 +111,9 @@ class JsonKeys(NamedTuple):
 
 
 def _id(value: Any) -> str:
-    """A text or an integer as an id; "" for any other value."""
+    """A text or a whole number as an id (1.0, as tables write numbers, is 1); "" for any other value."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 

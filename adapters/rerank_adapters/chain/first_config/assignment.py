@@ -141,6 +141,10 @@ def assign(
             continue
         if not scores:
             sizes = ", ".join(f"{one.lists[0].path} has {len(one.lists[0].nbests)} segments" for one in sets)
+            named = (id_ for one in sets for id_ in one.lists[0].ids if not is_number(id_))
+            if (name := next(named, None)) is not None:
+                sizes += f"; a segment with an id, such as {name}, needs a line with it"
+                sizes += ", unless --format NAME,id_key=none numbers lists in JSON"
             raise FormatError(f"has no line for each segment of any lists ({sizes})", path=str(text))
         one = sets[place]
         is_source = text in sources or (text not in references and (shared < SAME or bool(parts(text.name) & SOURCE)))
