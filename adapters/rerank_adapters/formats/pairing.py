@@ -26,7 +26,7 @@ from rerank_plugins import FormatError, Hypothesis, NBestList
 logger = logging.getLogger(__name__)
 Unpaired = Literal["empty", "leave-out", "error"]
 Purpose = Literal["tuning", "evaluation"]
-LEAVE_OUT = "; `--unpaired leave-out` takes the segments that both have"
+LEAVE_OUT = "; `--unpaired leave-out` takes the segments that both have (in a config, `unpaired`)"
 EMPTY = (Hypothesis(""),)  # the hypotheses of a lost list
 
 
@@ -122,7 +122,11 @@ def pair_lists(
 def _may_count_from_1(references: References, pairing: Pairing) -> str:
     """The end of a finding about lists that lack the first line, though they may have ids from 1."""
     ids = [*map(int, pairing.shared)] if references.form_for(pairing.shared) == "lines" else [0]
-    return "" if min(ids) != 1 else "; if the ids count from 1, say `--reference-form lines-from-1`"
+    return (
+        ""
+        if min(ids) != 1
+        else "; if the ids count from 1, say `--reference-form lines-from-1` (in a config, `reference_form`)"
+    )
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,8 @@ class References:
             there = f"the file has {len(self)} lines, for the ids {numbers[0]} to {numbers[-1]}"
             no_line = f"no line for segment id {surplus[0]}: {there}"
             if form == "lines" and [*map(int, surplus)] == [len(self)] and 0 not in map(int, ids):
-                advice = "; if the ids count from 1, `--reference-form lines-from-1` matches the first line with id 1"
+                how = "`--reference-form lines-from-1` (in a config, `reference_form`)"
+                advice = f"; if the ids count from 1, {how} matches the first line with id 1"
         else:
             no_line, more = f"segment id {surplus[0]!r} is not a number: it names no line of this file", ""
         return FormatError(no_line + more + advice, path=self.names[file])
