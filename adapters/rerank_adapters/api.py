@@ -22,9 +22,10 @@ from pathlib import Path
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, extract_with
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.chain.provenance import job_of_table, recorded_job
 from rerank_adapters.chain.reranker import RankedHypothesis, Reranked, Reranker

@@ -25,8 +25,9 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import extract_with
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate

@@ -31,7 +31,8 @@ from rerank_adapters.applications.completion import (
 )
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval

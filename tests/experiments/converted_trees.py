@@ -23,7 +23,8 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.config import Config

@@ -26,8 +26,9 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import dense_rule, extract_with
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts, differences
 from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.chain.tune import start_weights, tuning_data

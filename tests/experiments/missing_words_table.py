@@ -34,8 +34,9 @@ from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locate import Locating
 from rerank_adapters.applications.restoration.restore import Inserting
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import extract_with
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.significance import mcnemar

@@ -22,7 +22,8 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.chain.tune import DECODER, families, start_weights, tuning_data
 from rerank_adapters.chain.tuning.cross_validation import tuned_folds

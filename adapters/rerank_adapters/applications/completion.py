@@ -46,7 +46,8 @@ from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Data, Job
+    from rerank_adapters.chain.data import Data
+    from rerank_adapters.chain.job import Job
 
 BLANK = re.compile(r"_{3,}")
 
@@ -177,7 +178,7 @@ def completion_job(job: Job) -> Job:
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
     """N-best lists of the completions after the text pipeline; the reference is the right completion, if known."""
-    from rerank_adapters.chain.job import Data
+    from rerank_adapters.chain.data import Data
 
     nbests = [q.nbest().with_texts(text.apply(q.completions())) for q in questions]
     right: list[tuple[str, ...]] = [

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.evaluate import SAMPLE, measured_mismatch
 from rerank_adapters.chain.extract import dense_rule
-from rerank_adapters.chain.job import Data, Job, lists_size
+from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.tune import rehearse
 from rerank_adapters.config import DataSet

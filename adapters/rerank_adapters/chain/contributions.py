@@ -12,7 +12,8 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import families, fast_tuner, start_weights, tuning_data
 from rerank_adapters.chain.tuning.selection import Families, FamilyTrials, standard_error
 from rerank_adapters.config import System

@@ -9,9 +9,10 @@ from itertools import groupby
 import numpy as np
 
 from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.explanation import explain, explanation_record
 from rerank_adapters.chain.extraction.plan import column_names
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Evaluation

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import Plan, column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
 from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_groups, read_references
+from rerank_adapters.formats.references import read_references
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import KINDS, TextPipeline, is_step, split_steps
@@ -28,7 +29,6 @@ from rerank_plugins import (
     LanguageModel,
     Metric,
     NBestFormat,
-    NBestList,
     SentenceModel,
     Tuner,
 )
@@ -65,43 +65,6 @@ class Measure:
         if marked is not None and not getattr(self.metric, "reads_alternatives", False):
             known = "wer, cer, ser and accuracy score these"
             raise ConfigError(f"{self.name}: found alternatives or optional words, as in `{shown(marked)}`: {known}")
-
-
-@dataclass(frozen=True)
-class Data:
-    """The lists of a data set, with the references of each list (an empty tuple where there are none).
-
-    `groups` has the group of each list, such as its speaker; None where the config names none. `findings` are sentences
-    about segments that lists or references lack. Where lists are missing that an evaluation counts, `with_lost` is the
-    same data set with the empty hypothesis in place of each.
-    """
-
-    name: str
-    nbests: list[NBestList]
-    references: list[tuple[str, ...]]
-    groups: list[str] | None = None
-    findings: tuple[str, ...] = ()
-    with_lost: Data | None = None
-
-    @classmethod
-    def of(cls, name: str, paired: PairedLists, groups: Path | None = None) -> Data:
-        """The data set of lists and their references, with the groups in a file."""
-        whole = cls(name, *paired.with_lost(), read_groups(groups, paired.ids) if groups else None, paired.findings)
-        if not paired.lost:
-            return whole
-        kept = [place for place, id_ in enumerate(paired.ids) if id_ not in paired.lost]
-        own_groups = [whole.groups[place] for place in kept] if whole.groups else None
-        return cls(name, paired.nbests, paired.references, own_groups, paired.findings, whole)
-
-    @property
-    def counted(self) -> Data:
-        """The data set that an evaluation counts."""
-        return self.with_lost or self
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids of the lists."""
-        return [nbest.segment_id for nbest in self.nbests]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import job_of_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.pairing import Unpaired, pair_lists, warn

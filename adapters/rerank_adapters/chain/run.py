@@ -18,10 +18,11 @@ from pathlib import Path
 from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.contributions import as_json, family_contributions, from_json
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare, style_mismatch
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
-from rerank_adapters.chain.job import Data, Job, Measure, lists_size, through
+from rerank_adapters.chain.job import Job, Measure, lists_size, through
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.steps import (
@@ -42,7 +43,6 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.report.held_out_gain import from_record
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
@@ -261,7 +261,7 @@ class _Run:
     def _learn(self, label: str, system: Job) -> Iterator[str]:
         lists = self._rehearsed
         if label == RERANKED:
-            yield from _warnings(TUNE, lists)
+            yield from lists.warnings(TUNE)
         learnt = learn(system, lists, self._columns(TUNE, label, lists.nbests), self.work)
         write_weights(learnt.weights, self._weights(label))
         for line in learnt.summary:
@@ -291,13 +291,13 @@ class _Run:
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
                 for stream in lists:
                     stream.writelines(self.job.format.write(nbest, rescored))
-            best.writelines(self._one_bests(data, texts).lines())
+            best.writelines(data.one_bests(texts).lines())
         if label == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
             yield f"rerank: warning: {name}: {unlike}"
 
     def _report(self, name: str) -> Iterator[str]:
         lists = self._lists(name)
-        yield from _warnings(name, lists)
+        yield from lists.warnings(name)
         evaluation, tuned = self._evaluation(lists, self._best(name)), read_weights(self._weights(RERANKED))
         facts = with_lists(self._facts(tuned), self.job, tuned, lists, FeatureTable.load(self._table(name)), evaluation)
         page = html_page(evaluation, f"{self.name} · {name}" if self.name else name, facts=facts)
@@ -314,11 +314,6 @@ class _Run:
         system, path = self.systems[label], self._table(name, label)
         table = FeatureTable.load(path)
         return chosen_columns(system.for_set(name), nbests, table, path, folder=self.work, named_only=True)
-
-    @staticmethod
-    def _one_bests(data: Data, texts: Mapping[str, str]) -> OneBests:
-        """The 1-bests of a data set as its files have them."""
-        return OneBests.of(texts, others=data.counted.ids)
 
     def _table(self, name: str, label: str = RERANKED) -> Path:
         """The feature table of a set: that of all features, or the own one of a system that comes first."""
@@ -362,7 +357,7 @@ class _Run:
 
     def _outputs(self, data: Data, best: Mapping[str, Path]) -> dict[str, list[str]]:
         """By system, the 1-bests that the files `best` hold, in the order of the counted segments."""
-        files, ids = self._one_bests(data, dict.fromkeys(data.ids, "")), data.counted.ids
+        files, ids = data.one_bests(dict.fromkeys(data.ids, "")), data.counted.ids
         texts = {system: files.read(path.read_bytes().decode().split("\n")[:-1]) for system, path in best.items()}
         return {system: [of_ids.get(id_, "") for id_ in ids] for system, of_ids in texts.items()}
 
@@ -387,11 +382,6 @@ def _score(measure: Measure, texts: Sequence[str], references: Sequence[Sequence
     hypotheses = through(measure.text, [[text] for text in texts])
     statistics = measure.metric.statistics(hypotheses, through(measure.text, references))
     return float(measure.metric.score(statistics.sum(axis=0)))
-
-
-def _warnings(name: str, data: Data) -> Iterator[str]:
-    """A line for each finding about segments that the lists or references of a data set lack."""
-    yield from (f"rerank: warning: {name}: {finding}" for finding in data.findings)
 
 
 def work_folder(job: Job, config: Path) -> Path:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import column_names
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, made_at, recorded_tables
 from rerank_adapters.chain.totals import TOTALS, record_of_totals

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import take_segments
 from rerank_adapters.evaluation.significance import Interval, percentile_interval

@@ -23,7 +23,8 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.job import Data, Job
+    from rerank_adapters.chain.data import Data
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.chain.tune import Learnt
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
