@@ -24,6 +24,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.declared import Array, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.matrix_products import product
+from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 from rerank_plugins.translation.words import split_words
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ class JointModel:
     """A network over the words of `numbering`.
 
     `embeddings` are (symbols, D), `hidden` W (K D, H) and `hidden_bias` b (H) for the K symbols of a context, `output`
-    O (outputs, H) and `output_bias` c (outputs).
+    O (outputs, H) and `output_bias` c (outputs). The unknown output stands for so many `unknown_types`
+    (kit/vocabulary/unknown_types.py).
     """
 
     numbering: Annotated[Numbering, Part()]
@@ -160,14 +162,21 @@ class JointModel:
     output: Annotated[Weights, Array("T+2", "H")]
     output_bias: Annotated[Weights, Array("T+2")]
     settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
+    unknown_types: Annotated[int, Setting(missing=1)] = 1
 
     def activations(self, symbols: IntArray) -> tuple[Weights, Weights]:
         """The inputs x (n, K D) and the hidden layer (n, H) of (n, K) contexts."""
         inputs = self.embeddings[symbols].reshape(len(symbols), -1)
         return inputs, np.maximum(product(inputs, self.hidden) + self.hidden_bias, 0)
 
+    def word_ln_p(self, contexts: Contexts, types: int | None = None) -> FloatArray:
+        """(n) ln p of the words; an unknown one is one of the model's unknown types, or of so many `types`."""
+        ln_p = self.ln_p(contexts)
+        divide_unknown(ln_p, contexts.outputs == 0, types or self.unknown_types)
+        return ln_p
+
     def ln_p(self, contexts: Contexts) -> FloatArray:
-        """(n) ln p of the predicted words; equal contexts are computed once."""
+        """(n) ln p of the predicted outputs; equal contexts are computed once."""
         rows = np.column_stack([contexts.symbols(), contexts.outputs])
         distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
         symbols, starts = distinct[:, :-1], np.arange(0, len(distinct), BATCH)

@@ -13,6 +13,7 @@ which falls with the squares of the row's gradients (Adagrad: Duchi et al. 2011)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import expm1, log, log1p
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import product
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.translation.joint_model import Contexts, JointModel, Numbering, Weights, affiliations
 from rerank_plugins.translation.words import frequent_words, split_words
 
@@ -225,7 +227,11 @@ def train(
     ]
     held_out, learnt = parts
     model = _first_model(numbering, learnt, settings, generator)
-    model = replace(model, settings={**asdict(settings), "pairs": len(sentences), "words": len(learnt)})
+    targets = Counter(word for _, e in sentences for word in split_words(e, False))
+    kept = np.array([count >= settings.target_count for count in targets.values()], np.bool_)
+    types = types_of_unknown(np.array([*targets.values()], np.int64), kept)
+    record = {**asdict(settings), "pairs": len(sentences), "words": len(learnt)}
+    model = replace(model, settings=record, unknown_types=types)
     for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
         report(epoch)
     return model

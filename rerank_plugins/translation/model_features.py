@@ -30,6 +30,7 @@ import numpy as np
 
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PickledFields, option
 from rerank_plugins.kit.nbest_lists import source_of
+from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
@@ -49,8 +50,12 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     model: Path = option(doc="model from `rerank train joint-lm`")
     alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
+    unknown_types: int | None = unknown_types_option("as the model file says")
 
     components = ("total", "per_word", "improbable")
+
+    def __post_init__(self) -> None:
+        check_unknown_types(self.unknown_types)
 
     @cached_property
     def _model(self) -> JointModel:
@@ -78,7 +83,8 @@ class JointLMFeature(FeatureExtractor, PickledFields):
             return []
         source = source_of(nbest, "joint-lm")
         places = affiliations(self._alignment, source, nbest.texts)
-        ln_p = self._model.ln_p(self._model.numbering.contexts([(source, nbest.texts, places)]))
+        contexts = self._model.numbering.contexts([(source, nbest.texts, places)])
+        ln_p = self._model.word_ln_p(contexts, self.unknown_types)
         return np.split(ln_p, np.cumsum([len(of_words) + 1 for of_words in places])[:-1])
 
 

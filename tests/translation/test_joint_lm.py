@@ -187,6 +187,16 @@ def test_the_feature(trained, alignment, tmp_path):
         assert row == pytest.approx(expected, abs=1e-3)
         assert scores[texts.index(text)] == pytest.approx(ln_p, abs=1e-4)
     assert values[0, 1] > values[1, 1]
+    whole, share = (
+        JointLMFeature(tmp_path / "joint", tmp_path / "align", types).word_scores(nbest) for types in (1, 50)
+    )
+    assert whole[0][2] == pytest.approx(share[0][2])  # `red` is known
+    other = NBestList("0", (Hypothesis("dog sees zebra"),), source="Hund sieht Haus rot")
+    whole, share, own = (
+        JointLMFeature(tmp_path / "joint", tmp_path / "align", types).word_scores(other)[0] for types in (1, 50, None)
+    )
+    assert whole - share == pytest.approx([0, 0, math.log(50), 0])
+    assert whole - own == pytest.approx([0, 0, math.log(trained[0].unknown_types), 0])
     with pytest.raises(ConfigError, match="joint-lm compares with the source sentence"):
         feature.extract(NBestList("0", nbest.hypotheses))
 
