@@ -188,15 +188,17 @@ def test_a_margin_cannot_be_tuned_without_folds(folder, tmp_path):
     assert "held_out_folds" in refused("tune", *lists, "-t", "mira,margin=tuned")
 
 
-def test_apply_warns_of_lists_unlike_those_of_the_tuning(folder, noise):
+def test_apply_warns_of_lists_unlike_those_of_the_tuning(folder, noise, guarded):
     warned = best(folder, "other", noise[0]).err
     assert "these lists are unlike those that the weights were tuned on: " in warned
     assert re.search(r"[\d.]+ distinct hypotheses a list \([\d.]+ in tuning\)", warned)
+    assert "1-bests left" not in best(folder, "other", guarded[0]).err  # none is left anywhere
     assert re.search(r"Told spreads by [\d.]+ within lists \([\d.]+\)", warned)
 
 
-def test_apply_does_not_warn_of_lists_of_the_same_decoder(folder, noise):
-    assert "unlike" not in best(folder, "more-noise", noise[0]).err
+@pytest.mark.parametrize("margin", [(), ("-t", "mira,margin=tuned"), ("-t", "mira,margin=0.5")])
+def test_apply_does_not_warn_of_lists_of_the_same_decoder(folder, margin):
+    assert "unlike" not in best(folder, "more-noise", tune(folder, "noise", *margin)[0]).err
 
 
 def test_few_lists_are_not_judged(folder, noise, tmp_path):

@@ -45,7 +45,7 @@ from rerank_adapters.tuners.margin import best_margin, leads_of
 from rerank_plugins import FloatArray, TuningData, TuningResult
 from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.core.loader import load_plugins
-from tests.experiments.experiment import experiment, named_values, say
+from tests.experiments.experiment import experiment, named_values
 
 MARGINS = "no margin", "best margin", "tuned margin"
 
@@ -153,10 +153,8 @@ def main(sets: tuple[str, ...], metric: str, features: tuple[str, ...], tuner: s
     of_features = [plugin_table(feature) for feature in features]
     config = Config(feature=of_features, metric=[plugin_table(metric)], tuner=plugin_table(tuner))
     job = Job.create(config, load_plugins(BUILTIN))
-    read = {}
-    for name, files in named_values(sets, "SET, as NAME=LISTS").items():
-        say(name)
-        read[name] = Lists(job, files.split(","))
+    named = named_values(sets, "SET, as NAME=LISTS")
+    read = {name: Lists(job, files.split(",")) for name, files in named.items()}
     header = ("tuned on", "applied to", "1-best", "held out", *MARGINS, "unlike")
     title = f"{job.measures[0].name}, {tuner}: gain over the 1-bests"
     print(markdown_table(Table(title, header, tuple(rows_of(read)))))

@@ -188,7 +188,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         "lists": table.provenance.get("lists"),
         TOTALS: record_of_totals(data.nbests, table, job.plan.names),
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
-        LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.changed),
+        LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.left),
         **({} if selection is None else {"selection": asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }

@@ -65,6 +65,7 @@ class HeldOut:
                          0 is better, for error rates too
     `changed`            the proportion of the 1-bests that the choices leave
     `margin`             the margin in use, in units of `unit_of_leads`; 0 for none
+    `left`               the proportion of the 1-bests that held-out choices with this very margin leave
     `without_margin`     the corpus score of the held-out choices without it
     """
 
@@ -76,6 +77,7 @@ class HeldOut:
     interval: Interval
     changed: float
     margin: float = 0.0
+    left: float = 0.0
     without_margin: float | None = None
 
     @property

@@ -121,6 +121,7 @@ def held_out(
         interval=gain.interval or Interval(gain.value, gain.value),
         changed=float(np.mean(held.left(decided))),
         margin=whole,
+        left=float(np.mean(held.left(whole))),
         without_margin=plain if margin else None,
     )
 
