@@ -62,7 +62,7 @@ tuner_option = click.option(
 )  # fmt: skip
 reference_form_option = click.option(
     "--reference-form", default="auto",
-    type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
+    type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm"]),
     help="How lines are matched to segments: by number from 0 (lines) or 1 (lines-from-1), by an id in front (kaldi) or"
     " at the end (trn), or as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files,"
     " STM or CTM name their utterances. By default, by numbers where the ids of the segments are numbers, else by"

@@ -140,6 +140,23 @@ def _scored(rest: str, path: str, line: int) -> tuple[float, str]:
     return finite_value(score, "the score", path, line), text
 
 
+def targets(lines: Iterable[str], path: str) -> dict[str, str]:
+    """The text of the T- line of each segment by its id: the references, as fairseq prints them among hypotheses.
+
+    Raises FormatError for a second T- line of a segment, and for a file without any.
+    """
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        match = TAGGED.match(line)
+        if match and match[1] == "T":
+            if match[2] in texts:
+                raise FormatError(f"T-{match[2]} comes again: one file holds one reference", path=path, line=number)
+            texts[match[2]] = line[match.end() :].rstrip("\r\n")
+    if not texts:
+        raise FormatError("no T- line: the file has hypotheses but no references", path=path)
+    return texts
+
+
 def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
     features = block.features
     if features is None:

@@ -1,6 +1,7 @@
 """Reads transcripts in forms other than one line a segment, and tells whether lines have ids.
 
     icefall  `utterance:<TAB>ref=[words]`
+    fairseq  `T-7<TAB>word word …` among the other lines of its output
     json     an object a line with a transcript and perhaps an id: see json_transcripts.py
 
 Lines may begin (Kaldi) or end (NIST's trn) with the id of an utterance. A line alone does not show whether its first
@@ -21,8 +22,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
+from rerank_adapters.formats.guessing import LINES
 from rerank_adapters.formats.json_transcripts import shows_objects
 from rerank_adapters.formats.line_lists import COMPRESSED
 from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
@@ -34,6 +37,7 @@ ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
 ENOUGH = 10  # lines with ids that are alike, distinct and shared
 SORTED = 6  # lines whose first words are distinct, those of another file, and in alphabetical order, are most rare, too
 MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
+TARGET = re.compile(r"T-[^\t\s]+\t")
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
@@ -141,7 +145,7 @@ def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:
 
 
 def shown_form(path: str, lines: Iterable[str]) -> str | None:
-    """The form that a file's name or first line shows: ctm, stm, trn, icefall or json; None for other forms."""
+    """The form that a file's name or lines show: ctm, stm, trn, icefall, fairseq or json; None for other forms."""
     name = next((path.removesuffix(ending) for ending in COMPRESSED if path.endswith(ending)), path)
     for form in ("ctm", "stm", "trn"):
         if name.endswith(f".{form}"):
@@ -149,4 +153,6 @@ def shown_form(path: str, lines: Iterable[str]) -> str | None:
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):
         return "icefall"
+    if any(map(TARGET.match, islice(lines, LINES))):  # of a system as many lines are read: none is its own reference
+        return "fairseq"
     return "json" if first[:1] in ("{", "[") and shows_objects(lines) else None

@@ -7,7 +7,7 @@ A file has one of these forms:
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by id, or by number where it has none
-    icefall  see reference_forms.py
+    icefall, fairseq  see reference_forms.py
     stm, ctm   with times, see nist/timed.py
 
 `auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from rerank_adapters.formats.fairseq import targets
 from rerank_adapters.formats.guessing import unmistakable
 from rerank_adapters.formats.json_transcripts import json_texts, one_sided, shows_objects
 from rerank_adapters.formats.nist.markup import hypothesis_text, reference_text
@@ -47,7 +48,7 @@ from rerank_plugins.kit.files.text import display_name
 logger = logging.getLogger(__name__)
 ReferenceForm = str  # one of FORMS; `json` perhaps with the keys of its records, as in `json,key=ref,id_key=uid`
 NUMBERED = ("lines", "lines-from-1")  # forms in which the number of a line is its id
-FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "stm", "ctm")
+FORMS = ("auto", *NUMBERED, "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm")
 
 
 def named_form(text: str) -> tuple[str, JsonKeys]:
@@ -328,8 +329,9 @@ def references_of(files: Sequence[Sequence[str]], names: Sequence[str], form: Re
     if shown in TIMED:
         timed = [TimedTranscripts(name, shown, tuple(column)) for name, column in zip(names, columns, strict=True)]
         return References((), tuple(names), shown, timed=tuple(timed))
-    if shown == "icefall":
-        read = [icefall_texts(column, name) for column, name in zip(columns, names, strict=True)]
+    if shown in ("icefall", "fairseq"):
+        texts_in = icefall_texts if shown == "icefall" else targets
+        read = [texts_in(column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
     elif shown == "json":

@@ -18,7 +18,10 @@ from rerank_adapters.formats.references import ReferenceForm, References, named_
 from rerank_plugins import FormatError, NBestList
 from rerank_plugins.kit.files.text import STANDARD, display_name
 
-ICEFALL = Guess("icefall", "a recognition file of icefall")
+BOTH = {  # forms of files that hold outputs and references
+    "icefall": Guess("icefall", "a recognition file of icefall"),
+    "fairseq": Guess("fairseq", "the output of fairseq"),
+}
 
 
 def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
@@ -31,9 +34,9 @@ def read_outputs(path: str | Path, form: ReferenceForm = "auto") -> References:
     if str(path) != STANDARD and Path(path).is_dir():
         return _first_hypotheses(stream_file(path, format_of(guess_folder(str(path)))), name, "lists")
     lines = read_lines(path)
-    if named not in ("auto", "json", "icefall"):
+    if named not in ("auto", "json", *BOTH):
         return references_of([lines], [name], form)
-    shown = ICEFALL if named == "icefall" else unmistakable(lines, name)
+    shown = BOTH[named] if named in BOTH else unmistakable(lines, name)
     records = named == "json" or (named == "auto" and shows_objects(lines))
     if shown is not None and not keys.key:
         try:
