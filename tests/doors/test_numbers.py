@@ -1,10 +1,12 @@
 """Numbers of other programs that no command may take as they are: totals on some lines alone, floors, wild values."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from tests.command_line import refused
+from rerank_plugins import FeatureTable
+from tests.command_line import done, refused, rerank
 
 HYPORADISE = [{"hyps": ["so it", "oh it"], "scores": [-1, -2]}, {"hyps": ["is", "was"]}]
 
@@ -29,3 +31,64 @@ def test_totals_in_some_files_alone_are_an_error(tmp_path):
     (tmp_path / "round2").write_text("0 ||| oh it ||| LM= -3\n")
     said = refused("extract", tmp_path / "round1", tmp_path / "round2", "-o", tmp_path / "out.npz")
     assert said == f"{tmp_path / 'round2'}:1: a hypothesis has no total, but those of segment 0 have one"
+
+
+WILD = "expected a score of ordinary size (at most 1e+15): is it a logarithm of 0?"
+LISTS = {
+    "moses": ("0 ||| so ||| x= 1 ||| 1e300\n", "1: the total score is 1e+300, "),
+    "cdec": ("0 ||| so ||| x=-1e30 y=1 ||| 1\n", "1: feature 'x' is -1e+30, "),
+    "srilm": ("NBestList1.0\n(-5340) so it\n(-1e30) oh it\n", "3: the score is -1e+30, "),
+    "nemo,beam=1": ("so it\t-1e30\n", "1: the score is -1e+30, "),
+    "fairseq": ("S-0\tx\nH-0\t-1e30\tso\n", "2: the score is -1e+30, "),
+    "ctranslate2": ('{"hypotheses": [["so"]], "scores": [-1e30]}\n', "1: a number is -1e+30, "),
+    "hyporadise": (
+        '{"hyps": ["so"], "scores": [1e300]}\n',
+        '1: "scores" must be a number per hypothesis, at most 1e15',
+    ),
+    "htk-slf": ("VERSION=1.0\nI=0\nI=1 W=so\nJ=0 S=0 E=1 a=-1e30\n", "4: a is -1e+30, "),
+}
+
+
+@pytest.mark.parametrize(("form", "case"), LISTS.items(), ids=LISTS)
+def test_scores_beyond_all_others_are_an_error(tmp_path, form, case):
+    text, said = case
+    path = tmp_path / "lists"
+    path.write_text(text)
+    line = refused("extract", path, "--format", form, "-o", tmp_path / "out.npz")
+    assert line.startswith(f"{path}:{said}")
+    assert line.endswith(WILD) or form == "hyporadise"
+
+
+@pytest.mark.parametrize("tuner", ["mert", "pro", "mira", "expected-risk", "mbr", "boosted"])
+def test_tuners_refuse_wild_values(tmp_path, tuner):
+    """Values that no format has read, such as those of a table."""
+    lists, references = tmp_path / "lists", tmp_path / "ref"
+    lists.write_text("0 ||| so it ||| x= 1\n0 ||| oh it ||| x= 2\n1 ||| is ||| x= 1\n1 ||| was ||| x= 3\n")
+    references.write_text("so it\nis\n")
+    done("extract", lists, "-f", "length", "-o", tmp_path / "table.npz")
+    table = FeatureTable.load(tmp_path / "table.npz")
+    values = table.values.copy()
+    values[1, 0] = -1e300
+    replace(table, values=values).save(tmp_path / "wild.npz")
+    out = tmp_path / "weights.toml"
+    ran = rerank(
+        "tune", lists, "-r", references, "-m", "wer", "--table", tmp_path / "wild.npz", "--tuner", tuner, "-o", out
+    )
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1] == f"rerank: feature x has a value that is -1e+300, {WILD}"
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("metric", ["bleu", "wer", "chrf", "ter"])
+def test_lists_of_empty_hypotheses_cannot_be_tuned_on(tmp_path, metric, recwarn):
+    lists, references = tmp_path / "lists", tmp_path / "ref"
+    lists.write_text("0 |||  ||| x= 1\n0 |||  ||| x= 2\n1 |||  ||| x= 1\n")
+    references.write_text("so it\nis\n")
+    out = tmp_path / "weights.toml"
+    ran = rerank("tune", lists, "-r", references, "-m", metric, "-o", out)
+    assert ran.code == 2
+    wanted = "rerank: all hypotheses of the tuning lists are empty: there is nothing to choose from"
+    assert ran.err.splitlines()[-1] == wanted
+    scored = done("evaluate", "-r", references, "-m", metric, "--nbest", lists, "--as", "tsv")
+    assert "Warning" not in scored.err
+    assert not recwarn.list

@@ -86,10 +86,15 @@ def test_known_sparse_features(wrong, said, joined):
     assert str(caught.value).startswith(f"x:4: {said}")
 
 
-def test_numbers_too_big_to_add_are_fine():
-    lines = ["0 ||| a ||| A= 1e308 B= 1e308 ||| 0\n"] * 3
-    (nbest,) = MosesFormat().read(lines, "dev")
-    assert {h.features for h in nbest} == {(1e308, 1e308)}
+@pytest.mark.parametrize(("value", "fine"), [("1e15", True), ("-1e15", True), ("1e308", False), ("-1e30", False)])
+def test_numbers_that_leave_nothing_of_others_are_refused(value, fine):
+    lines = [*["0 ||| a ||| A= 1 B= 2 ||| 0\n"] * 3, f"0 ||| a ||| A= {value} B= {value} ||| 0\n"]
+    if fine:
+        (nbest,) = MosesFormat().read(lines, "dev")
+        assert nbest[-1].features == (float(value), float(value))
+        return
+    with pytest.raises(FormatError, match=r"dev:4: feature 'A' is .*, expected a score of ordinary size"):
+        list(MosesFormat().read(lines, "dev"))
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,8 @@ def columns_of(job: Job, weights: Weights, table: FeatureTable) -> FeatureTable:
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
     """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
     measure = job.measures[0]
+    if not any(hypothesis.text.strip() for nbest in data.nbests for hypothesis in nbest):
+        raise ConfigError("all hypotheses of the tuning lists are empty: there is nothing to choose from")
     parts = [
         measure.metric.statistics(
             measure.seen([nbest.texts for nbest in data.nbests[part]]),

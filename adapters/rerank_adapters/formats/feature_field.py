@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import isfinite
 from operator import itemgetter
 
 from rerank_plugins import FormatError
 from rerank_plugins.core.nbest import NO_SPARSE
-from rerank_plugins.kit.files.text import finite_value, shortest
+from rerank_plugins.kit.files.text import LARGEST, finite_value, shortest
 
 UNLABELLED = "feature"
 NEVER = 1 << 60  # more tokens than any line has
@@ -64,12 +63,13 @@ class FeatureField:
         parts = [token.rpartition("=") for token in tokens]
         sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
         plain = _plain("".join([text for _, _, text in parts]))
-        return ((), sparse) if plain and len(sparse) == len(tokens) and isfinite(sum(sparse.values())) else None
+        ordinary = -LARGEST <= sum(sparse.values()) <= LARGEST
+        return ((), sparse) if plain and len(sparse) == len(tokens) and ordinary else None
 
     def _by_position(self, tokens: list[str], field: str) -> Features | None:
         """The fast path for the remembered layout. Where it does not apply: None, ValueError or KeyError.
 
-        A single nan or inf makes the sum of the values nan or inf, so the sum alone is checked.
+        A single value that is nan, inf or too large for a score makes the sum such a one, so the sum alone is checked.
         """
         if len(tokens) < self._length or self._pick_labels(tokens) != self._labels:
             return None
@@ -77,13 +77,12 @@ class FeatureField:
         values = tuple(map(float, texts))
         if len(tokens) == self._length:
             plain = field.count("_") == self._underscores and field.isascii()  # as _plain, but nothing is joined
-            return (values, NO_SPARSE) if plain and isfinite(sum(values)) else None
+            return (values, NO_SPARSE) if plain and -LARGEST <= sum(values) <= LARGEST else None
         labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
         sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
-        finite_all = isfinite(sum(values) + sum(sparse.values()))
-        return (
-            (values, sparse) if finite_all and len(sparse) == len(labels) and _plain("".join((*texts, *more))) else None
-        )
+        ordinary = -LARGEST <= sum(values) + sum(sparse.values()) <= LARGEST
+        plain = ordinary and len(sparse) == len(labels) and _plain("".join((*texts, *more)))
+        return (values, sparse) if plain else None
 
     def _carefully(self, tokens: list[str], line: int) -> Features:
         """The careful path: it parses any layout, reports errors, and remembers the layout for the fast path."""

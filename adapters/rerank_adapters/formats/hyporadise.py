@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
@@ -21,6 +20,7 @@ from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisForm
 from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.kit.files.text import LARGEST
 
 KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 
@@ -71,9 +71,9 @@ def _list(record: Any) -> JsonList:
     features = record.get("features", {})
     columns = features.values() if isinstance(features, dict) else ()
     if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
-        raise NotThisFormat('"features" must have a number per hypothesis by name')
+        raise NotThisFormat('"features" must have a number per hypothesis by name, at most 1e15 in size')
     if "scores" in record and not _are_numbers(record["scores"], len(texts)):
-        raise NotThisFormat('"scores" must be a number per hypothesis')
+        raise NotThisFormat('"scores" must be a number per hypothesis, at most 1e15 in size')
     scores = [float(score) for score in record["scores"]] if "scores" in record else None
     values = {name: [float(value) for value in column] for name, column in features.items()}
     return JsonList(record, list(texts), values, scores)
@@ -93,5 +93,5 @@ def _are_numbers(values: object, wanted: int) -> bool:
     return (
         isinstance(values, list)
         and len(values) == wanted
-        and all(isinstance(v, int | float) and not isinstance(v, bool) and isfinite(v) for v in values)
+        and all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= LARGEST for v in values)
     )

@@ -23,7 +23,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from math import isfinite
+from math import inf
 from operator import ne
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ from rerank_adapters.formats.record_keys import ADDED, JsonKeys, KeysError
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, Rescored, open_text, option
 from rerank_plugins.core.json_and_toml import json_line, read_json
 from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.kit.files.text import LARGEST, wild
 
 STREAM = "<stdin>"
 logger = logging.getLogger(__name__)
@@ -222,7 +223,10 @@ def texts_of(values: Any, wanted: str) -> list[str]:
 
 
 def number_of(item: Mapping[str, Any], key: str) -> float | None:
-    """The number under a key, also where it is written as a text; None where there is none."""
+    """The number under a key, also where it is written as a text; None where there is none.
+
+    Raises NotThisFormat for one that is too large for a score.
+    """
     number = item.get(key)
     if isinstance(number, str):
         try:
@@ -231,10 +235,9 @@ def number_of(item: Mapping[str, Any], key: str) -> float | None:
             return None
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
-    try:
-        return float(number) if isfinite(number) else None
-    except OverflowError:  # an integer beyond the largest float
-        return None
+    if abs(number) > LARGEST and number not in (inf, -inf):
+        raise NotThisFormat(f"{key or 'a number'} {wild(max(-1e308, min(1e308, number)))}")
+    return float(number) if abs(number) <= LARGEST else None
 
 
 def numbers_of(values: Any, wanted: int, message: str) -> list[float]:

@@ -144,9 +144,8 @@ class Bleu(Metric):
 
 def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatArray:
     """1 for a text at least as long as the reference, 0 for an empty one, else exp(1 - r / c)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        penalty = exp(1 - reference_length / length)
-    return np.where(length < reference_length, np.where(length > 0, penalty, 0.0), 1.0)
+    penalty = exp(1 - np.maximum(reference_length, length) / np.where(length > 0, length, 1.0))
+    return np.where(length > 0, penalty, np.where(reference_length > 0, 0.0, 1.0))
 
 
 def _closest_lengths(lengths: LongArray, layout: Layout) -> LongArray:

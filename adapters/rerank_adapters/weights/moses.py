@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from rerank_adapters.formats.feature_field import names_differ
@@ -43,7 +44,7 @@ def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
         raise FormatError(f"found {text.strip()!r}, expected 'name= value ...'", path=path, line=line)
     if not tokens:
         raise FormatError(f"found {text.strip()!r}, expected a name and its weight", path=path, line=line)
-    return label, [finite_value(token, f"a weight of {label!r}", path, line) for token in tokens]
+    return label, [finite_value(token, f"a weight of {label!r}", path, line, largest=inf) for token in tokens]
 
 
 def _is_number(token: str) -> bool:

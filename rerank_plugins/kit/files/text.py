@@ -32,6 +32,7 @@ SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, infla
 LONGEST_LINE = 1 << 28  # bytes
 XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
 STANDARD = "-"
+LARGEST = 1e15  # the size of a score beyond which nothing is left of the scores that it is added to
 INFLATING = type(zlib.decompressobj())
 
 
@@ -51,12 +52,24 @@ def finite(text: str) -> float:
     return value
 
 
-def finite_value(text: str, name: str, path: str, line: int) -> float:
-    """The finite number that a line of a file has for what messages call `name`. Raises FormatError for other text."""
+def finite_value(text: str, name: str, path: str, line: int, largest: float = LARGEST) -> float:
+    """The finite number that a line of a file has for what messages call `name`.
+
+    Raises FormatError for other text, and for a number of more than the size `largest`, such as the -1e30 that stands
+    for the logarithm of 0.
+    """
     try:
-        return finite(text)
+        value = finite(text)
+        if abs(value) > largest:
+            raise ValueError(wild(value))
+        return value
     except ValueError as error:
         raise FormatError(f"{name} {error}", path=path, line=line) from None
+
+
+def wild(value: float) -> str:
+    """What messages say of a number that is too large for a score."""
+    return f"is {value:g}, expected a score of ordinary size (at most {LARGEST:g}): is it a logarithm of 0?"
 
 
 def shortest(value: float) -> str:

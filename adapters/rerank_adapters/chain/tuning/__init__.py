@@ -28,6 +28,7 @@ from rerank_plugins import (
 from rerank_plugins.core.arrays import BoolArray, LongArray
 from rerank_plugins.core.metrics_and_tuners import TuningReport
 from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.text import LARGEST, wild
 
 EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations
 ROUNDS = 2000  # of conjugate gradients
@@ -173,10 +174,17 @@ def _check_rows(table: FeatureTable, statistics: FloatArray, hypotheses: Sequenc
     if not np.isfinite(statistics).all():
         raise RerankError("the statistics of the metric contain a value that is not finite")
     for column, name in enumerate(table.names):
-        if not np.isfinite(table.values[:, column]).all():
-            raise RerankError(f"feature {name} has a value that is not finite")
-    if not np.isfinite(table.sparse.data).all():
-        raise RerankError("a sparse feature has a value that is not finite")
+        _check_size(table.values[:, column], f"feature {name}")
+    _check_size(table.sparse.data, "a sparse feature")
+
+
+def _check_size(values: FloatArray, feature: str) -> None:
+    """Raise RerankError for values that are not finite, or so large that no other feature would count."""
+    largest = np.abs(values).max(initial=0.0)
+    if not np.isfinite(largest):
+        raise RerankError(f"{feature} has a value that is not finite")
+    if largest > LARGEST:
+        raise RerankError(f"{feature} has a value that {wild(float(values[np.argmax(np.abs(values))]))}")
 
 
 def take_features(data: TuningData, kept: BoolArray) -> TuningData:
