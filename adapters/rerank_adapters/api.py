@@ -40,6 +40,7 @@ from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.sentences import check_lists
 
 __all__ = ["RankedHypothesis", "Reranked", "Reranker", "evaluate", "extract_features", "read_nbest", "rerank", "tune"]
 
@@ -67,7 +68,12 @@ def read_nbest(paths: Paths, *, format: str = "auto", source: str | Path | None 
 def extract_features(
     nbests: Sequence[NBestList], features: Sequence[str] = (), *, format: str = "auto", jobs: int = 2
 ) -> FeatureTable:
-    """The decoder's features and the named ones, in a table with one row per hypothesis."""
+    """The decoder's features and the named ones, in a table with one row per hypothesis.
+
+    Features read the tokens of the lists as they are, like those of `rerank extract -f`: nothing is tokenised here. A
+    feature may have text steps of its own, as in "treelet-lm,text=penn-tokenize".
+    """
+    check_lists(nbests)
     tables = [plugin_table(feature) for feature in features]
     job = for_lists(_job(nbest=plugin_table(format), feature=tables, jobs=jobs), nbests)
     return extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
@@ -84,6 +90,7 @@ def tune(
     reference_form: ReferenceForm = "auto",
 ) -> Weights:
     """Tune weights for the features of the table, from uniform start weights; `references` are files."""
+    check_lists(nbests)
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
     paired = pair_lists(nbests, read_references(_listed(references), reference_form), purpose="tuning")
@@ -93,6 +100,7 @@ def tune(
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
     """The new 1-best of each list. Raises ConfigError where the weights are for other features than the table has."""
+    check_lists(nbests)
     job = recorded_job(weights.provenance, Path("weights.toml"), _registry())
     chosen = apply_weights(job, weights, table_pairs(nbests, table))
     return [nbest[rescored.order[0]].text for nbest, rescored in chosen]
@@ -112,6 +120,9 @@ def evaluate(
     With `nbests`, the outputs are in the order of the lists, and the result has their oracle and anti-oracle. A
     reference without a list counts with an empty hypothesis, which is logged.
     """
+    for name, outputs in systems.items():
+        if isinstance(outputs, str):
+            raise TypeError(f"system {name!r}: wanted a list of outputs, one for each segment, found a text")
     all_references = read_references(_listed(references), reference_form)
     job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
     if nbests is None:

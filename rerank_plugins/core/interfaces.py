@@ -21,6 +21,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.sentences import ChecksSentences
 from rerank_plugins.core.trained_on import TrainedOn
 
 State = TypeVar("State")
@@ -47,7 +48,7 @@ def option(
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 
-class FeatureExtractor(ABC):
+class FeatureExtractor(ChecksSentences, ABC):
     """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
 
     `scope` is what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
@@ -90,7 +91,7 @@ class FeatureExtractor(ABC):
         """Whether the values depend on the decoder's totals where lists have them, and on something else elsewhere."""
         return False
 
-    def check_lists(self, nbests: Sequence[NBestList]) -> None:  # noqa: B027 -- most take any lists
+    def check_lists(self, nbests: Sequence[NBestList]) -> None:
         """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:  # noqa: ARG002
@@ -286,7 +287,7 @@ class Parse:
         return self.dependencies is None and not self.constituents
 
 
-class Parser(ABC):
+class Parser(ChecksSentences, ABC):
     """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
     general: ClassVar[bool] = True  # False where there are trees for the sentences of some files alone

@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rerank_plugins import DependencyTree, FloatArray, Sentence
+from rerank_plugins.core.sentences import checked
 from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
 from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 
@@ -114,6 +115,7 @@ class Edit(NamedTuple):
         return (*sentence[: self.position], *([self.after] if self.after else []), *sentence[end:])
 
 
+@checked
 @dataclass(frozen=True)
 class ErrorInserter:
     """Inserts errors of the kinds in `proportions`, in these proportions, with the word forms of a text.

@@ -15,6 +15,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.interfaces import BatchedLM, HasUnigrams, IncrementalLM, LanguageModel, Sentence, SentenceModel
+from rerank_plugins.core.sentences import check_sentences
 
 UNPARSED = math.log(1e-4)
 UNFINISHED = math.log(1e-6)
@@ -47,6 +48,7 @@ def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[W
     c
     0 [-1.0, -1.0] [0, 1, 2]
     """
+    check_sentences(sentences)
     words: list[str] = []
     ln_p: list[float] = []
     states = [model.start()]

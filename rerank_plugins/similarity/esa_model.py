@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins.core.sentences import check_sentences, checked
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.similarity.random_indexing import KnownWords
@@ -147,6 +148,7 @@ def _square_sum(weights: Any, start: int, end: int) -> float:
     return total
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class EsaModel(KnownWords):
     """An inverted index: the `words`, their (V) `idf`, and the `titles` of the documents.
@@ -169,6 +171,8 @@ class EsaModel(KnownWords):
 
     def cosines(self, pairs: Sequence[tuple[Sentence, Sentence]], weights: FloatArray | None = None) -> FloatArray:
         """The (pairs) cosines of the sentences of each pair, from 0 to 1, by (V) word `weights`, by default idf."""
+        for pair in pairs:
+            check_sentences(pair)
         known = [self._known(sentence) for pair in pairs for sentence in pair]
         sides = np.cumsum([0, *map(len, known)], dtype=np.int64)
         tokens = np.array([word for words in known for word in words], np.int64)
@@ -178,6 +182,7 @@ class EsaModel(KnownWords):
 
     def word_similarities(self, left: Sentence, right: Sentence) -> FloatArray:
         """The (n, m) cosines of n words with m others; 0 for out-of-vocabulary words."""
+        check_sentences((left, right))
         a, b = (np.array([self.number.get(self.form(word), -1) for word in side], np.int64) for side in (left, right))
         return np.asarray(word_cosines(self.starts, self.documents, self.weights, a, b), np.float64)
 

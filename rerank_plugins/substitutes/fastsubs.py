@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, cache_folder, content_hash, in_threads
+from rerank_plugins.core.sentences import check_sentence, checked
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables
@@ -82,6 +83,7 @@ class Substitutes:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float64)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class FastSubs:
     """The exact K most probable substitutes in any position of a sentence, under an n-gram model.
@@ -111,6 +113,7 @@ class FastSubs:
         n-gram windows that hold the position, whatever word stands there. There are fewer than `k` if the vocabulary is
         smaller. Raises ValueError for a position that the sentence does not have, and for `k` below 1.
         """
+        check_sentence(words)
         if not 0 <= position < len(words):
             raise ValueError(f"position {position}: the sentence has {len(words)} words, counted from 0")
         best = self.top_places(self.encode([words]), np.array([position + 1]), k)

@@ -32,6 +32,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins import ROOT, ConfigError, FloatArray, IntArray, LongArray, ModelError, PickledFields, Tree
+from rerank_plugins.core.sentences import checked
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
@@ -228,6 +229,7 @@ class Settings:
             raise ConfigError("words occur at least once: a minimal count must be 1 or more")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class HeadlexModel(PickledFields):
     """A trained model: symbols, words, and the tables of each kind of factor."""

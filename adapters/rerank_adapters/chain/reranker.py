@@ -26,6 +26,7 @@ from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
 from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.sentences import check_lists
 
 EXAMPLE = NBestList("example", (Hypothesis("This is a test .", score=0.0),), source="This is a test .")
 
@@ -127,6 +128,7 @@ class Reranker:
 
     def rerank_all(self, nbests: Sequence[NBestList]) -> Iterator[Reranked]:
         """Yield each list in its new order; the features of all of them are extracted at once, which is cheaper."""
+        check_lists(nbests)
         for nbest in nbests:
             if not len(nbest):
                 raise FormatError(f"segment {nbest.segment_id} has no hypotheses to choose from")

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rerank_plugins import FloatArray
+from rerank_plugins.core.sentences import check_sentences
 from rerank_plugins.similarity.esa_model import EsaModel
 from rerank_plugins.similarity.measures import data_measures as by_data
 from rerank_plugins.similarity.measures import pair_measures as of_pair
@@ -134,6 +135,8 @@ class Measures:
         nothing in them to compare: `.` and `.` contain no words, but are equal.
         If `only` is given, the columns of families that are not in it are not computed and stay 0.
         """
+        for pair in pairs:
+            check_sentences(pair)
         values = np.zeros((len(pairs), len(self.names)))
         if not pairs:
             return values

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins.core.sentences import check_sentence, check_sentences
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.translation.alignment.em import forward
@@ -249,6 +250,8 @@ class WordAlignmentModel:
 
     def look_up(self, source: Words, targets: Sequence[Words]) -> Lookup:
         """The translation probabilities of a source sentence and target sentences, each of one word or more."""
+        check_sentence(source)
+        check_sentences(targets)
         source_tokens = self._numbers(source, self._source_numbers)
         flat = self._numbers([word for words in targets for word in words], self._target_numbers)
         distinct, tokens = np.unique(flat, return_inverse=True)
@@ -307,6 +310,7 @@ class WordAlignmentModel:
     def source_weights(self, source: Words) -> FloatArray:
         """(l) ln(N / n) of each source word, n of the N source sentences of training contain it; ln N if none does."""
         pairs = float(self.settings["pairs"])
+        check_sentence(source)
         tokens = self._numbers(source, self._source_numbers)
         counts = np.where(tokens >= 0, self.source_sentences[np.maximum(tokens, 0)], 1)
         return np.asarray(np.log(pairs / np.maximum(counts, 1)), np.float64)

@@ -1,0 +1,103 @@
+"""Refuses a text where a sentence, which is a sequence of words, is wanted: Python would take its letters for words.
+
+The interfaces check the arguments of their public methods, those that a plugin defines too: a method whose first
+argument is called `sentences`, `sentence`, `nbests` or `nbest`, and the methods of OF_INTERFACES whatever they call it.
+A check looks at each sentence once, never at its words. Other classes with such methods have the decorator `checked`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rerank_plugins.core.nbest import NBestList
+
+Class = TypeVar("Class", bound=type)
+OF_INTERFACES = {
+    **dict.fromkeys(("values", "word_values", "totals", "score", "unigram_scores", "parse"), "sentences"),
+    **dict.fromkeys(("extract", "word_scores"), "nbest"),
+    **dict.fromkeys(("extract_all", "check_lists"), "nbests"),
+}
+SHOWN = 40  # characters of a wrong argument
+
+
+def check_sentence(sentence: object) -> None:
+    """Raise TypeError for a text: a sentence is a sequence of words."""
+    if isinstance(sentence, str):
+        raise TypeError(f"a sentence is a sequence of words, found the text {_shown(sentence)}: split it into words")
+
+
+def check_sentences(sentences: object) -> None:
+    """Raise TypeError for a text, or for a list or tuple of texts: each sentence is a sequence of words."""
+    if isinstance(sentences, str):
+        raise TypeError(f"wanted a list of sentences, each a sequence of words, found the text {_shown(sentences)}")
+    if isinstance(sentences, list | tuple) and str in set(map(type, sentences)):
+        text = next(sentence for sentence in sentences if isinstance(sentence, str))
+        raise TypeError(
+            f"a sentence is a sequence of words, found the text {_shown(text)}: wanted a list of sentences, such as "
+            "[text.split() for text in texts]"
+        )
+
+
+def check_list(nbest: object) -> None:
+    """Raise TypeError for what is no n-best list but a text, a list or a tuple."""
+    if isinstance(nbest, str | list | tuple):
+        raise TypeError(f"wanted an NBestList, found {_shown(nbest)}")
+
+
+def check_lists(nbests: object) -> None:
+    """Raise TypeError for a single n-best list, a text, or a list or tuple of other things than n-best lists."""
+    if isinstance(nbests, NBestList | str):
+        raise TypeError(f"wanted a sequence of n-best lists, found {_shown(nbests)}")
+    if isinstance(nbests, list | tuple):
+        for nbest in nbests:
+            check_list(nbest)
+
+
+def _shown(value: object) -> str:
+    text = f"one of segment {value.segment_id}" if isinstance(value, NBestList) else repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+CHECKS: dict[str, Callable[[object], None]] = {
+    "sentences": check_sentences,
+    "sentence": check_sentence,
+    "nbests": check_lists,
+    "nbest": check_list,
+}
+
+
+def checked(cls: Class) -> Class:
+    """Let the public methods of a class check their first argument; what a base class checks is left as it is."""
+    for name, method in list(vars(cls).items()):
+        if not name.startswith("_") and inspect.isfunction(method) and not hasattr(method, "checks"):
+            first = method.__code__.co_varnames[1:2] if method.__code__.co_argcount > 1 else ()
+            argument = first[0] if first else ""
+            kind = argument if argument in CHECKS else _kind_of_interface(cls, name)
+            if argument and kind:
+                setattr(cls, name, _checking(method, argument, CHECKS[kind]))
+    return cls
+
+
+def _kind_of_interface(cls: type, name: str) -> str | None:
+    return OF_INTERFACES.get(name) if issubclass(cls, ChecksSentences) else None
+
+
+def _checking(method: Callable[..., Any], argument: str, check: Callable[[object], None]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def checking(self: Any, *values: Any, **named: Any) -> Any:
+        check(values[0] if values else named.get(argument))
+        return method(self, *values, **named)
+
+    checking.checks = check  # type: ignore[attr-defined]
+    return checking
+
+
+class ChecksSentences:
+    """A base of interfaces, whose subclasses check the sentences and lists that their public methods get."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        checked(cls)

@@ -1,0 +1,129 @@
+"""A text is refused wherever a sentence, a sequence of words, is wanted; so are other things than n-best lists."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rerank_adapters import Reranker, evaluate, extract_features
+from rerank_plugins import FeatureExtractor, LanguageModel, NBestList, Parse, Parser
+from rerank_plugins.core.nbest import Hypothesis
+from rerank_plugins.core.sentences import check_sentences
+from rerank_plugins.similarity.measures.table import Measures
+from tests.test_documentation import REGISTRY
+
+TEXTS = ("the dog sleeps", ["the dog sleeps"], ("a b", ("c",)))
+WORDS = [["the", "dog", "sleeps"], ("a",), []]
+METHODS = ("totals", "score", "values", "word_values", "unigram_scores", "complexity")
+LIST = NBestList("1", (Hypothesis("the dog"), Hypothesis("a dog")))
+
+
+def embedded(kind):
+    without = ("language-model-ratio",)  # which needs one of several options
+    entries = REGISTRY.entries[kind].items()
+    return [name for name, entry in entries if not entry.needs_options and name not in without]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", embedded("language_model"))
+def test_language_models_refuse_texts(name, text):
+    model = REGISTRY.get("language_model", name).factory()
+    for method in METHODS:
+        if hasattr(model, method):
+            with pytest.raises(TypeError, match="sentence"):
+                getattr(model, method)(text)
+            with pytest.raises(TypeError, match="sentence"):
+                getattr(model, method)(sentences=text)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("name", embedded("parser"))
+def test_parsers_refuse_texts(name, text):
+    with pytest.raises(TypeError, match="sentence"):
+        REGISTRY.get("parser", name).factory().parse(text)
+
+
+@pytest.mark.parametrize("name", embedded("feature"))
+def test_features_refuse_other_things_than_lists(name):
+    feature = REGISTRY.get("feature", name).factory()
+    for wrong in ("the dog", ["the dog"], [LIST]):
+        with pytest.raises(TypeError, match="NBestList"):
+            feature.extract(wrong)
+    for wrong in ("the dog", LIST, ["the dog"], [[LIST]]):
+        with pytest.raises(TypeError, match=r"n-best|NBestList"):
+            feature.extract_all(wrong)
+
+
+@dataclass
+class Guest(LanguageModel):
+    """A plugin of somebody else, who calls the argument as he likes."""
+
+    def score(self, of):
+        return [np.zeros(len(words) + 1) for words in of]
+
+    def __contains__(self, word):
+        return True
+
+    def longest(self, sentence):
+        return max(map(len, sentence))
+
+    def neighbours(self, word):
+        return word
+
+
+class GuestParser(Parser):
+    def parse(self, texts):
+        return [Parse() for _ in texts]
+
+
+class GuestFeature(FeatureExtractor):
+    def extract(self, hypotheses):
+        return np.zeros((len(hypotheses), 1))
+
+
+def test_plugins_of_others_are_checked_too():
+    guest = pickle.loads(pickle.dumps(Guest()))
+    for text in TEXTS:
+        for method in (guest.score, guest.totals, guest.values, GuestParser().parse):
+            with pytest.raises(TypeError, match="sentence"):
+                method(text)
+    with pytest.raises(TypeError, match="a sentence is a sequence of words, found the text 'the dog': split it"):
+        guest.longest("the dog")
+    with pytest.raises(TypeError, match="NBestList"):
+        GuestFeature().extract(["the dog"])
+    assert guest.totals(WORDS).tolist() == [0, 0, 0]
+    assert (guest.longest(["the", "hound"]), guest.neighbours("dog")) == (5, "dog")
+    assert GuestFeature().extract_all([LIST])[0].shape == (2, 1)
+
+
+def test_measures_and_models_beside_the_interfaces():
+    from rerank_plugins.constituency.parser import PcfgParser
+    from rerank_plugins.svs.model import EMBEDDED, read_model
+    from rerank_plugins.svs.parsing import SvsParser
+
+    chart = PcfgParser().parser
+    vectors = SvsParser(read_model(EMBEDDED))
+    for method in (chart.parse, chart.k_best, vectors.parse, vectors.log_probability):
+        with pytest.raises(TypeError, match="a sentence is a sequence of words"):
+            method("the dog")
+    for method in (chart.parse_all, vectors.parse_all, lambda texts: Measures().columns([texts])):
+        with pytest.raises(TypeError, match="a sentence is a sequence of words"):
+            method(("the dog", "a dog"))
+
+
+def test_the_python_interface_takes_lists():
+    with pytest.raises(TypeError, match="NBestList"):
+        extract_features(["the dog"], ["length"])
+    with pytest.raises(TypeError, match="n-best lists"):
+        extract_features(LIST, ["length"])
+    with pytest.raises(TypeError, match="system 'a': wanted a list of outputs"):
+        evaluate({"a": "the dog"}, "references.txt")
+    with pytest.raises(TypeError, match="expected a sequence of texts, found a single text"):
+        Reranker.rerank(object(), "the dog")  # before anything of the reranker is used
+
+
+def test_sentences_of_other_types_pass():
+    check_sentences(WORDS)
+    check_sentences(iter(["any"]))
+    check_sentences([np.array(["a", "b"])])
