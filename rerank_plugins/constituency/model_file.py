@@ -44,9 +44,12 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     return grammar
 
 
-def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
-    """Write the grammar atomically and return the size of the file in bytes. Raises OSError."""
-    return write_packed(path, KIND, grammar_settings(grammar), grammar_arrays(grammar, compact=compact), grammar.bases)
+def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False, kind: str = KIND) -> int:
+    """Write the grammar atomically and return the size of the file in bytes; `kind` is that of the file's model.
+
+    Raises OSError.
+    """
+    return write_packed(path, kind, grammar_settings(grammar), grammar_arrays(grammar, compact=compact), grammar.bases)
 
 
 def grammar_settings(grammar: Grammar) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
-from rerank_plugins.kit.trees.dependency_constituents import Tags, is_conllu, of_dependencies, to_dependencies
+from rerank_plugins.kit.files.treebanks import is_conllu, of_dependencies
+from rerank_plugins.kit.trees.dependency_constituents import Tags, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords

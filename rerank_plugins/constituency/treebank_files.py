@@ -14,7 +14,8 @@ from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label, is_conllu
+from rerank_plugins.kit.files.treebanks import is_conllu
+from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 Report = Callable[[str], None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,8 +25,8 @@ class HhmmTrainer(SplitTrainer):
     By default, the model is the grammar of `rerank train grammar --binarise left`: left-branching rules need fewer
     elements of the store, and defer decisions that depend on the following words. The probabilities of the HHMM are
     computed from the grammar when it is read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the
-    model of `hhmm-lm`. The command reports the probability that a tree of the grammar fits in a store of 1, 2, …
-    elements.
+    model of `hhmm-lm`. The file says that it is a model of incremental parsing: `-m FILE` reads it as one. The
+    command reports the probability that a tree of the grammar fits in a store of 1, 2, … elements.
 
     With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
     11-14) for a store of `--depth` elements, and are smoothed with the grammar of the same trees. Latent splits cannot
@@ -64,10 +65,12 @@ class HhmmTrainer(SplitTrainer):
         from rerank_plugins.constituency.model_file import write_grammar
         from rerank_plugins.constituency.trainer import grammar_summary
         from rerank_plugins.constituency.training import GrammarSettings
+        from rerank_plugins.hhmm.model_file import KIND
 
         settings = GrammarSettings(self.language, "left", schedule=self.schedule(data), unknown=self.unknown)
         grammar = self.grammar(data, settings)
-        return grammar, lambda path: write_grammar(grammar, path, compact=self.compact), [grammar_summary(grammar)]
+        save = partial(write_grammar, grammar, compact=self.compact, kind=KIND)
+        return grammar, save, [grammar_summary(grammar)]
 
     def _events(self, data: TrainingData) -> Learnt:
         from rerank_plugins.constituency.trainer import grammar_summary

@@ -28,7 +28,8 @@ from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser
-from rerank_plugins.kit.files.languages import defaults_of
+from rerank_plugins.kit.files.languages import ENGLISH, defaults_of, models_of
+from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from rerank_plugins.kit.language_models import with_words
 
 INJECTED: dict[type, str] = {
@@ -101,13 +102,27 @@ class Builder:
 
     def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
         """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""
-        table = recorded_parser(model)
+        table = recorded_parser(model) or self._parser_of_language(model)
         if not table:
             return None
         entry = self.registry.entries["parser"].get(table["use"])
         if k is not None and entry and any(option.name == "k" for option in entry.options()):
             table["k"] = k
         return cast(CachedParser, self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}"))
+
+    def _parser_of_language(self, model: Path) -> dict[str, Any]:
+        """The table of the parser of the config's language for a model of trees that records none; empty without one.
+
+        Trees that were made from dependencies are those of `biaffine`, others those of `pcfg`.
+        """
+        if self.language in ("", ENGLISH):
+            return {}
+        of_words = model_kind(model) == "dependency"
+        labels = read_trained_on(model).labels
+        use = "biaffine" if of_words or labels else "pcfg"
+        if use not in models_of(self.language):
+            return {}
+        return {"use": use} if of_words or use == "pcfg" else {"use": use, "constituents": True}
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:

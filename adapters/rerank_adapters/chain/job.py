@@ -21,7 +21,7 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.formats.sources import Sources
 from rerank_adapters.runtime.progress import counted
-from rerank_adapters.text import KINDS, TextPipeline, is_step, split_steps
+from rerank_adapters.text import KINDS, TextPipeline, in_language, is_step, split_steps
 from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import (
     ConfigError,
@@ -35,6 +35,7 @@ from rerank_plugins import (
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.languages import ENGLISH
 from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.language_models import with_words
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
@@ -125,11 +126,12 @@ class Job:
         """The format of the n-best files."""
         return cast(NBestFormat, self.builder.build("format", self.config.nbest, "[nbest]"))
 
-    def pipeline(self, value: object, where: str) -> TextPipeline:
+    def pipeline(self, value: object, where: str, *, of_source: bool = False) -> TextPipeline:
         """The text pipeline of a value: the name of one in `[text]`, steps joined by `+`, or a list of both.
 
-        None is a pipeline without steps. `where` names the place in errors. Raises ConfigError for a name that is
-        neither a pipeline of the config nor a step.
+        None is a pipeline without steps. Steps change case as the config's language does, unless the text is that
+        `of_source`. `where` names the place in errors. Raises ConfigError for a name that is neither a pipeline of the
+        config nor a step.
         """
         steps: list[str] = []
         for name in self.text_names(value, where):
@@ -140,7 +142,8 @@ class Job:
             else:
                 known = suggestion(name, [*self.config.text, *KINDS])
                 raise ConfigError(f"{where}: no text pipeline or step named {name!r}{known}")
-        return TextPipeline(steps, self.config.base)
+        language = "" if of_source else self.config.language
+        return TextPipeline([in_language(step, language) for step in steps], self.config.base)
 
     def text_names(self, value: object, where: str) -> tuple[str, ...]:
         """The steps and names of pipelines that a value lists, as `pipeline` reads them."""
@@ -186,7 +189,7 @@ class Job:
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
         """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
         return {
-            label: self.pipeline(ours[key], f"[[feature]] {label}")
+            label: self.pipeline(ours[key], f"[[feature]] {label}", of_source=key == "source_text")
             for label, (_, ours) in self._features.items()
             if key in ours
         }
@@ -234,6 +237,10 @@ class Job:
             return cast(CachedParser, self.builder.named_object("parser", spec, "--parser"))
         return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
 
+    def default_parser(self, name: str = "english") -> str:
+        """The parser where none is named; for `english`, that of the config's language where it is another one."""
+        return "biaffine" if name == "english" and self.config.language not in ("", ENGLISH) else name
+
     def parser_use(self, spec: str) -> str:
         """The name under which the parser of `parser` is registered."""
         return str((self.config.parser.get(spec) or plugin_table(spec)).get("use"))
@@ -258,6 +265,8 @@ class Job:
             return "ngram-lm"
         for name, entry in self.registry.entries["language_model"].items():
             if getattr(entry.factory, "file_kind", "") == kind:
+                if name == "pcfg":
+                    logger.warning("%s: a grammar, read as pcfg; hhmm-lm,model=%s reads it incrementally", path, path)
                 return name
         raise ConfigError(f"{path}: holds a {kind} model, which is no language model")
 

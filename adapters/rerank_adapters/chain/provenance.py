@@ -28,7 +28,7 @@ from rerank_plugins.core.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
 TEXTS = {"text", "source_text"}  # keys that name text steps
-EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")
+EXTRACTING = ("language", "nbest", "text", "feature", "parser", "language_model", "plugins")
 
 
 def made_at() -> str:
@@ -49,6 +49,7 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
     """The tables of a job's config under `keys`, with files named relative to `folder`; empty ones are left out."""
     config = job.config
     tables: dict[str, Any] = {
+        "language": config.language,
         "nbest": dict(config.nbest),
         "text": {name: TextPipeline(steps, config.base).rebased(folder) for name, steps in config.text.items()},
         "feature": [_rebased(job, "feature", table, folder) for table in config.feature],
@@ -122,6 +123,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
         key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
     }
     known = recorded.registry.known("feature")
+    merged["language"] = config.language or tables.get("language", "")
     merged["feature"] = [
         features.get(feature["use"], feature) if feature.keys() == {"use"} and feature["use"] not in known else feature
         for feature in config.feature or features.values()

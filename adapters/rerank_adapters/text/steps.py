@@ -23,6 +23,8 @@ ESCAPES = (
     *(("&quot;", '"'), ("&apos;", "'"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
 )
 BETWEEN_SIDES = "|||"
+CASES = ("lowercase", "uppercase")
+DOTLESS = ("tr", "az")  # languages whose i has a dot in capitals, too, and which have an i without one
 SIDES = {"source": 0, "target": -1}  # positions in a line of both sides
 
 
@@ -32,7 +34,7 @@ class StepKind:
 
     `make`        builds the step from its argument
     `argument`    describes what the user should write after the colon, "" where no argument is allowed
-    `default`     the argument where none is written; without a default it is required
+    `default`     the argument where none is written; without a default it is required, unless it is `optional`
     `takes_file`  whether the argument is a file
     `package`     the distribution whose version belongs in signatures
     """
@@ -43,6 +45,7 @@ class StepKind:
     default: str = ""
     takes_file: bool = False
     package: str = ""
+    optional: bool = False
 
     def describe(self, argument: str) -> str:
         """The step with all that its result depends on: the argument, the file's checksum, the package version."""
@@ -79,6 +82,27 @@ def unescape(text: str) -> str:
 def reverse(text: str) -> str:
     """The words in reverse order, for models that read from right to left."""
     return " ".join(reversed(text.split()))
+
+
+def _lowercase(language: str) -> Step:
+    """Lower case; in Turkish and Azerbaijani, that of I is ı and that of İ is i."""
+    if language not in DOTLESS:
+        return str.lower
+    return lambda text: text.replace("I", "ı").replace("İ", "i").lower()
+
+
+def _uppercase(language: str) -> Step:
+    """Upper case; in Turkish and Azerbaijani, that of i is İ."""
+    return str.upper if language not in DOTLESS else lambda text: text.replace("i", "İ").upper()
+
+
+def in_language(step: str, language: str) -> str:
+    """The step as a config of a language means it: `lowercase` and `uppercase` depend on it where it has a dotless i.
+
+    >>> in_language("lowercase", "tr"), in_language("lowercase", "de"), in_language("unescape", "tr")
+    ('lowercase:tr', 'lowercase', 'unescape')
+    """
+    return f"{step}:{language}" if step in CASES and language in DOTLESS else step
 
 
 def _side(side: str) -> Step:
@@ -145,8 +169,8 @@ KINDS = {
         StepKind("penn-unescape", _plain(penn_unescape)),
         StepKind("tokenize", _tokenize, "a language code (tokenize:en)", package="sacremoses"),
         StepKind("detokenize", _detokenize, "a language code (detokenize:en)", package="sacremoses"),
-        StepKind("lowercase", _plain(str.lower)),
-        StepKind("uppercase", _plain(str.upper)),
+        StepKind("lowercase", _lowercase, "a language code (lowercase:tr)", optional=True),
+        StepKind("uppercase", _uppercase, "a language code (uppercase:tr)", optional=True),
         StepKind("truecase", _truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
         StepKind("classes", _classes, "a file of classes (classes:classes.tsv)", takes_file=True),
         StepKind("no-punctuation", transcripts.no_punctuation, "the characters kept within words", default="'"),
@@ -178,7 +202,7 @@ def find_step(step: str) -> tuple[StepKind, str]:
     kind = KINDS[name]
     if argument and not kind.argument:
         raise ConfigError(f"text step {name!r} takes no argument, found {argument!r}")
-    if kind.argument and not (argument or kind.default):
+    if kind.argument and not (argument or kind.default or kind.optional):
         raise ConfigError(f"text step {name!r} needs {kind.argument}")
     return kind, argument or kind.default
 

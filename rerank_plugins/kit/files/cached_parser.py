@@ -163,8 +163,8 @@ def record_parser(use: str, parser: Parser, folder: Path) -> dict[str, Any]:
 def recorded_parser(model: Path) -> dict[str, Any]:
     """The table of the parser of a model file's trees, with its files where they are now; empty if none is recorded.
 
-    A file is looked for where it was, seen from the model file, and beside the model file. Raises ModelError if it is
-    in neither place, or has another content there.
+    A file is looked for where it was, seen from the model file, and beside the model file, there under any name.
+    Raises ModelError if no file in these places has its content.
     """
     recorded = read_trained_on(model).parser
     try:
@@ -180,7 +180,8 @@ def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
     paths = file["path"], Path(file["path"]).name
     places = [Path(os.path.abspath(model.parent / path)) for path in dict.fromkeys(paths)]  # for configs elsewhere
     present = [place for place in places if place.exists()]
-    for place in present:
+    beside = sorted(place for place in model.absolute().parent.iterdir() if place.is_file())
+    for place in dict.fromkeys((*present, *beside)):
         if path_hash(place) == file["hash"]:
             return place
     problem = f"{present[0]} is another file now" if present else f"there is no {' and no '.join(map(str, places))}"

@@ -20,12 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu_lines
-from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import PARTS_OF_SPEECH, english_heads, is_projection
@@ -135,21 +134,6 @@ def kind_of_labels(labels: Iterable[str]) -> Labels:
     if len(tags) == len(plain):
         return ""
     return "upos" if tags <= PARTS_OF_SPEECH else "xpos"
-
-
-def is_conllu(path: Path) -> bool:
-    """Whether the name of a file is that of dependencies: `gsd.conllu`, or `gsd.conllu.xz`."""
-    return ".conllu" in path.suffixes[-2:]
-
-
-def of_dependencies(paths: Iterable[Path]) -> bool:
-    """Whether treebanks are of dependencies, all of them or none. Raises ConfigError naming two files that differ."""
-    by_kind = {is_conllu(path): path for path in reversed(list(paths))}
-    if len(by_kind) > 1:
-        raise ConfigError(
-            f"{by_kind[True]} has dependencies, {by_kind[False]} trees in brackets: a model cannot mix their labels"
-        )
-    return True in by_kind
 
 
 @dataclass

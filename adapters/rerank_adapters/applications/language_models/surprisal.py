@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
+from rerank_adapters.chain.scoring import warn_of_foreign
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report.page import page
@@ -55,6 +56,8 @@ def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind, te
     """The measures of each line after the text steps, in order; an empty line consists of `</s>` alone."""
     lines, number = iter(lines), 0
     while block := text.apply([line.rstrip("\r\n") for line in islice(lines, BLOCK)]):
+        if not number:
+            warn_of_foreign(model, block)
         sentences = [tuple(line.split()) for line in block]
         for words, measured in zip(sentences, complexity(model, sentences, entropy), strict=True):
             number += 1

@@ -24,6 +24,7 @@ from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
+from rerank_adapters.text import unknown_rate
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.files.text import open_atomic
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 Tree = TypeVar("Tree")  # what a maker of pairs makes them of
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 PHENOMENON_COLUMNS = ("phenomenon", "rule")
+SAMPLE = 500  # sentences by which the language of a text is told
+FOREIGN = 0.3  # proportion of unknown words
 ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after them get no sample
 
 parser_option = click.option(
@@ -68,6 +71,21 @@ def command() -> None:
     rerank negatives errors novel.txt --seed 7 > made.tsv
     rerank acceptability pairs made.tsv --lm lm.arpa --by kind
     """  # noqa: D301
+
+
+def check_english(job: Job, parser: str, sentences: Sequence[Sequence[str]], what: str) -> None:
+    """Raise ConfigError for a parser of another language, and for text that is not in English.
+
+    The rules of `what` are English. A text is not if the embedded English parser does not know FOREIGN of its words.
+    """
+    advice = "`rerank negatives treebank` makes pairs in any language"
+    if parser != "none" and not (trained_on := job.parser(parser).trained_on).may_be_english:
+        raise ConfigError(f"{what} has rules for English alone, and the parser reads {trained_on.language!r}; {advice}")
+    vocabulary = job.parser("english").vocabulary
+    assert vocabulary is not None  # the embedded parser knows its words
+    unknown = unknown_rate(vocabulary, [" ".join(words) for words in sentences[:SAMPLE]])
+    if unknown > FOREIGN:
+        raise ConfigError(f"{what} has rules for English alone, and knows {1 - unknown:.0%} of the words; {advice}")
 
 
 def with_trees(
@@ -237,6 +255,7 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
 
     closing = Closing()
     sentences = [words for line in read_lines(text) if (words := line.split())]
+    check_english(job, parser, sentences, "`negatives errors`")
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
     pairs = noisy_pairs(with_trees(sentences, job, parser), inserter, rng)
     written = write_pairs(pairs, len(sentences), ERROR_COLUMNS, output)
@@ -277,6 +296,8 @@ def phenomena(
     closing = Closing()
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
+
+    check_english(job, parser, sentences, "`negatives phenomena`")
 
     def pairs() -> Iterator[Pair]:
         rng = np.random.default_rng(job.config.seed)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,9 +20,12 @@ from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
-from rerank_plugins.core.dependency_tree import read_conllu, write_conllu
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
+from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.trees.dependency_constituents import Labels, as_constituents, kind_of_labels, to_dependencies
 from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
@@ -41,11 +44,13 @@ def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Ro
     """A row of the table: file, sentences, words, scores in percent, and sentences per second of CPU time.
 
     In brackets, empty elements are not counted as words, and trees without words are skipped. Sentences of more than
-    `longest` words are left out. The time excludes that for loading the model and compiling kernels, because the first
-    sentence is parsed before. Raises FormatError where no trees are left.
+    `longest` words are left out. Trees of the parser that are of the other kind than the gold trees are converted
+    (`comparable`). The time excludes that for loading the model and compiling kernels, because the first sentence is
+    parsed before. Raises FormatError where no trees are left, ConfigError for trees that cannot be compared.
     """
     known: list[tuple[Words, Any]]
     scores: Any  # Parseval or Attachment
+    compared: Comparison | None = None
     with open_text(path) as lines:
         bracketed, whole = is_bracketed(lines)
         if bracketed:
@@ -65,8 +70,10 @@ def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Ro
             started = time.process_time()
             parses = parser.parse(sentences[first : first + BLOCK])
             seconds += time.process_time() - started
+            if compared is None:
+                compared = comparable([tree for _, tree in gold], parses, path)
             for (_, tree), parse in zip(gold[first : first + BLOCK], parses, strict=True):
-                scores.add(tree, parse.tree if bracketed else parse.dependencies)
+                scores.add(compared.of_gold(tree), compared.of_parse(parse))
             bar.add(len(parses))
     return {
         "gold": Path(path).name,
@@ -75,6 +82,53 @@ def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Ro
         **{name: f"{value:.2f}" for name, value in scores.percent().items()},
         "sentences/s": f"{len(gold) / max(seconds, 1e-9):.0f}",
     }
+
+
+class Comparison(NamedTuple):
+    """How a gold tree and a parse become trees of one kind."""
+
+    of_gold: Callable[[Any], Any]
+    of_parse: Callable[[Parse], Any]
+
+
+def comparable(gold: Sequence[Tree] | Sequence[DependencyTree], parses: Sequence[Parse], path: str) -> Comparison:
+    """How gold trees are compared with parses of some of them, where one kind becomes the other without loss.
+
+    Dependencies and the phrases that are made from them (kit/trees/dependency_constituents.py) stand for each other;
+    the dependencies then have no crossing arcs, and relations no subtypes. Raises ConfigError for phrases of a treebank
+    beside dependencies, and for phrases whose labels are of another kind.
+    """
+    parsed = next((parse for parse in parses if not parse.is_empty), None)
+    own, theirs = _labels(gold), _labels([parse.tree for parse in parses if parse.tree is not None])
+    gives = f"the parser gives {_described(theirs)}"
+    if isinstance(gold[0], Tree):
+        if parsed is None or (parsed.tree is not None and own == theirs):
+            return Comparison(_itself, lambda parse: parse.tree)
+        if parsed.tree is None and own == "upos":
+            return Comparison(_itself, lambda parse: parse.dependencies and as_constituents(parse.dependencies))
+        raise ConfigError(f"{path}: has {_described(own)}, and {gives}: they cannot be compared")
+    if parsed is None or parsed.dependencies is not None:
+        return Comparison(_itself, lambda parse: parse.dependencies)
+    if theirs:
+        return Comparison(
+            lambda tree: to_dependencies(as_constituents(tree)),
+            lambda parse: parse.tree and to_dependencies(parse.tree),
+        )
+    raise ConfigError(f"{path}: has dependencies, and {gives}: they cannot be compared; name gold trees in brackets")
+
+
+def _labels(trees: Sequence[Any]) -> Labels | None:
+    """The kind of the labels of constituents; None where there are none."""
+    phrases = [tree for tree in trees if isinstance(tree, Tree)]
+    return kind_of_labels(node.label for tree in phrases for node in tree.nodes()) if phrases else None
+
+
+def _described(labels: Labels | None) -> str:
+    return "dependencies" if labels is None else f"constituents with {TrainedOn(labels=labels).described_labels}"
+
+
+def _itself(tree: Any) -> Any:
+    return tree
 
 
 def print_scores(rows: Iterable[Row]) -> None:
@@ -124,6 +178,7 @@ def write_parses(
         empty = 0  # number of sentences without a parse before the first sentence that has one
         for (name, _), (words, parse) in zip(names, parses, strict=True):
             progress.add(1)
+            counts.sentences -= not words  # an empty line is no sentence, and has a line in brackets
             if kind is None:
                 if parse.is_empty:
                     empty += 1
@@ -153,10 +208,9 @@ def _written(comments: dict[str, str], parse: Parse, kind: str, k_best: bool) ->
 
 
 def _lines(lines: Iterable[str], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
-    """The number (from 1) and the words of each line that has words."""
+    """The number (from 1) and the words of each line."""
     for number, line in enumerate(lines, 1):
-        if words := tuple(steps.apply([line.rstrip("\r\n")])[0].split()):
-            yield str(number), words
+        yield str(number), tuple(steps.apply([line.rstrip("\r\n")])[0].split())
 
 
 def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
@@ -176,8 +230,8 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
               help="Parse the hypotheses of this n-best list instead of a text. Repeatable.")  # fmt: skip
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
-@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
-              shell_complete=plugin_names("parser"), help=f"{options.PLUGIN_HELP}.")  # fmt: skip
+@click.option("-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
+              help=f"{options.PLUGIN_HELP}. Default: english, or biaffine in another language.")  # fmt: skip
 @click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
                    "both.")  # fmt: skip
@@ -192,7 +246,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @options.scheduler_option
 @options.job_options("config", "format_", "jobs")
 def command(
-    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str, kind: str | None,
+    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str | None, kind: str | None,
     k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.
@@ -202,12 +256,14 @@ def command(
     Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
     features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
     segment and the rank of a hypothesis, and `# unknown_words` lists the words that the parser does not know; sentences
-    without a parse are left out, and counted. Brackets have one tree per line, and an empty line for a sentence without
-    a parse.
+    without a parse are left out, and counted. Brackets have one tree per line, and an empty line for an empty sentence
+    and for one without a parse.
 
     With `--evaluate`, the command prints a row for each GOLD file: for CoNLL-U, the accuracy of the tags (UPOS) and the
     attachment scores (UAS, LAS) over all words; for brackets, labelled precision, recall and F1, exact match, tagging
-    accuracy and coverage by EVALB's conventions; and sentences per second of CPU time.
+    accuracy and coverage by EVALB's conventions; and sentences per second of CPU time. Dependencies, and constituents
+    whose labels were made from dependencies, are converted where the gold trees are of the other kind; other trees of
+    different kinds are refused.
 
     \b
     rerank parse corpus.en.xz -o corpus.conllu.xz
@@ -220,7 +276,7 @@ def command(
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --trees conllu out")
-    chosen = job.parser(parser)
+    chosen = job.parser(parser or job.default_parser())
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")

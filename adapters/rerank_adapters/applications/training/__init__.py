@@ -110,8 +110,9 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
         "spoken": options.spoken_option,
         "text": options.tokenised_text_option,
         "parser": click.option(
-            "-p", "--parser", default=trainer.default_parser, show_default=True, metavar="PARSER",
-            shell_complete=plugin_names("parser"), help=f"The parser for text: {options.PLUGIN_HELP}.",
+            "-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
+            help=f"The parser for text, which the model records: {options.PLUGIN_HELP}. Name it for treebanks that it "
+            f"parsed, too. Default: {trainer.default_parser}, of the config's language.",
         ),
         "held-out": click.option(
             "--held-out", multiple=True, metavar="FILE",

@@ -45,7 +45,7 @@ class CommonOptions:
     steps: tuple[str, ...] = ()
     language: str = ""
     spoken: bool = False
-    parser: str = ""
+    parser: str | None = None
     memory: int = 8 << 30
     temporary: Path | None = None
     config: Path | None = None
@@ -85,7 +85,8 @@ class OpenedData(TrainingData):
         kind: Any = DEPENDENCIES if self._trainer.reads == "dependencies" else CONSTITUENTS
         job = Job.create(settings, self._registry)
         return TreeSource(
-            kind, job, common.parser, self._text, ParseCounts(), spoken=common.spoken, language=common.language,
+            kind, job, common.parser or job.default_parser(self._trainer.default_parser), self._text, ParseCounts(),
+            spoken=common.spoken, language=common.language, is_named=bool(common.parser),
             conversion=Conversion(getattr(self._trainer, "tags", "upos")),
         )  # fmt: skip
 

@@ -22,7 +22,8 @@ from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, is_conllu, kind_of_labels
+from rerank_plugins.kit.files.treebanks import begins_with_brackets, is_conllu
+from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, kind_of_labels
 from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
+BRACKETS = ".ptb"
 BLOCK = 1000  # trees or sentences that are handled at a time
 FOREIGN = 0.3  # the proportion of unknown words above which a text is not in the language of an embedded parser
 
@@ -40,6 +42,7 @@ logger = logging.getLogger(__name__)
 class TreeKind(Generic[AnyTree]):
     """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
 
+    A file of another name is a treebank too where it begins like one.
     `spoken` removes case and punctuation from a tree (kit/trees/treebank_cleaning.py).
     """
 
@@ -50,8 +53,17 @@ class TreeKind(Generic[AnyTree]):
     spoken: Callable[[AnyTree], AnyTree | None]
 
     def is_treebank(self, path: Path) -> bool:
-        """Whether the name of the file is that of a treebank of this kind, such as `ewt.conllu` or `ewt.conllu.xz`."""
-        return any(ending in path.suffixes[-2:] for ending in self.endings)
+        """Whether a file is a treebank of this kind: `ewt.conllu`, `ewt.conllu.xz`, or any that begins like one.
+
+        Raises ConfigError for trees of the other kind, which would be parsed as text.
+        """
+        if any(ending in path.suffixes[-2:] for ending in self.endings):
+            return True
+        if not begins_with_brackets(path):
+            return is_conllu(path)
+        if BRACKETS not in self.endings:
+            raise ConfigError(f"{path}: holds trees in brackets; wanted dependencies (CoNLL-U), or text to parse")
+        return True
 
 
 def _clean_trees(lines: Iterable[str], path: str) -> Iterator[Tree]:
@@ -66,7 +78,7 @@ DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
     (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies, spoken_dependencies
 )
 CONSTITUENTS: TreeKind[Tree] = TreeKind(
-    (".ptb", ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree, spoken_tree
+    (BRACKETS, ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree, spoken_tree
 )
 
 
@@ -79,7 +91,8 @@ class TreeSource(Generic[AnyTree]):
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
-    the code of the trees' language, if it is given.
+    the code of the trees' language, if it is given; `is_named` says whether the user named the parser, which then is
+    that of the treebanks' trees, too.
     """
 
     kind: TreeKind[AnyTree]
@@ -90,6 +103,7 @@ class TreeSource(Generic[AnyTree]):
     seen: Callable[[int], None] = lambda trees: None
     spoken: bool = False
     language: str = ""
+    is_named: bool = False
     conversion: Conversion = field(default_factory=Conversion)
     _sample: dict[Path, list[str]] = field(default_factory=dict)
     _labels: dict[Labels, Path] = field(default_factory=dict)  # the first file with labels of each kind
@@ -100,7 +114,7 @@ class TreeSource(Generic[AnyTree]):
         Raises FormatError, and ConfigError for text in another language than the parser's, and for files whose labels
         are of different kinds.
         """
-        if self._parses(paths) and self._built.trained_on.differs(TrainedOn(self.language)):
+        if (self._parses(paths) or self.is_named) and self._built.trained_on.differs(TrainedOn(self.language)):
             raise ConfigError(
                 f"--language {self.language}: the parser {self.parser!r} reads "
                 f"{self._built.trained_on.language!r}; name another one with --parser"
@@ -126,15 +140,17 @@ class TreeSource(Generic[AnyTree]):
         The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
         words: then the language is not known, and a warning is logged.
         """
-        parses = self._parses(paths)
-        table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
+        parses, has_parser = self._parses(paths), self._parses(paths) or self.is_named
+        if self.is_named:
+            self._check_labels_of_parser()
+        table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if has_parser else {}
         return TrainedOn(
             self.language or self._language(paths, warn=not table), table, self.text.describe() if parses else ""
         )
 
     def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
         parser, remark = self._built, ""
-        is_its_own = self._parses(paths)
+        is_its_own = self._parses(paths) or self.is_named
         if parser.vocabulary is not None:
             unknown = unknown_rate(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
             is_its_own = unknown <= FOREIGN
@@ -161,6 +177,16 @@ class TreeSource(Generic[AnyTree]):
                 for labels, path in self._labels.items()
             )
             raise ConfigError(f"{first}, {second}: a model cannot mix them")
+
+    def _check_labels_of_parser(self) -> None:
+        """Raise ConfigError if the parser that the user named does not give trees like those that were read."""
+        of_parser = self._built.trained_on
+        for labels, path in self._labels.items():
+            if self.kind.endings is CONSTITUENTS.endings and of_parser.known and labels != of_parser.labels:
+                raise ConfigError(
+                    f"--parser {self.parser}: gives {of_parser.described_labels}, and {path} has trees with "
+                    f"{TrainedOn(labels=labels).described_labels} (biaffine gives such trees with constituents=true)"
+                )
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         converts = self.kind.endings is CONSTITUENTS.endings and is_conllu(path)

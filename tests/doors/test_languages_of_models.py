@@ -1,0 +1,146 @@
+"""A model file says what it is, in which language and with which parser: nothing is read as something else in silence."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
+from rerank_adapters.config import Config
+from rerank_plugins.kit.files.languages import embedded
+from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
+from tests.command_line import done, refused
+from tests.test_documentation import REGISTRY
+
+BRACKETS = (
+    "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ sleeps)) (. .)))\n(ROOT (S (NP (DT a) (NN cat)) (VP (VBZ runs)) (. .)))\n"
+)
+GERMAN = "wir haben das alte Haus am Fluss gestern gesehen .\nich glaube nicht , dass er morgen kommt .\n"
+ROWS = """1\tder\tder\tDET\tART\t_\t2\tdet\t_\t_
+2\tHund\tHund\tNOUN\tNN\t_\t3\tnsubj\t_\t_
+3\tschläft\tschlafen\tVERB\tVVFIN\t_\t0\troot\t_\t_
+
+"""
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+def test_a_model_of_incremental_parsing_is_read_as_one(put, tmp_path):
+    trees, text = put("trees.ptb", BRACKETS), put("text.en", "the dog sleeps .\n")
+    for name in ("hhmm", "grammar"):
+        done("train", name, trees, "--language", "en", "--splits", "0", "-o", tmp_path / name)
+    assert [model_kind(tmp_path / name) for name in ("hhmm", "grammar")] == ["hhmm", "grammar"]
+    options = (text, "--text", "none", "--layout", "json", "-m")
+    (first,) = done("surprisal", *options, tmp_path / "hhmm").lines
+    assert "depth" in json.loads(first)["words"][0], "which the HHMM alone has"
+    ran = done("surprisal", *options, tmp_path / "grammar")
+    assert "a grammar, read as pcfg; hhmm-lm,model=" in ran.err
+    done("surprisal", text, "--text", "none", "--lm", f"hhmm-lm,model={tmp_path}/grammar")
+    assert "holds a hhmm model, wanted a grammar model" in (
+        refused("parse", text, "-p", f"pcfg,model={tmp_path}/hhmm", code=2)
+    )
+
+
+def test_a_config_of_another_language_has_its_parser(put):
+    text, config = put("text.de", "der Hund schläft .\n"), put("de.toml", 'language = "de"\n')
+    assert "\tNOUN\t" in done("parse", text, "-c", config).lines[3]
+    assert done("parse", text, "-c", config).out == done("parse", text, "-c", config, "-p", "biaffine").out
+
+
+def test_text_in_another_language_than_the_model_is_warned_of(put):
+    text, english = put("text.de", GERMAN), put("text.en", "the dog sleeps and the man runs to the old house .\n")
+    warning = "unknown to the language model, which was trained on 'en'"
+    for command in (
+        ("score", text, "--lm", "treelet-lm", "--layout", "table"),
+        ("surprisal", text, "--lm", "ngram-lm"),
+    ):
+        assert warning in done(*command).err
+    assert "unknown" not in done("surprisal", english, "--lm", "ngram-lm").err
+    german = f"pcfg,model={embedded('grammar.pcfg', 'de')}"
+    assert "which was trained on 'de'" in done("score", english, "--lm", german).err
+
+
+@pytest.mark.parametrize("kind", ["errors", "phenomena"])
+def test_english_rules_refuse_other_languages(put, kind):
+    text = put("text.de", GERMAN)
+    assert "has rules for English alone, and knows" in refused("negatives", kind, text)
+    parser = f"biaffine,model={embedded('parser.npz', 'de')}"
+    assert "and the parser reads 'de'; `rerank negatives treebank`" in refused(
+        "negatives", kind, text, "--parser", parser
+    )
+
+
+def test_weights_and_tables_record_the_language(tmp_path):
+    job = Job.create(Config(language="de", feature=[{"use": "hhmm-lm"}]), REGISTRY)
+    recorded = recorded_tables(job, tmp_path, *EXTRACTING)
+    assert recorded["language"] == "de"
+    again = Job.create(Config.model_validate({**recorded, "base": tmp_path}), REGISTRY)
+    assert again.extractors["hhmm-lm"].model == embedded("hhmm.pcfg", "de")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package of models of `xx`, made of copies, in which a treelet model is trained from CoNLL-U."""
+    models, about = tmp_path / "rerank_models_xx", tmp_path / "rerank_models_xx-1.dist-info"
+    models.mkdir()
+    about.mkdir()
+    (models / "__init__.py").touch()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rerank-models-xx\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[rerank_plugins.languages]\nxx = rerank_models_xx\n")
+    (tmp_path / "trees.conllu").write_text(ROWS * 4, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, models.name, raising=False)
+    return models
+
+
+def test_a_model_of_a_treebank_records_the_parser_that_is_named(package, tmp_path):
+    """And finds it beside itself, under any name."""
+    parser = tmp_path / "german.npz"
+    shutil.copy(embedded("parser.npz", "de"), parser)
+    trees, model = tmp_path / "trees.conllu", tmp_path / "german.treelet"
+    named = f"biaffine,model={parser},constituents=true"
+    done("train", "treelet-lm", trees, "-p", named, "--language", "de", "-o", model)
+    assert read_trained_on(model).parser["use"] == "biaffine"
+    shutil.move(model, package / "treelet-lm.zst")
+    shutil.move(parser, package / "parser.npz")
+    treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
+    assert treelet.parsers[0].parser.model == package / "parser.npz"
+    assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
+    wrong = refused(
+        "train", "treelet-lm", trees, "-p", f"biaffine,model={package}/parser.npz", "--language", "de", "-o", model
+    )
+    assert "(biaffine gives such trees with constituents=true)" in wrong
+
+
+def test_a_model_that_records_no_parser_has_that_of_the_language(package, tmp_path):
+    shutil.copy(embedded("parser.npz", "de"), package / "parser.npz")
+    done("train", "treelet-lm", tmp_path / "trees.conllu", "--language", "de", "-o", package / "treelet-lm.zst")
+    assert not read_trained_on(package / "treelet-lm.zst").parser
+    treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
+    assert treelet.parsers[0].parser.model == package / "parser.npz"
+    assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
+
+
+@pytest.mark.parametrize(("language", "lower"), [("tr", "ışık iyi"), ("en", "IŞIK İYİ".lower())])
+def test_lower_case_is_that_of_the_language(language, lower):
+    text = {"steps": ["lowercase"]}
+    job = Job.create(Config(language=language, text=text), REGISTRY)
+    assert job.pipeline("steps", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert job.pipeline("lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert job.pipeline("lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
+    assert job.pipeline("uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
+
+
+def test_lower_case_of_a_language_that_is_named():
+    assert done("text", "lowercase:tr", stdin="IŞIK\n").out == "ışık\n"
+    assert done("text", "lowercase", stdin="IŞIK\n").out == "işik\n"
