@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -205,6 +206,8 @@ def test_classifiers_are_read_as_they_were_written(tmp_path):
     assert read.probabilities(margins) == pytest.approx([1 / (1 + math.exp(2.5)), 1 / (1 + math.exp(-1.5))])
     with pytest.raises(ConfigError, match="features that were not extracted: x"):
         read.margins(table([[1.0]], ("lm.total",)))
+    write_classifier(replace(made, constant=0.5), path)
+    assert read_classifier(path).probabilities(margins) == pytest.approx([1 / (1 + math.exp(-x)) for x in (0.5, 4.5)])
 
 
 @pytest.mark.parametrize(
@@ -215,6 +218,8 @@ def test_classifiers_are_read_as_they_were_written(tmp_path):
         ("kind = 'threshold'\n[weights]\na = 1.0\n", "'threshold' is None, wanted a finite number"),
         ("kind = 'threshold'\nthreshold = 1\n[weights]\na = nan\n", "'a' is nan"),
         ("kind = 'threshold'\ntreshold = 1\n", "unknown key 'treshold'; did you mean 'threshold'?"),
+        ("kind = 'threshold'\nthreshold = 1\nconstant = 2\n[weights]\na = 1.0\n", "kind 'threshold' has no constant"),
+        ("kind = 'logistic'\nthreshold = 1\nconstant = 'b'\n[weights]\na = 1.0\n", "'constant' is 'b'"),
         ("kind = \n", "c.toml:1: not valid TOML"),
     ],
 )
@@ -323,6 +328,38 @@ def test_sentences_are_judged_as_learnt(written, tmp_path):
     (first, p, _), (second, q, _) = (line.split("\t") for line in judged.lines)
     assert (first, second) == ("1", "0")
     assert 0 < float(q) < 0.5 < float(p) < 1
+
+
+def test_the_regression_of_all_columns_is_cut_where_the_criterion_is_best(written, tmp_path):
+    pytest.importorskip("sklearn")
+    # Of short sentences 60 % are acceptable, and of long ones 90 %: every probability is above 1/2.
+    short = [f"{int(i % 10 < 6)}\tword\n" for i in range(100)]
+    long = [f"{int(i % 10 < 9)}\tword word word\n" for i in range(100)]
+    dev, test = written("".join([*short, *long]), "dev.tsv"), written("".join([*short[:50], *long[:20]]), "test.tsv")
+    saved = tmp_path / "c.toml"
+    arguments = (
+        "acceptability",
+        "sentences",
+        dev,
+        test,
+        "-f",
+        "length",
+        "--text",
+        "none",
+        "--logistic",
+        "--as",
+        "json",
+    )
+    _, by_mcc = json.loads(done(*arguments, "--criterion", "mcc", "--save", saved, "--choose", "all, logistic").out)
+    _, by_accuracy = json.loads(done(*arguments).out)
+    assert by_accuracy["dev_mcc"] == 0.0
+    assert by_mcc["dev_mcc"] > 0.2
+    classifier = read_classifier(saved)
+    assert classifier.threshold == by_mcc["threshold"] != -classifier.constant
+    judged = done("acceptability", "classify", "-c", saved, stdin="word\nword word word\n")
+    (label, p, _), (other, q, _) = (line.split("\t") for line in judged.lines)
+    assert (label, other) == ("0", "1")
+    assert 0.5 < float(p) < float(q), "the scores are probabilities, and the labels are cut by the threshold"
 
 
 def test_suites_on_the_command_line(written, tmp_path):

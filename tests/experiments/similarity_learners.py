@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrunk_weights
 from rerank_adapters.applications.similarity.scores import family_of, pearson
-from rerank_adapters.applications.similarity.train import SimilaritySettings, Training
+from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training
 from rerank_plugins.core.arrays import FloatArray
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import TESTS, Sets, read_sets, with_measures
@@ -94,8 +95,11 @@ def as_paper(training: Training) -> FloatArray:
 
 
 def shrunk(training: Training) -> FloatArray:
-    """The package's own learner: `ridge` with trust by the square of the correlation."""
-    return shrunk_weights(training.values, training.scores, training.source, 100.0)[0]
+    """The package's own learner: `ridge` with trust by the correlation, where no copy in another order may gain."""
+    part = training.of(SimilaritySettings())
+    weights = shrunk_weights(part.values, part.scores, part.source, PENALTIES["shrunk"], part.differences)[0]
+    by_name = dict(zip(part.names, weights, strict=True))
+    return np.array([by_name.get(name, 0.0) for name in training.names])
 
 
 def mean_of_best(training: Training, *, size: int) -> FloatArray:
@@ -150,6 +154,7 @@ def across(training: Training, *, pairs: float, most: int = 15, tolerance: float
     return result
 
 
+SHRUNK = "**trusted by r, λ = 30, no copy in another order gains** (`shrunk`)"
 LEARNERS: dict[str, Learner] = {
     "the paper's (`paper`)": as_paper,
     "forward selection within sources, λ = 100 (`selected`)": selected,
@@ -167,16 +172,18 @@ LEARNERS: dict[str, Learner] = {
     "all measures, λ = 3 a pair": partial(ridge, pairs=3.0),
     "the same, weights ≥ 0": partial(ridge, pairs=3.0, negative=False),
     "the same, divided by deviations of each source": partial(ridge, pairs=3.0, own=True),
+    SHRUNK: shrunk,
+    "trusted by r, λ = 30, any order": partial(ridge, penalty=30.0, power=1.0),
     "trusted by r, λ = 100": partial(ridge, penalty=100.0, power=1.0),
     "trusted by r², λ = 30": partial(ridge, penalty=30.0, power=2.0),
-    "**trusted by r², λ = 100** (`shrunk`)": shrunk,
+    "trusted by r², λ = 100": partial(ridge, penalty=100.0, power=2.0),
     "trusted by r², λ = 300": partial(ridge, penalty=300.0, power=2.0),
     "trusted by r³, λ = 30": partial(ridge, penalty=30.0, power=3.0),
     "trusted by r⁴, λ = 30": partial(ridge, penalty=30.0, power=4.0),
     "trusted by the least r², λ = 100": partial(ridge, penalty=100.0, power=2.0, over=np.min),
     "trusted by r², λ = 100, weights ≥ 0": partial(ridge, penalty=100.0, power=2.0, negative=False),
 }
-NO_SHAPE = ("forward selection within sources, λ = 100 (`selected`)", "**trusted by r², λ = 100** (`shrunk`)")
+NO_SHAPE = ("forward selection within sources, λ = 100 (`selected`)", SHRUNK)
 
 
 def left_out(learner: Learner, training: Training, own: bool) -> float:
@@ -184,7 +191,8 @@ def left_out(learner: Learner, training: Training, own: bool) -> float:
     per_source = []
     for source in np.unique(training.source):
         held = training.source == source
-        part = Training(training.names, *(rows[~held] for rows in (training.values, training.scores, training.source)))
+        rest = {key: getattr(training, key)[~held] for key in ("values", "scores", "source")}
+        part = replace(training, **rest)
         per_source.append(pearson(applied(learner(part), training.values[held], own), training.scores[held]))
     return float(np.mean(per_source))
 

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.similarity.monotone import differences_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.applications.similarity.scores import measure, measures_of, pearson
 from rerank_adapters.applications.similarity.train import Training
@@ -41,7 +42,7 @@ class Sets:
         """The training pairs of the first sources."""
         rows = self.training.source < len(sources)
         t = self.training
-        return Training(t.names, t.values[rows], t.scores[rows], t.source[rows])
+        return Training(t.names, t.values[rows], t.scores[rows], t.source[rows], t.differences)
 
     def row(self, scores: Mapping[str, FloatArray]) -> str:
         """The cells of a row: the correlations on the test sets and their means weighted by pairs."""
@@ -86,11 +87,14 @@ def read_sets(data: Path, **options: Any) -> Sets:
         dropped += len(pairs.pairs) - len(kept.pairs)
         parts.append((kept, "benchmark"))
     sources = tuple(dict.fromkeys(source for _, source in parts))
+    lines = [line for pairs, source in parts if source != "benchmark" for pair in pairs.pairs for line in pair]
+    sentences = [line.split() for line in text.apply(lines)]
     training = Training(
         measures.names,
         np.concatenate([measure(pairs, measures, text) for pairs, _ in parts]),
         np.concatenate([_scores(pairs) for pairs, _ in parts]),
         np.concatenate([np.full(len(pairs.pairs), sources.index(source)) for pairs, source in parts]),
+        differences_of(sentences, measures, np.random.default_rng(1)),
     )
     values = {name: measure(pairs, measures, text) for name, pairs in tests.items()}
     return Sets(training, sources, values, {name: _scores(pairs) for name, pairs in tests.items()}, dropped)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.regressions import regress
 from rerank_adapters.applications.similarity.scores import family_of
-from rerank_adapters.applications.similarity.train import SimilaritySettings, Training, fit, left_out
+from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training, fit, left_out
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
 
@@ -135,7 +135,7 @@ def one_by_one(title: str, sets: Sets, training: Training) -> None:
     for extra in (None, *(name for name in training.names if family_of(name) in own)):
         at = [training.names.index(name) for name in (*base, *([extra] if extra else []))]
         columns = [training.names[i] for i in at]
-        penalty = SimilaritySettings.penalty
+        penalty = PENALTIES["selected"]
         regression = regress(training.values[:, at], training.scores, training.source, columns, penalty)
         cells = sets.row({name: regression.scores(sets.values[name], training.names) for name in TESTS})
         print(f"| {f'`{extra}`' if extra else f'{len(base)} selected measures without'} | {cells} |")

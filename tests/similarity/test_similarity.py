@@ -469,7 +469,7 @@ def test_shrinkage_minimises_what_it_says():
     columns = [i for i in range(5) if r[i] > 0]
     assert set(found.columns) == {"abcde"[i] for i in columns} >= {"a", "d"}
     assert not {"c", "e"} & set(found.columns)
-    trust = (r / r.max())[columns] ** 2
+    trust = (r / r.max())[columns]
     pairs = 4 / (1 / sizes[0] + 1 / sizes[1])
     heavy = np.sqrt(pairs / 2 / sizes[source])
     rows = np.vstack([own[:, columns] * heavy[:, None], np.diag(np.sqrt(20.0) / trust)])

@@ -14,6 +14,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.evaluate import SAMPLE, measured_mismatch
 from rerank_adapters.chain.extract import dense_rule
+from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.tune import rehearse
@@ -73,6 +74,8 @@ class Check:
             for name, system in job.systems.items():
                 self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
         for name, data in present:
+            if config.tune and data is not present[0][1] and (warning := overlap_with_tuning(present[0][1], data)):
+                self._add("warning", name, warning)
             self._texts(name, data)
             of_set = self.job.for_set(name)
             for label in self._extractors:

@@ -9,6 +9,7 @@ A step whose inputs have not changed since an earlier run, and whose files are a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare, style_mismatch
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
+from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, Measure, lists_size, through
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.lists import wanted_by, with_wanted
@@ -52,6 +54,7 @@ from rerank_plugins import ConfigError, FeatureTable, NBestList, open_atomic
 
 TUNE = "tune"  # the name of the tuning set in lines and files
 RERANKED = "reranked"  # the system with all features of the config
+logger = logging.getLogger(__name__)
 FACTS = CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
 
 
@@ -347,6 +350,8 @@ class _Run:
         """
         data = self._lists(TUNE)
         for name in self.sets:
+            if name != TUNE and (warning := overlap_with_tuning(data, self._lists(name))):
+                logger.warning("%s", warning)
             names = self._lists(name).nbests[0].feature_names
             if difference := names_differ(data.nbests[0].feature_names, names):
                 raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")

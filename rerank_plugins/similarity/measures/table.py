@@ -63,6 +63,14 @@ Tokens = Sequence[str]
 Pairs = Sequence[tuple[Text, Text]]
 
 
+UNBOUNDED = frozenset(
+    (
+        *(f"{family}.{name}" for family, (_, _, names) in OF_PAIRS.items() for name in names),
+        *(f"wordnet.{name}" for name in by_data.WORDNET_OTHER),
+    )
+)  # measures without a fixed maximum for equal sentences
+
+
 class Recogniser(Protocol):
     """A named-entity recogniser; its `str` describes it in reports."""
 

@@ -3,11 +3,14 @@
 A classifier has weights of features, and a threshold that the weighted sum must exceed: one score with a threshold, as
 Pauls and Klein (2012, §5.3) classify by the syntactic log-odds ratio, or a logistic regression over several.
 
-    kind = "threshold"                  # or "logistic": then 1 / (1 + exp(threshold - sum)) is a probability
-    threshold = 2.75
+    kind = "threshold"                  # or "logistic"
+    threshold = 2.75                    # tuned for the criterion, whatever the kind
+    constant = -1.5                     # only of a logistic one: 1 / (1 + exp(-(sum + constant))) is a probability
     [weights]
     slr = 1.0
     [provenance]                        # how it was trained, and how to extract its features
+
+A logistic classifier of an earlier version has no constant: its threshold is that of the probability 1/2.
 
 Floats are written with enough digits to be read back exactly.
 
@@ -17,7 +20,7 @@ A sentence is accepted where its score is above the threshold. Each measure of n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 
 
 Criterion = Literal["accuracy", "mcc"]
-KEYS = ("kind", "threshold", "weights", "provenance")
+KEYS = ("kind", "threshold", "constant", "weights", "provenance")
 KINDS = ("threshold", "logistic")
 ALL = "all, logistic"  # the name of the classifier that has all columns
 
@@ -138,12 +141,17 @@ def _accepted(scores: FloatArray, good: BoolArray) -> tuple[FloatArray, FloatArr
 
 @dataclass(frozen=True)
 class Classifier:
-    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` is how both were learnt."""
+    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` is how the weights were learnt.
+
+    `constant` is that of a logistic regression, None without one. The threshold is tuned for a criterion, and need not
+    be the point at which the regression gives the probability 1/2.
+    """
 
     kind: Literal["threshold", "logistic"]
     weights: Mapping[str, float]
     threshold: float
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    constant: float | None = None
 
     def margins(self, table: FeatureTable) -> FloatArray:
         """(rows) the weighted sum minus the threshold. Raises ConfigError naming features that the table lacks."""
@@ -155,8 +163,9 @@ class Classifier:
         return sums - self.threshold
 
     def probabilities(self, margins: FloatArray) -> FloatArray:
-        """P(acceptable) = σ(margin); only for a logistic classifier."""
-        return 1 / (1 + np.exp(-np.clip(margins, -700, 700)))
+        """P(acceptable) = σ(Σ weight · feature + constant) by the margins; only for a logistic classifier."""
+        constant = -self.threshold if self.constant is None else self.constant
+        return 1 / (1 + np.exp(-np.clip(margins + self.threshold + constant, -700, 700)))
 
 
 def write_classifier(classifier: Classifier, path: str | Path) -> None:
@@ -164,6 +173,7 @@ def write_classifier(classifier: Classifier, path: str | Path) -> None:
     document = {
         "kind": classifier.kind,
         "threshold": classifier.threshold,
+        **({} if classifier.constant is None else {"constant": classifier.constant}),
         "weights": dict(classifier.weights),
         "provenance": plain_values(classifier.provenance),
     }
@@ -182,7 +192,10 @@ def read_classifier(path: str | Path) -> Classifier:
     weights, provenance = document.get("weights"), document.get("provenance", {})
     if not isinstance(weights, dict) or not weights or not isinstance(provenance, dict):
         raise file.error("no weights: wanted a table [weights] with a number for each feature")
-    numbers = {"threshold": document.get("threshold"), **weights}
+    constants = {key: document[key] for key in ("constant",) if key in document}
+    if constants and document["kind"] != "logistic":
+        raise file.error(f"a classifier of kind {document['kind']!r} has no constant", "constant")
+    numbers = {"threshold": document.get("threshold"), **constants, **weights}
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise file.error(f"{key!r} is {value!r}, wanted a finite number", key)
@@ -191,6 +204,7 @@ def read_classifier(path: str | Path) -> Classifier:
         {key: float(value) for key, value in weights.items()},
         float(document["threshold"]),
         {**provenance, "file": file.name},
+        float(constants["constant"]) if constants else None,
     )
 
 
@@ -213,9 +227,9 @@ def train_classifiers(
     job: Job, dev: Sequence[Judgement], test: Sequence[Judgement], text: TextPipeline, *, columns: Sequence[str] = (),
     criterion: Criterion = "accuracy", logistic: bool = True,
 ) -> list[TrainedClassifier]:  # fmt: skip
-    """A threshold on each column that varies, tuned on `dev`; with `logistic`, then a regression on all.
+    """A threshold on each column that varies; with `logistic`, then one on the regression of all, fitted to `dev`.
 
-    Raises ConfigError where no column varies.
+    All thresholds are tuned on `dev` for the criterion. Raises ConfigError where no column varies.
     """
     table = sentence_table(job, [judgement.nbest() for judgement in [*dev, *test]], text, columns)
     acceptable = np.array([judgement.acceptable for judgement in [*dev, *test]])
@@ -237,7 +251,8 @@ def train_classifiers(
     if logistic:
         regression = fit_logistic(table.values[:size], acceptable[:size])
         weights = dict(zip(table.names, regression.weights.tolist(), strict=True))
-        systems.append(trained(ALL, Classifier("logistic", weights, -regression.constant)))
+        threshold = best_threshold(table.values[:size] @ regression.weights, acceptable[:size], criterion)
+        systems.append(trained(ALL, Classifier("logistic", weights, threshold, constant=regression.constant)))
     return systems
 
 
@@ -255,7 +270,7 @@ def recorded_classifier(job: Job, classifier: Classifier, text: TextPipeline, fo
         **more,
         RECORDED: recorded_tables(job, folder, *EXTRACTING),
     }
-    return Classifier(classifier.kind, classifier.weights, classifier.threshold, provenance)
+    return replace(classifier, provenance=provenance)
 
 
 def recorded_text(classifier: Classifier, folder: Path) -> TextPipeline:
@@ -281,7 +296,8 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
 
     Each line of the output is label<TAB>score<TAB>sentence. The label is 1 for an acceptable sentence, 0 for another.
     The score of a classifier by logistic regression is the probability that the sentence is acceptable; otherwise it
-    is the distance from the threshold. The file of the classifier also records its features and text steps.
+    is the distance from the threshold. Labels follow the threshold that was tuned, which need not be at probability
+    1/2. The file of the classifier also records its features and text steps.
 
     \b
     rerank acceptability classify essays.txt -c classifier.toml > labels.tsv

@@ -16,6 +16,7 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.features import fit_logistic, with_models
 from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table, single_preferences
+from rerank_adapters.chain.held_out import LEARNT, contents
 from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
@@ -55,8 +56,10 @@ def held_out_preferences(table: FeatureTable, folds: int, strength: float, seed:
     return Preferences.of_scores(f"weighted, {folds}-fold", scores[::2], scores[1::2])
 
 
-def recorded_weights(job: Job, table: FeatureTable, weights: FloatArray, text: TextPipeline, folder: Path) -> Weights:
-    """The weights with all that is needed to extract their features again.
+def recorded_weights(
+    job: Job, table: FeatureTable, weights: FloatArray, text: TextPipeline, folder: Path, pairs: Path
+) -> Weights:
+    """The weights with all that is needed to extract their features again, and the content of the file of pairs.
 
     File names are recorded relative to `folder`, where the weights will be saved.
     """
@@ -68,6 +71,7 @@ def recorded_weights(job: Job, table: FeatureTable, weights: FloatArray, text: T
         "method": "logistic regression on pairs",
         "pairs": len(table.values) // 2,
         "text": text.describe(),
+        LEARNT: contents([pairs]),
         RECORDED: recorded_tables(job, folder, *EXTRACTING),
     }
     return Weights(dict(zip(table.names, weights.tolist(), strict=True)), provenance=provenance)
@@ -107,7 +111,7 @@ def command(
         held_out = held_out_preferences(table, FOLDS, 1.0, job.config.seed)
         stages("fitting weights to all pairs")
         weights = fit_weights(table)
-    write_weights(recorded_weights(job, table, weights, text, output.parent), output)
+    write_weights(recorded_weights(job, table, weights, text, output.parent, pairs), output)
     best = max(alone, key=lambda system: system.accuracy)
     accuracies = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (held_out, best)]
     fitted = f"{counted(len(weights), 'weight')} fitted to {counted(len(held_out.credit), 'pair')}"

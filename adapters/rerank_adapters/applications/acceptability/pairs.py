@@ -17,6 +17,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
+from rerank_adapters.chain.held_out import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
@@ -241,6 +242,8 @@ def command(
     job = with_models(job, models)
     job.check_options()
     given_weights = read_weights(weights) if weights else None
+    if given_weights is not None:
+        warn_of_learnt(given_weights.provenance.get(LEARNT), f"the weights {weights} were", [pairs])
     text = TextPipeline(options.text_steps(steps))
     minimal_pairs = read_minimal_pairs(pairs)
     properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from rerank_adapters.applications.acceptability.classifiers import (
 )
 from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
+from rerank_adapters.chain.held_out import overlap
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import wilson_interval
@@ -33,6 +35,8 @@ from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+
+logger = logging.getLogger(__name__)
 
 DEV_HEADER = ("system", "threshold", "accuracy", "MCC")
 TEST_HEADER = ("system", "accuracy", "95 % interval", "MCC", "ROC area")
@@ -153,7 +157,7 @@ def command(
 
     Both files are in the form of CoLA, or have lines label<TAB>sentence (1: acceptable, 0: not), or are pairs, whose
     sentences are then judged one by one. Each column of each feature is a classifier: it accepts a sentence whose
-    value is above a threshold, which is tuned on DEV.
+    value is above a threshold, which is tuned on DEV. So is the threshold of the system of all columns (--logistic).
 
     \b
     rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
@@ -165,8 +169,12 @@ def command(
     job = with_models(job, models)
     job.check_options()
     text = TextPipeline(options.text_steps(steps))
+    learnt, tested = read_judgements(dev), read_judgements(test)
+    texts, test_texts = ([judgement.text for judgement in judgements] for judgements in (learnt, tested))
+    if warning := overlap(texts, test_texts, (str(dev), str(test)), "sentence"):
+        logger.warning("%s", warning)
     systems = train_classifiers(
-        job, read_judgements(dev), read_judgements(test), text,
+        job, learnt, tested, text,
         columns=columns, criterion=criterion, logistic=logistic,  # type: ignore[arg-type]
     )  # fmt: skip
     records = classification_records(systems)

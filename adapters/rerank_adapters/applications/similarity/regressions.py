@@ -12,6 +12,9 @@ penalty is ½ λ |w|². Each round adds the feature whose regression has the hig
 the held-out folds, averaged over the sources. The regression is that of the earliest round whose correlation is within
 TOLERANCE of the highest: where the curve is flat, fewer features probably generalise better to other pairs.
 
+Both take `differences`, the losses of changed copies of sentences in each measure, under whose weights no copy may gain
+(monotone.py).
+
 `shrink` is for new sources: ridge regression on all measures, each penalised less the better it correlates with the
 scores. Forward selection fits the sources that it is trained on: of many similar measures it takes those that suit
 these sources. Here all measures stay, and the weight of a measure is shrunk towards 0 the more, the less the measure
@@ -19,7 +22,7 @@ correlates with the scores by itself. Let z be the measures less the mean of the
 deviations, y the scores less the mean of their source, k the number of sources, n(s) the number of pairs of source s,
 and r(i) the correlation of measure i with the scores, averaged over the sources. The weights w minimise
 
-    N · 1/k Σ_s 1/n(s) Σ_(z,y) of s (y - w·z)² + λ Σ_i (w(i) / q(i)²)²,    q(i) = max(0, r(i)) / max_j r(j)
+    N · 1/k Σ_s 1/n(s) Σ_(z,y) of s (y - w·z)² + λ Σ_i (w(i) / q(i))²,    q(i) = max(0, r(i)) / max_j r(j)
 
 All sources have the same influence, however many pairs they have; N = k² / Σ_s 1/n(s) is the number of all pairs if the
 sources are of equal size. Penalties that depend on a first estimate are those of the adaptive lasso (Zou 2006; with
@@ -34,6 +37,7 @@ from dataclasses import replace
 import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression
+from rerank_adapters.applications.similarity.monotone import constrained
 from rerank_adapters.applications.similarity.scores import pearson
 from rerank_plugins.core.arrays import FloatArray, LongArray
 
@@ -54,16 +58,19 @@ def centred(values: FloatArray, sources: LongArray) -> FloatArray:
 
 def select(
     values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float, most: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator, differences: FloatArray | None = None,
 ) -> Regression:  # fmt: skip
-    """Fit a regression of (n) scores on a selection of the (n, names) values, made in at most `most` rounds."""
+    """Fit a regression of (n) scores on a selection of the (n, names) values, made in at most `most` rounds.
+
+    No (copies, names) `differences` have a negative weighted sum.
+    """
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
     usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
     scaled = inputs / np.where(spread > CONSTANT, spread, 1.0)
     trials = _Trials(scaled, target, sources, folds_of(len(scores), rng), np.full(len(names), penalty))
     chosen, correlations = _forward(trials, usable, most)
-    return _kept(values, scores, sources, names, penalty, chosen, correlations, TOLERANCE)
+    return _kept(values, scores, sources, names, penalty, chosen, correlations, TOLERANCE, differences)
 
 
 def select_as_paper(
@@ -95,12 +102,13 @@ def _forward(trials: _Trials, usable: Sequence[int], most: int) -> tuple[list[in
 
 def _kept(
     values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float,
-    chosen: Sequence[int], correlations: Sequence[float], tolerance: float,
+    chosen: Sequence[int], correlations: Sequence[float], tolerance: float, differences: FloatArray | None = None,
 ) -> Regression:  # fmt: skip
     """The regression of the earliest round whose correlation is within the tolerance of the highest."""
     size = 1 + int(np.argmax(np.array(correlations) >= max(correlations) - tolerance)) if chosen else 0
     kept = list(chosen[:size])
-    regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty)
+    of_kept = None if differences is None else differences[:, kept]
+    regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty, of_kept)
     curve = tuple((names[i], correlation) for i, correlation in zip(chosen, correlations, strict=True))
     return replace(regression, correlation=correlations[size - 1] if chosen else 0.0, curve=curve)
 
@@ -113,14 +121,17 @@ def folds_of(pairs: int, rng: np.random.Generator) -> LongArray:
 
 
 def regress(
-    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float
-) -> Regression:
-    """Ridge regression of (n) scores on all of the (n, names) values."""
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float,
+    differences: FloatArray | None = None,
+) -> Regression:  # fmt: skip
+    """Ridge regression of (n) scores on all of the (n, names) values; no `differences` have a negative weighted sum."""
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
     scale = np.where(spread > CONSTANT, spread, 1.0)
     inputs /= scale
-    weights = np.linalg.solve(inputs.T @ inputs + penalty * np.eye(len(names)), inputs.T @ target) / scale
+    square = inputs.T @ inputs + penalty * np.eye(len(names))
+    losses = np.zeros((0, len(names))) if differences is None else differences / scale
+    weights = constrained(square, inputs.T @ target, losses) / scale
     return Regression(tuple(names), weights, float(scores.mean() - values.mean(axis=0) @ weights))
 
 
@@ -155,10 +166,13 @@ class _Trials:
 
 def shrink(
     values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], *, penalty: float,
-    rng: np.random.Generator,
+    rng: np.random.Generator, differences: FloatArray | None = None,
 ) -> Regression:  # fmt: skip
-    """Fit a regression of (n) scores on the (n, names) values; measures with large scaled weights come first."""
-    weights, spread = shrunk_weights(values, scores, sources, penalty)
+    """Fit a regression of (n) scores on the (n, names) values; measures with large scaled weights come first.
+
+    No (copies, names) `differences` have a negative weighted sum.
+    """
+    weights, spread = shrunk_weights(values, scores, sources, penalty, differences)
     order = [i for i in np.argsort(-np.abs(weights) * spread, kind="stable").tolist() if weights[i]]
     constant = float(scores.mean() - values.mean(axis=0) @ weights)
     regression = Regression(tuple(names[i] for i in order), weights[order], constant)
@@ -166,21 +180,22 @@ def shrink(
     inputs = centred(values, sources)
     for fold in np.unique(folds):
         held_out = folds == fold
-        fold_weights, _ = shrunk_weights(values[~held_out], scores[~held_out], sources[~held_out], penalty)
+        rest = values[~held_out], scores[~held_out], sources[~held_out]
+        fold_weights, _ = shrunk_weights(*rest, penalty, differences)
         predicted[held_out] = inputs[held_out] @ fold_weights
     correlations = [pearson(predicted[sources == source], scores[sources == source]) for source in np.unique(sources)]
     return replace(regression, correlation=float(np.mean(correlations)))
 
 
 def shrunk_weights(
-    values: FloatArray, scores: FloatArray, sources: LongArray, penalty: float
+    values: FloatArray, scores: FloatArray, sources: LongArray, penalty: float, differences: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """(names) weights of the measures, 0 if left out; (names) their standard deviations within their sources."""
     inputs, target = centred(values, sources), centred(scores, sources)
     spread = inputs.std(axis=0)
     scaled = inputs / np.where(spread > CONSTANT, spread, np.inf)
     parts = [np.flatnonzero(sources == source) for source in np.unique(sources)]
-    trust = np.maximum(0.0, np.mean([_correlations(scaled[part], target[part]) for part in parts], axis=0)) ** 2
+    trust = np.maximum(0.0, np.mean([_correlations(scaled[part], target[part]) for part in parts], axis=0))
     if not trust.any():
         return np.zeros(len(spread)), spread
     trust /= trust.max()
@@ -188,8 +203,10 @@ def shrunk_weights(
     gram = np.mean([trusted[part].T @ trusted[part] / len(part) for part in parts], axis=0)
     moments = np.mean([trusted[part].T @ target[part] / len(part) for part in parts], axis=0)
     pairs = len(parts) ** 2 / sum(1 / len(part) for part in parts)
-    weights = np.linalg.solve(gram + penalty / pairs * np.eye(len(trust)), moments)
-    return np.where(trust > 0, weights * trust / np.where(spread > CONSTANT, spread, 1.0), 0.0), spread
+    scale = trust / np.where(spread > CONSTANT, spread, 1.0)
+    losses = np.zeros((0, len(trust))) if differences is None else differences * scale
+    weights = constrained(gram + penalty / pairs * np.eye(len(trust)), moments, losses)
+    return np.where(trust > 0, weights * scale, 0.0), spread
 
 
 def _correlations(values: FloatArray, target: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.chain.held_out import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, Z
@@ -133,8 +134,12 @@ def measure(
     sentences: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
 ) -> FloatArray:
     """(pairs, measures) the values of all measures; the columns of families that are not in `only` are 0."""
+    return measures.columns(_tokens(sentences, text), only)
+
+
+def _tokens(sentences: SentencePairs, text: TextPipeline) -> list[tuple[list[str], list[str]]]:
     first, second = (text.apply([pair[side] for pair in sentences.pairs]) for side in (0, 1))
-    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)], only)
+    return [(a.split(), b.split()) for a, b in zip(first, second, strict=True)]
 
 
 def family_of(name: str) -> str:
@@ -155,14 +160,19 @@ def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> Similar
 def score_pairs(model: SimilarityModel, sentences: SentencePairs, measures: Measures) -> FloatArray:
     """(pairs) scores on the scale of the training pairs; `measures` has the data that the model does not hold.
 
+    Two sentences of the same tokens, at least one, have the highest score of the scale.
     Raises ConfigError if these data are missing or differ from those of training.
     """
     check_data(model, measures)
     measures = replace(measures, vectors=model.vectors)
-    values = measure(sentences, measures, TextPipeline(model.text), model.families)
+    tokens = _tokens(sentences, TextPipeline(model.text))
+    values = measures.columns(tokens, model.families)
     columns = dict(zip(measures.names, values.T, strict=True))
     absent = np.zeros(len(values))  # for columns that no score depends on
-    return model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+    scores = model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+    if np.isfinite(model.scale[1]):
+        scores[[bool(a) and a == b for a, b in tokens]] = model.scale[1]
+    return scores
 
 
 def check_data(model: SimilarityModel, measures: Measures) -> None:
@@ -292,6 +302,7 @@ def evaluate(
     from rerank_adapters.report.output import write_records
 
     system, measures = similarity_of(model, measure, data, steps)
+    warn_of_learnt(system.provenance.get(LEARNT), f"the system {model} was", files)
     with StatusLine("scoring pairs of sentences"):
         records = similarity_records(system, files, measures)
     write_records(records, [similarity_table(records)], style)

@@ -12,9 +12,11 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
+from rerank_adapters.applications.similarity.monotone import differences_of
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
 from rerank_adapters.applications.similarity.scores import data_options, family_of, measure, measures_of, pearson
+from rerank_adapters.chain.held_out import LEARNT, contents
 from rerank_adapters.commands import options
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import StatusLine
@@ -23,13 +25,14 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, LongArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name
-from rerank_plugins.similarity.measures.table import PAPER, POOLS
+from rerank_plugins.similarity.measures.table import PAPER, POOLS, UNBOUNDED
 
 if TYPE_CHECKING:
     from rerank_plugins.similarity.measures.table import Measures
 
 Progress = Callable[[str], None]  # called with each stage
 SHOWN = 10  # measures of a regression that has them all
+PENALTIES = {"shrunk": 30.0, "selected": 100.0}  # λ of the ridge regressions
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
 
@@ -37,15 +40,14 @@ FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 class SimilaritySettings:
     """How a system is trained; the measures of the families and pools in `without` are left out.
 
-    The learner is `shrunk`, on all measures (`shrink`), or `selected`, on at most `most` measures (`select`),
-    both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
-    Wu et al. 2013 (similarity/measures/table.py).
+    The learner is `shrunk`, on all measures that have a maximum (`shrink`), or `selected`, on at most `most` measures
+    (`select`), both by ridge regression with the penalty of PENALTIES; or `paper`, which uses neither setting and
+    selects from the measures of Wu et al. 2013 (similarity/measures/table.py).
     """
 
     mode: Mode = "one"
     learner: Learner = "shrunk"
     without: tuple[str, ...] = ()
-    penalty: float = 100.0
     most: int = 30
     seed: int = 1
     text: tuple[str, ...] = ("penn-tokenize",)
@@ -64,12 +66,16 @@ def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training pairs: (n, names) values of the measures, (n) scores, and (n) the number of each pair's source."""
+    """The training pairs: (n, names) values of the measures, (n) scores, and (n) the number of each pair's source.
+
+    `differences` (copies, names) are the losses of changed copies of sentences, under which no copy may gain.
+    """
 
     names: tuple[str, ...]
     values: FloatArray
     scores: FloatArray
     source: LongArray
+    differences: FloatArray | None = None
 
     def without(self, families: Sequence[str]) -> Training:
         """The same pairs without the measures of these families or pools. Raises ConfigError for an unknown name."""
@@ -85,19 +91,26 @@ class Training:
         keep = [i for i, name in enumerate(self.names) if name in names]
         if not keep:
             raise ConfigError("no measure is left: leave out fewer families")
-        return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
+        differences = None if self.differences is None else self.differences[:, keep]
+        names = tuple(self.names[i] for i in keep)
+        return replace(self, names=names, values=self.values[:, keep], differences=differences)
 
     def of(self, settings: SimilaritySettings) -> Training:
         """The same pairs with the measures that the settings allow. Raises ConfigError as `without` and `only` do."""
         allowed = self.without(settings.without)
+        if settings.learner == "shrunk":
+            return allowed.only([name for name in allowed.names if name not in UNBOUNDED])
         return allowed.only(PAPER) if settings.learner == "paper" else allowed
 
 
 def gather(
-    sources: Mapping[str, Sequence[Path]], measures: Measures, text: TextPipeline, progress: Progress
+    sources: Mapping[str, Sequence[Path]], measures: Measures, text: TextPipeline, progress: Progress, seed: int = 1
 ) -> Training:
-    """The values of the measures for the pairs of all sources. Raises FormatError for a file without scores."""
-    values, scores, source = [], [], []
+    """The values of the measures for the pairs of all sources, and for changed copies of some of their sentences.
+
+    Raises FormatError for a file without scores.
+    """
+    values, scores, source, lines = [], [], [], []
     for index, path in ((index, path) for index, paths in enumerate(sources.values()) for path in paths):
         sentences = read_sentence_pairs(path)
         if sentences.scores is None:
@@ -106,7 +119,11 @@ def gather(
         values.append(measure(sentences, measures, text))
         scores.append(sentences.scores)
         source.append(np.full(len(sentences.pairs), index, np.int64))
-    return Training(measures.names, np.concatenate(values), np.concatenate(scores), np.concatenate(source))
+        lines += [line for pair in sentences.pairs for line in pair]
+    progress("measuring changed copies of sentences")
+    tokens = [line.split() for line in text.apply(lines)]
+    differences = differences_of(tokens, measures, np.random.default_rng(seed))
+    return Training(measures.names, np.concatenate(values), np.concatenate(scores), np.concatenate(source), differences)
 
 
 def fit(
@@ -127,14 +144,15 @@ def fit(
             raise ConfigError(f"{rows.sum()} pairs of source {name!r} are too few: wanted {FEWEST} or more")
         progress(f"learning from {name}")
         data = training.values[rows], training.scores[rows], training.source[rows], training.names
-        rng, penalty = np.random.default_rng(settings.seed), settings.penalty
+        rng, penalty = np.random.default_rng(settings.seed), PENALTIES.get(settings.learner, 0.0)
+        losses = training.differences
         if settings.learner == "selected":
-            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
+            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng, differences=losses)
         elif settings.learner == "paper":
             values, scores, _, names = data
             regressions[name] = select_as_paper(values, scores, names, rng=rng)
         else:
-            regressions[name] = shrink(*data, penalty=penalty, rng=rng)
+            regressions[name] = shrink(*data, penalty=penalty, rng=rng, differences=losses)
     forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
     scale = float(training.scores.min()), float(training.scores.max())
     return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
@@ -155,7 +173,7 @@ def left_out(
         if len(rest) < (1 if settings.mode == "one" else 2):
             continue
         numbers = training.source[~rows] - (training.source[~rows] > index)
-        others = Training(training.names, training.values[~rows], training.scores[~rows], numbers)
+        others = replace(training, values=training.values[~rows], scores=training.scores[~rows], source=numbers)
         if (len(numbers) if settings.mode == "one" else min(np.bincount(numbers))) < FEWEST:
             continue
         progress(f"leaving out {name}")
@@ -171,12 +189,13 @@ def train_similarity(
     progress: Progress = lambda stage: None,
 ) -> SimilarityModel:
     """Train a system, which holds the vectors if it uses them. Raises as `gather`, `fit` and `Training.of` do."""
-    training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
+    training = gather(sources, measures, TextPipeline(settings.text), progress, settings.seed).of(settings)
     model = fit(training, list(sources), settings, progress)
     vectors = measures.vectors if "vectors" in model.families else None
     data = {family: identity for family, identity in measures.data.items() if family in model.families}
     provenance = {
         "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
+        LEARNT: contents(path for paths in sources.values() for path in paths),
         "pairs": len(training.scores),
         "left_out": left_out(training, list(sources), settings, progress),
         "settings": asdict(settings),

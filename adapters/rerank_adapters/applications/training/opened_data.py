@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
+from rerank_adapters.chain.held_out import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.commands.options import JobFlags
@@ -152,6 +153,9 @@ class OpenedData(TrainingData):
 
     def report_held_out(self, trained: Trained) -> None:
         """Print how well the model predicts each held-out file; sentence pairs are those of one file or of two."""
+        own = getattr(self._trainer, "held_out", None)  # of a trainer that tunes on a text of its own
+        if held_out := [*self.held_out, *([own] if own else [])]:
+            warn_of_learnt(contents(self.paths), "the model is", held_out)
         if not self.held_out:
             return
         if trained.evaluate is None:

@@ -1,0 +1,72 @@
+"""Says where data that a result is measured on were learnt from: such a result is too good.
+
+Data are compared by their content, so that a copy, another name or another compression makes no difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
+
+from rerank_adapters.chain.data import Data
+from rerank_adapters.runtime.progress import counted
+from rerank_plugins.kit.files.text import open_text
+
+PART = 0.5  # of the distinct items of a set, from which on they are no coincidence, as short sentences can be
+LEARNT = "learnt_from"  # the key of a record: by the hash of each file's content, its name
+
+logger = logging.getLogger(__name__)
+
+
+def overlap(learnt: Iterable[Hashable], measured: Iterable[Hashable], names: tuple[str, str], noun: str) -> str | None:
+    """A line where half of the distinct items of the second set, or more, are in the first set too; else None."""
+    known, distinct = set(learnt), set(measured)
+    shared = len(known & distinct)
+    if shared == 0 or shared < PART * len(distinct):
+        return None
+    first, second = names
+    return (
+        f"{shared:,} of the {counted(len(distinct), f'distinct {noun}')} of {second} are in {first}, too: results on "
+        "what was learnt from are too good; use other data"
+    )
+
+
+def overlap_with_tuning(tuning: Data, test: Data) -> str | None:
+    """The same for the segments of a test set: the references of each, or else all its hypotheses."""
+    return overlap(_segments(tuning), _segments(test), ("the tuning set", test.name), "segment")
+
+
+def _segments(data: Data) -> Iterable[Sequence[str]]:
+    return (
+        tuple(references) or tuple(nbest.texts) for nbest, references in zip(data.nbests, data.references, strict=True)
+    )
+
+
+def contents(paths: Iterable[Path | str]) -> dict[str, str]:
+    """The names of files by the hash of their content after decompression; stdin, which is gone once read, is left out.
+
+    Raises FormatError for a file that cannot be read.
+    """
+    hashes = {}
+    for path in paths:
+        if str(path) != "-" and Path(path).is_file():
+            hashed = hashlib.sha256()
+            with open_text(path) as lines:
+                for line in lines:
+                    hashed.update(line.encode())
+            hashes[hashed.hexdigest()] = Path(path).name
+    return hashes
+
+
+def warn_of_learnt(learnt: object, what: str, paths: Iterable[Path | str]) -> None:
+    """Warn of files whose content is among the `learnt` ones of a file's record, which may have none."""
+    if not isinstance(learnt, dict):
+        return
+    for digest, name in contents(paths).items():
+        if digest in learnt:
+            other = f" (as {learnt[digest]})" if learnt[digest] != name else ""
+            logger.warning(
+                "%s: %s learnt from this very file%s: results on it are too good; use other data", name, what, other
+            )

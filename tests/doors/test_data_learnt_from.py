@@ -1,0 +1,96 @@
+"""Data that a result is measured on, and that were learnt from, are warned of: whatever their name or compression."""
+
+import gzip
+import random
+
+import pytest
+
+from tests.command_line import done
+from tests.conftest import ROOT
+
+TOO_GOOD = "too good; use other data"
+PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
+JUDGEMENTS = "".join(f"{i % 2}\t{'w' * (1 + i % 2)} {i} {'x ' * (i % 2)}\n" for i in range(12))
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    return write
+
+
+def test_judgements_of_both_sets(put):
+    dev, same = put("dev.tsv", JUDGEMENTS), put("test.tsv.gz", JUDGEMENTS)
+    features = ("-f", "length", "--text", "none")
+    warning = f"12 of the 12 distinct sentences of {same} are in {dev}, too"
+    assert warning in done("acceptability", "sentences", dev, same, *features).err
+    rows = JUDGEMENTS.splitlines(keepends=True)
+    few = put("few.tsv", "".join([*rows[:3], *(row.replace("w", "v") for row in rows[3:])]))
+    assert TOO_GOOD not in done("acceptability", "sentences", dev, few, *features).err
+
+
+def test_pairs_that_weights_were_fitted_to(put, tmp_path):
+    pytest.importorskip("sklearn")
+    rng = random.Random(3)
+    made = "".join(f"{'a ' * rng.randint(1, 4)}\t{'a ' * rng.randint(2, 6)}\n" for _ in range(40)).replace(" \t", "\t")
+    pairs, weights = put("made.tsv", made), tmp_path / "weights.toml"
+    features = ("-f", "length", "--text", "none")
+    done("acceptability", "fit", pairs, "-o", weights, *features)
+    copy, other = put("copy.tsv.gz", made), put("other.tsv", "a a\ta a a\n" * 3)
+    assert TOO_GOOD in done("acceptability", "pairs", copy, "-w", weights, *features).err
+    assert TOO_GOOD not in done("acceptability", "pairs", other, "-w", weights, *features).err
+
+
+def test_pairs_that_a_similarity_system_was_trained_on(put, tmp_path):
+    text = PAIRS.read_text(encoding="utf-8")
+    copy, other = put("copy.tsv", text), put("other.tsv", "".join(text.splitlines(keepends=True)[:9]))
+    done("similarity", "train", PAIRS, "-o", tmp_path / "m.sim")
+    assert f"copy.tsv: the system {tmp_path}/m.sim was learnt from this very file (as pairs.tsv)" in (
+        done("similarity", "evaluate", copy, other, "-m", tmp_path / "m.sim").err
+    )
+    assert TOO_GOOD not in done("similarity", "evaluate", other, "-m", tmp_path / "m.sim").err
+
+
+def test_held_out_text_that_a_model_is_trained_on(put, tmp_path):
+    text = put("text.en", "a b c\n" * 30)
+    train = ("train", "ngram", text, "--order", "2", "-o", tmp_path / "m.ngram", "--held-out")
+    assert TOO_GOOD in done(*train, put("dev.en.gz", "a b c\n" * 30)).err
+    assert TOO_GOOD not in done(*train, put("other.en", "a b\n")).err
+
+
+LISTS = "".join(f"{i} ||| {text} ||| lm= {j}.5 ||| {-j}\n" for i in range(6) for j, text in enumerate((f"a {i}", "b")))
+CONFIG = """
+[tune]
+nbest = ["tune.nbest"]
+references = ["tune.ref"]
+[[test]]
+nbest = ["test.nbest"]
+references = ["{references}"]
+[[metric]]
+use = "bleu"
+[tuner]
+use = "pro"
+[evaluation]
+bootstrap = 0
+randomisation = 0
+contribution_folds = 0
+weight_samples = 0
+explained = 0
+"""
+
+
+@pytest.mark.parametrize(("references", "is_same"), [("tune.ref", True), ("test.ref", False)])
+def test_segments_of_the_tuning_set(put, tmp_path, references, is_same):
+    """Also where another decoder made the lists: it is the references that tell a segment."""
+    put("tune.nbest", LISTS)
+    put("test.nbest", LISTS.replace("b", "c"))
+    put("tune.ref", "".join(f"a {i}\n" for i in range(6)))
+    put("test.ref", "".join(f"c {i}\n" for i in range(6)))
+    config = put("job.toml", CONFIG.format(references=references))
+    warning = "6 of the 6 distinct segments of test are in the tuning set, too"
+    assert (warning in done("check", config).out) is is_same
+    assert (warning in done("run", config, "--work", tmp_path / "work").err) is is_same
