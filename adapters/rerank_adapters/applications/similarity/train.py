@@ -145,14 +145,13 @@ def fit(
         progress(f"learning from {name}")
         data = training.values[rows], training.scores[rows], training.source[rows], training.names
         rng, penalty = np.random.default_rng(settings.seed), PENALTIES.get(settings.learner, 0.0)
-        losses = training.differences
         if settings.learner == "selected":
-            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng, differences=losses)
+            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
         elif settings.learner == "paper":
             values, scores, _, names = data
             regressions[name] = select_as_paper(values, scores, names, rng=rng)
         else:
-            regressions[name] = shrink(*data, penalty=penalty, rng=rng, differences=losses)
+            regressions[name] = shrink(*data, penalty=penalty, rng=rng, differences=training.differences)
     forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
     scale = float(training.scores.min()), float(training.scores.max())
     return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
