@@ -24,8 +24,8 @@ and r(i) the correlation of measure i with the scores, averaged over the sources
 All sources have the same influence, however many pairs they have; N = k² / Σ_s 1/n(s) is the number of all pairs if the
 sources are of equal size. Penalties that depend on a first estimate are those of the adaptive lasso (Zou 2006; with
 correlations as here, Huang, Ma and Zhang 2008), applied here to squared weights. A measure with r(i) ≤ 0 is left out.
-With `differences`, the losses of changed copies of sentences in each measure, the weights are the best ones under which no
-copy gains (monotone.py). The few measures of a selection do not bear such constraints: they cost 0.07 of r.
+With `differences`, the losses of changed copies of sentences in each measure, the weights are the best ones under which
+no copy gains (monotone.py). The few measures of a selection do not bear such constraints: they cost 0.07 of r.
 """
 
 from __future__ import annotations
