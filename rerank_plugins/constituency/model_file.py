@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = embedded("grammar.pcfg")
 KIND = "grammar"
+INCREMENTAL, COUNTED = "hhmm", "reduced"  # the kind of incremental models, and an array that those of events have
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
@@ -85,11 +86,14 @@ def write_packed(
 
 
 def read_grammar(path: Path) -> Grammar:
-    """Read a grammar.
+    """Read a grammar, also that of an incremental model whose probabilities are computed from it.
 
     Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind.
     """
-    return grammar_from(*model_file.read_model(path, KIND), path)
+    settings, arrays = model_file.read_model(path, KIND, INCREMENTAL)
+    if COUNTED in arrays:
+        raise ModelError(f"{path}: holds a {INCREMENTAL} model, wanted a {KIND} model")
+    return grammar_from(settings, arrays, path)
 
 
 def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:

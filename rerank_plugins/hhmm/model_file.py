@@ -8,13 +8,20 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.model_file import (
+    COUNTED,
+    INCREMENTAL,
+    grammar_arrays,
+    grammar_from,
+    grammar_settings,
+    write_packed,
+)
 from rerank_plugins.constituency.model_file import KIND as GRAMMAR
-from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, grammar_settings, write_packed
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.hhmm.event_counts import END, HERE, Empirical, Events
 from rerank_plugins.kit.files import model_file
 
-KIND = "hhmm"
+KIND = INCREMENTAL
 COLUMNS = {"reductions": 6, "expansions": 4}
 
 
@@ -36,7 +43,7 @@ def read_hhmm(path: Path) -> tuple[Grammar, Events | None]:
     """
     settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
     grammar = grammar_from(settings, arrays, path)
-    return grammar, _events(settings, arrays, grammar, path) if "reduced" in arrays else None
+    return grammar, _events(settings, arrays, grammar, path) if COUNTED in arrays else None
 
 
 def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Grammar, path: Path) -> Events:

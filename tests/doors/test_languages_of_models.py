@@ -46,8 +46,10 @@ def test_a_model_of_incremental_parsing_is_read_as_one(put, tmp_path):
     ran = done("surprisal", *options, tmp_path / "grammar")
     assert "a grammar, read as pcfg; hhmm-lm,model=" in ran.err
     done("surprisal", text, "--text", "none", "--lm", f"hhmm-lm,model={tmp_path}/grammar")
-    assert "holds a hhmm model, wanted a grammar model" in (
-        refused("parse", text, "-p", f"pcfg,model={tmp_path}/hhmm", code=2)
+    counted = ("train", "hhmm", trees, "--language", "en", "--estimation", "events", "-o", tmp_path / "counted")
+    done(*counted)
+    assert "holds a hhmm model, wanted a grammar model" in refused(
+        "parse", text, "-p", f"pcfg,model={tmp_path}/counted"
     )
 
 
