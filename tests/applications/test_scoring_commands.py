@@ -147,9 +147,10 @@ def test_text_is_tokenised(models, command):
         )
     )
     assert plain == tokenised
-    words = {row["word"]: row["oov"] for row in plain}
-    assert words == {
-        "-LRB-": "1", "the": "0", "cat": "0", "sat": "0", "zebra": "1", ".": "0", "-RRB-": "1", "</s>": "0"
+    column, unknown = ("oov", "1") if command == "score" else ("known", "0")
+    marked = {row["word"]: row[column] == unknown for row in plain}
+    assert marked == {
+        "-LRB-": True, "the": False, "cat": False, "sat": False, "zebra": True, ".": False, "-RRB-": True, "</s>": False
     }  # fmt: skip
     assert [row["word"] for row in untouched] == ["(the", "cat", "sat", "zebra.)", "</s>"]
 
