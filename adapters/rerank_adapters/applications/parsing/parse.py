@@ -174,11 +174,11 @@ def write_parses(
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
         names, sentences = tee(named)
-        parses = parse_in_order(parser, (words for _, words in sentences), job.config.jobs, counts)
+        parses = parse_in_order(parser, (words for _, words in sentences if words), job.config.jobs, counts)
         empty = 0  # number of sentences without a parse before the first sentence that has one
-        for (name, _), (words, parse) in zip(names, parses, strict=True):
+        for name, words in names:
+            parse = next(parses)[1] if words else Parse()  # an empty line is no sentence, and has a line in brackets
             progress.add(1)
-            counts.sentences -= not words  # an empty line is no sentence, and has a line in brackets
             if kind is None:
                 if parse.is_empty:
                     empty += 1
