@@ -158,7 +158,9 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
         references = read_references([path], form)
         ids = references.ids
         references.for_segments(ids)
-        if form not in ("stm", "ctm"):
+        for timed in references.timed:
+            timed.outputs(ids, timed)
+        if not references.timed:
             read_references([path]).as_system(ids, form).as_outputs(ids)
 
     return read
