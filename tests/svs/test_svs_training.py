@@ -432,7 +432,9 @@ def test_commands(tmp_path):
     assert "restart 2 of 2: ln p of trees and headwords -" in ran.err
     assert "24 sentences, F1 " in ran.err
     assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
-    assert len(ran.err.splitlines()) == 7  # file, two restarts, the one that is kept, the model, the test, the file
+    # file, two restarts, the one that is kept, the model, a warning of the same file, the test, the file
+    assert len(ran.err.splitlines()) == 8
+    assert "bank.ptb: the model is learnt from this very file" in ran.err
     shown = done("svs", "clusters", model, "--category", "VBD")
     assert shown.out.startswith("Clusters of VBD")
     assert max(map(len, shown.lines)) <= 80
