@@ -50,6 +50,10 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "content_table": (
+        "{root}/mt/test.nbest:{root}/mt/test.en:{root}/mt/test.de --sizes 1,20 --parts 1 --noise 0.1",
+        r"\| 1 \| 1 \| 0.0 \|(?s:.*)\| 20 \| 1 \| 0.0 \| 100.0 \|",
+    ),
     "converted_trees": (
         "{data} {root}/mt --trees 20 --splits 0 --sentences 4 --most 2",
         r"\| converted \| treelets \|( [\d.]+ \|){2}(?s:.*)\| converted, all \| [\d.]+ \|",

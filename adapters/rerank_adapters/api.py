@@ -22,6 +22,7 @@ from pathlib import Path
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.content import check_content, check_content_of_lists
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, extract_with
@@ -88,13 +89,18 @@ def tune(
     tuner: str = "mira",
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
+    trust_pairs: bool = False,
 ) -> Weights:
-    """Tune weights for the features of the table, from uniform start weights; `references` are files."""
+    """Tune weights for the features of the table, from uniform start weights; `references` are files.
+
+    Raises ConfigError where lists and references do not belong together, unless `trust_pairs`.
+    """
     check_lists(nbests)
-    job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
+    job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed, trust_pairs=trust_pairs)
     job = job_of_table(job, table, Path("table.npz"))
     paired = pair_lists(nbests, read_references(_listed(references), reference_form), purpose="tuning")
     warn(paired.findings)
+    check_content_of_lists(job, paired.nbests, paired.references, _listed(references))
     return learn(job, Data.of("tune", paired), table, Path()).weights
 
 
@@ -114,28 +120,33 @@ def evaluate(
     nbests: Sequence[NBestList] | None = None,
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
+    trust_pairs: bool = False,
 ) -> Evaluation:
     """Compare systems (name -> one output per segment, the baseline first) by metrics, with significance tests.
 
     With `nbests`, the outputs are in the order of the lists, and the result has their oracle and anti-oracle. A
-    reference without a list counts with an empty hypothesis, which is logged.
+    reference without a list counts with an empty hypothesis, which is logged. Raises ConfigError where systems and
+    references do not belong together, unless `trust_pairs`.
     """
     for name, outputs in systems.items():
         if isinstance(outputs, str):
             raise TypeError(f"system {name!r}: wanted a list of outputs, one for each segment, found a text")
     all_references = read_references(_listed(references), reference_form)
-    job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
+    job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed, trust_pairs=trust_pairs)
     if nbests is None:
-        ids = all_references.ids
-        return compare(job, systems, all_references.for_segments(ids), segment_ids=ids)
-    paired = pair_lists(nbests, all_references)
-    warn(paired.findings)
-    lists, of_segments = paired.with_lost()
-    places = {nbest.segment_id: place for place, nbest in enumerate(nbests)}
-    whole = {
-        name: [outputs[places[id_]] if id_ in places else "" for id_ in paired.ids] for name, outputs in systems.items()
-    }
-    return compare(job, whole, of_segments, nbests=lists, segment_ids=paired.ids)
+        ids, lists, whole = all_references.ids, None, dict(systems)
+        of_segments = all_references.for_segments(ids)
+    else:
+        paired = pair_lists(nbests, all_references)
+        warn(paired.findings)
+        ids, (lists, of_segments) = paired.ids, paired.with_lost()
+        places = {nbest.segment_id: place for place, nbest in enumerate(nbests)}
+        whole = {
+            name: [outputs[places[id_]] if id_ in places else "" for id_ in ids] for name, outputs in systems.items()
+        }
+    named = {f"outputs of {name!r}": outputs for name, outputs in whole.items()}
+    check_content(job, named, of_segments, files=_listed(references), ids=ids)
+    return compare(job, whole, of_segments, nbests=lists, segment_ids=ids)
 
 
 def _listed(paths: Paths) -> list[str | Path]:

@@ -123,6 +123,7 @@ class Config(Strict):
     tuning: Tuning = Tuning()
     feature: list[dict[str, Any]] = Field(default_factory=list)
     ranks: bool = True
+    trust_pairs: bool = False
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
     system: list[System] = Field(default_factory=list)

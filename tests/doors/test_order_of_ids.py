@@ -118,7 +118,7 @@ def test_ids_that_count_from_1(place):
     said = refused("apply", "lists", "-w", "w.toml", "-o", "best", "--source", "ref")
     assert said.endswith("for the ids 0 to 11; if the ids count from 1, put an empty line before the first one")
     tuning = ("tune", "lists", "-r", "ref", *from_1, "--source", "ref", *BLEU, "-t", "mira,passes=2", "-o", "new.toml")
-    done(*tuning, "-f", "length")
+    done(*tuning, "-f", "length", "--trust-pairs")  # whose sources are the references
 
 
 def test_sources_with_ids(place):

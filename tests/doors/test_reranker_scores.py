@@ -53,7 +53,7 @@ def tuned(tmp_path_factory):
         fairseq(folder / name, lists)
         sets.append(lists)
     (folder / "ref").write_text("".join(f"{rng.choice(pairs)[0]}\n" for pairs in sets[0]))
-    flags = ("-f", "length", "-f", "consensus", "-m", "wer", "-t", "mira,passes=3", "-j", 1)
+    flags = ("-f", "length", "-f", "consensus", "-m", "wer", "-t", "mira,passes=3", "-j", 1, "--trust-pairs")
     done("tune", folder / "tune", "-r", folder / "ref", *flags, "-o", folder / "w.toml")
     return folder
 

@@ -5,14 +5,15 @@ All findings are reported, not only the first. An error would stop a run; a warn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, TypeVar
 
+from rerank_adapters.chain.content import SAMPLE, TRUSTED, doubts_of_lists, measured_mismatch, source_mismatches
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
-from rerank_adapters.chain.evaluate import SAMPLE, measured_mismatch
 from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, lists_size
@@ -77,6 +78,7 @@ class Check:
             if config.tune and data is not present[0][1] and (warning := overlap_with_tuning(present[0][1], data)):
                 self._add("warning", name, warning)
             self._texts(name, data)
+            self._content(name, data, dict(named)[name].references)
             of_set = self.job.for_set(name)
             for label in self._extractors:
                 extractor = of_set.extractor(label)
@@ -185,8 +187,8 @@ class Check:
                 self._add("error", name, f"other features than {first}: {differences}")
 
     def _texts(self, name: str, data: Data) -> None:
-        """Warnings about words that models do not know, and about styles that differ from the references'."""
-        texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]
+        """Warnings about words that models do not know."""
+        texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
             pipeline = pipelines.get(label)
@@ -198,8 +200,18 @@ class Check:
                     model = f"the {kind} of {label!r}"
                     for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
                         self._add("warning", name, warning)
+
+    def _content(self, name: str, data: Data, references: Sequence[Path]) -> None:
+        """Findings about content that does not fit the references, and about styles that differ from theirs."""
+        for warning in self._try("[[feature]]", lambda: list(source_mismatches(self.job, data.nbests))) or ():
+            self._add("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
+        doubts = self._try(name, lambda: list(doubts_of_lists(self.job, data.nbests, data.references, references)))
+        for doubt in doubts or ():
+            refused = doubt.certain and not self.job.config.trust_pairs
+            self._add("error" if refused else "warning", name, f"{doubt.text}; {TRUSTED}" if refused else doubt.text)
+        texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
         for measure in self.job.measures:
             mismatch = measured_mismatch(self.job, measure, "hypotheses", texts, data.references)
             if mismatch:

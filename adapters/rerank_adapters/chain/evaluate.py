@@ -1,7 +1,6 @@
 """Evaluates systems by all metrics of a config, each on text that has gone through its own pipeline.
 
-Beside the scores: alignments in the layout of sclite, and a warning where outputs are not cased or tokenised as their
-references, so that no metric can compare them.
+Beside the scores: alignments in the layout of sclite.
 """
 
 from __future__ import annotations
@@ -16,11 +15,8 @@ from rerank_adapters.evaluation.errors import alignments_of
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report
-from rerank_adapters.text import TextPipeline, looks_like
+from rerank_adapters.text import TextPipeline
 from rerank_plugins import NBestList, open_atomic
-
-SAMPLE = 1000  # texts of a set that are looked at
-STYLES = {"bpe", "sentencepiece", "escaped", "lower-case", "upper-case", "tokenised", "detokenised"}
 
 
 def compare(
@@ -86,40 +82,6 @@ def _by_pipeline(measures: Sequence[Measure]) -> list[tuple[TextPipeline, list[M
     for measure in measures:
         groups.setdefault(measure.text.describe(), (measure.text, []))[1].append(measure)
     return list(groups.values())
-
-
-def style_mismatch(job: Job, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> str | None:
-    """A sentence on how the first system (by name) that differs from the references in style does so; else None.
-
-    Texts are compared as each metric of the job sees them, through its text pipeline; the sentence names the first
-    metric that sees a difference. None also where a segment has no reference.
-    """
-    if not all(references):
-        return None
-    for measure in job.measures:
-        for name, texts in systems.items():
-            if difference := measured_mismatch(job, measure, name, texts, references):
-                return difference
-    return None
-
-
-def measured_mismatch(
-    job: Job, measure: Measure, name: str, texts: Sequence[str], references: Sequence[Sequence[str]]
-) -> str | None:
-    """What differs in style between the texts called `name` and the references, as one metric sees them."""
-    targets = [text for several in references for text in several][:SAMPLE]
-    firsts = [list(map(first_alternative, some)) for some in (texts[:SAMPLE], targets)]
-    hypotheses, wanted = through(measure.text, firsts)
-    style, reference_style = looks_like(hypotheses) & STYLES, looks_like(wanted) & STYLES
-    if style == reference_style:
-        return None
-    default = "" if "metric" in job.config.model_fields_set else ", the default metric,"
-    looks = f"{name} look {_listed(style)}, references {_listed(reference_style)}"
-    return f"{looks}, as {measure.name!r}{default} sees them: give the metric a text pipeline"
-
-
-def _listed(styles: frozenset[str] | set[str]) -> str:
-    return " and ".join(sorted(styles)) or "plain"
 
 
 def write_alignments(

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from rerank_adapters.chain.content import check_content_of_lists
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
 from rerank_adapters.chain.job import Job
@@ -87,7 +88,7 @@ def read_tuning_set(
     """Read lists and references; return them with the job with what these lists need (`for_lists`).
 
     `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
-    What is unpaired is logged.
+    What is unpaired is logged. Raises ConfigError where lists and references do not belong together.
     """
     with StatusLine("reading the lists"):
         sources = Sources.read(source, form) if source else None
@@ -95,6 +96,7 @@ def read_tuning_set(
     job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
+    check_content_of_lists(job, paired.nbests, paired.references, references)
     return job, Data.of("tune", paired)
 
 

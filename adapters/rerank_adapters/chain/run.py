@@ -18,9 +18,10 @@ from pathlib import Path
 
 from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.content import warnings_of_lists
 from rerank_adapters.chain.contributions import as_json, family_contributions, from_json
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.evaluate import compare, style_mismatch
+from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
 from rerank_adapters.chain.held_out import overlap_with_tuning
@@ -129,7 +130,8 @@ def run(job: Job, work: Path, show: Print, *, force: bool = False, name: str = "
 class _Run:
     """The job of a run, completed by its lists, the folder of its files, and the data sets: `tune`, and each test set.
 
-    `name` is that of the job in its reports; `read` holds the sets that have been read.
+    `name` is that of the job in its reports; `read` holds the sets that have been read, and `warnings` what is doubtful
+    about their references.
     """
 
     job: Job
@@ -137,6 +139,7 @@ class _Run:
     name: str
     sets: Mapping[str, DataSet]
     read: dict[str, Data] = field(default_factory=dict)
+    warnings: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Job, work: Path, name: str, record: Steps) -> _Run:
@@ -256,8 +259,7 @@ class _Run:
         self.work.mkdir(parents=True, exist_ok=True)
         if label == next(iter(self.first), RERANKED):
             yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
-            first_texts = [nbest[0].text for nbest in lists.nbests]
-            if name == TUNE and (warning := style_mismatch(self.job, {"hypotheses": first_texts}, lists.references)):
+            for warning in self.warnings[name]:
                 yield f"rerank: warning: {warning}"
         feature_table(self.systems[label].for_set(name), lists.nbests, self._table(name, label))
 
@@ -336,10 +338,15 @@ class _Run:
         return replace(facts, system=RERANKED, contributions=from_json(contributions), weights=weights, samples=samples)
 
     def _lists(self, name: str) -> Data:
-        """A data set, read when it is first needed."""
+        """A data set, read when it is first needed.
+
+        Raises ConfigError where its lists and references do not belong together.
+        """
         if name not in self.read:
             with StatusLine("reading the lists"):
-                self.read[name] = self.job.read(self.sets[name])
+                data = self.read[name] = self.job.read(self.sets[name])
+            files = self.sets[name].references
+            self.warnings[name] = warnings_of_lists(self.job, data.nbests, data.references, files)
         return self.read[name]
 
     @cached_property

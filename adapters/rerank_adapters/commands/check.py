@@ -29,12 +29,14 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @options.source_option
 @options.metric_option
 @options.format_option
+@options.trust_pairs_option
 @click.option("--estimate/--no-estimate", "costs", default=True,
               help="Estimate the time, memory and disk of a run from a sample of the lists, or leave "
               "that out.")  # fmt: skip
 def command(
     config: Path | None, nbest: tuple[Path, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
-    unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, costs: bool,
+    unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, trust_pairs: bool,
+    costs: bool,
 ) -> int:  # fmt: skip
     """Check a CONFIG, or n-best lists alone, before any long work.
 
@@ -58,7 +60,7 @@ def command(
     closing = Closing()
     if config is None and not nbest:
         raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
-    job = options.JobFlags(config, metrics=metrics, format_=format_).job
+    job = options.JobFlags(config, metrics=metrics, format_=format_, trust_pairs=trust_pairs).job
     if nbest:
         lists = DataSet(
             nbest=[path.absolute() for path in nbest],

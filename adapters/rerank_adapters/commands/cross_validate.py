@@ -30,7 +30,7 @@ if TYPE_CHECKING:
               help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
 @options.table_option
 @options.source_option
-@options.job_options("metrics", "features", "config", "format_", "jobs")
+@options.job_options("metrics", "features", "config", "format_", "jobs", "trust_pairs")
 def command(
     job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     tuners: tuple[str, ...], folds: int, seeds: int, table: Path | None, source: Path | None,
@@ -46,7 +46,6 @@ def command(
     rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
-    from rerank_adapters.chain.evaluate import style_mismatch
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.chain.tune import compare_tuners
     from rerank_adapters.chain.tuning.cross_validation import cross_validation_table
@@ -66,9 +65,6 @@ def command(
     built = {name: with_margin(*job.tuner_and_margin(plugin_table(name), f"--tuner {name}")) for name in names}
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
-
-    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in data.nbests]}, data.references):
-        click.echo(f"rerank: warning: {warning}", err=True)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
         result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), bar.add)
     print_table(cross_validation_table(result, job.measures[0].name), report_console())

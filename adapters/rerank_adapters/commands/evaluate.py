@@ -46,7 +46,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
               "-m wer or cer.")  # fmt: skip
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
-@options.job_options("metrics", "config", "format_", "seed", metrics=("bleu", "chrf", "ter"))
+@options.job_options("metrics", "config", "format_", "seed", "trust_pairs", metrics=("bleu", "chrf", "ter"))
 def command(
     job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
     system_form: ReferenceForm | None, unpaired: Unpaired, source: Path | None, nbest: tuple[str, ...],
@@ -68,7 +68,8 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
-    from rerank_adapters.chain.evaluate import compare, style_mismatch, with_first_best, write_alignments
+    from rerank_adapters.chain.content import check_content
+    from rerank_adapters.chain.evaluate import compare, with_first_best, write_alignments
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
@@ -103,8 +104,9 @@ def command(
     if lists is not None:
         outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
     read_sources = Sources.read(source, reference_form) if source else None
-    if warning := style_mismatch(job, {f"outputs of {name!r}": texts for name, texts in outputs.items()}, wanted):
-        click.echo(f"rerank: warning: {warning}", err=True)
+    source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
+    compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
+    check_content(job, compared, wanted, files=references, sources=source_texts, ids=ids)
     with StatusLine("evaluating"):
         evaluation = compare(
             job,
@@ -112,7 +114,7 @@ def command(
             wanted,
             baseline=baseline,
             nbests=lists,
-            sources=[read_sources.of(id_) for id_ in ids] if read_sources else None,
+            sources=source_texts,
             segment_ids=ids,
             groups=read_groups(groups, ids) if groups else None,
         )

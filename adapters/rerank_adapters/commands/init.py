@@ -62,8 +62,10 @@ def command(
     from rerank_adapters.chain.first_config.assignment import assign, assign_scores, columns_of, lines_of, sets_of
     from rerank_adapters.chain.first_config.draft import Draft
     from rerank_adapters.chain.first_config.recognition import recognise
-    from rerank_adapters.chain.first_config.texts import language_of, look_of, whole_words
+    from rerank_adapters.chain.first_config.texts import look_of
     from rerank_adapters.runtime.progress import StatusLine, duration
+    from rerank_adapters.text import whole_words
+    from rerank_adapters.text.languages import language_of
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
@@ -94,7 +96,7 @@ def command(
     language = language or language_of(whole_words(texts)) or ask_language(asking)
     source = sets[0].sources
     source_language = language_of(whole_words(source)) if source else None
-    look = look_of(firsts, texts, language)
+    look = look_of(firsts, texts, language, speech=metric == "wer" if metric else None)
     metric = metric or ("wer" if look.spoken and not source else "bleu")
     weights = next(iter(recognised.weights), None)
     columns, unmatched = columns_of(sets)

@@ -114,6 +114,10 @@ style_option = click.option(
     "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
     help="The form of the report.",
 )  # fmt: skip
+trust_pairs_option = click.option(
+    "--trust-pairs", is_flag=True,
+    help="Go on where hypotheses and references do not seem to belong together. Default: that is an error.",
+)  # fmt: skip
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "features": feature_option,
     "metrics": metric_option,
@@ -122,6 +126,7 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
     "format_": format_option,
     "jobs": jobs_option,
     "seed": seed_option,
+    "trust_pairs": trust_pairs_option,
 }
 
 
@@ -242,6 +247,7 @@ class JobFlags:
     format_: str | None = None
     seed: int | None = None
     jobs: int | None = None
+    trust_pairs: bool = False
 
     @property
     def settings(self) -> Config:
@@ -255,6 +261,7 @@ class JobFlags:
             "nbest": plugin_table(self.format_) if self.format_ else None,
             "seed": self.seed,
             "jobs": self.jobs,
+            "trust_pairs": self.trust_pairs or None,
         }
         config = read_config(self.config) if self.config else Config()
         return config.model_copy(update={key: value for key, value in flag_tables.items() if value not in (None, [])})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option
+from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option, trust_pairs_option
 from rerank_adapters.runtime.progress import counted
 
 
@@ -20,7 +20,10 @@ from rerank_adapters.runtime.progress import counted
               help="Print which steps would be done and which files written, without doing anything.")  # fmt: skip
 @jobs_option
 @seed_option
-def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: int | None, seed: int | None) -> None:
+@trust_pairs_option
+def command(
+    config: Path, work: Path | None, force: bool, dry_run: bool, jobs: int | None, seed: int | None, trust_pairs: bool
+) -> None:
     """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
@@ -43,7 +46,7 @@ def command(config: Path, work: Path | None, force: bool, dry_run: bool, jobs: i
     from rerank_adapters.report.terminal import print_evaluation
 
     closing = Closing()
-    job = JobFlags(config, seed=seed, jobs=jobs).job
+    job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     check_trained(job.config, config)
     folder = work or work_folder(job, config)
     if dry_run:

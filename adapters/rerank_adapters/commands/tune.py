@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--select", is_flag=True,
               help="Keep only those features that improve the score of held-out folds of the lists.")  # fmt: skip
 @options.source_option
-@options.job_options("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
+@options.job_options("tuner", "metrics", "features", "config", "format_", "jobs", "seed", "trust_pairs")
 def command(
     job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
     unpaired: Unpaired, output: Path, table: Path | None, start: str | None, fixed: tuple[str, ...], select: bool,
@@ -52,7 +52,6 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
-    from rerank_adapters.chain.evaluate import style_mismatch
     from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, parts_of
     from rerank_adapters.chain.lists import read_tuning_set, with_table
     from rerank_adapters.chain.tune import learn, rehearse
@@ -67,8 +66,6 @@ def command(
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     nbests = data.nbests
-    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
-        click.echo(f"rerank: warning: {warning}", err=True)
     parts = parts_of(output) if str(output) != "-" else None
     if table and values:
         values = chosen_columns(job.for_set("tune"), nbests, values, table, folder=output.parent, work=parts)

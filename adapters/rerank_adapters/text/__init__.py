@@ -3,8 +3,21 @@
 from rerank_adapters.text.diagnostics import HIGH, looks_like, unknown_rate, vocabulary_warnings
 from rerank_adapters.text.pipeline import TextPipeline, split_steps
 from rerank_adapters.text.steps import KINDS, in_language, is_step
+from rerank_adapters.text.styles import steps_between, steps_towards, style_of, undoing, whole_words
 
 __all__ = [
-    "HIGH", "KINDS", "TextPipeline", "in_language", "is_step", "looks_like", "split_steps", "unknown_rate",
+    "HIGH",
+    "KINDS",
+    "TextPipeline",
+    "in_language",
+    "is_step",
+    "looks_like",
+    "split_steps",
+    "steps_between",
+    "steps_towards",
+    "style_of",
+    "undoing",
+    "unknown_rate",
     "vocabulary_warnings",
-]  # fmt: skip
+    "whole_words",
+]

@@ -25,6 +25,8 @@ REMEDIES = (
 )
 SAMPLE = 500  # texts examined
 HIGH = 0.10  # an out-of-vocabulary rate that is worth a warning even where no step lowers it
+STRAY = 500  # letters of one case for each of the other, from which on these do not count
+PUNCTUATED = 100  # words for each mark, from which on a text is neither tokenised nor not
 GLUED = re.compile(r"\w[,.?!;:](?=\s|$)")
 APART = re.compile(r"(?:^|\s)[,.?!;:](?=\s|$)")
 PENN = re.compile(r"(?:^|\s)(?:-[LR][RSC]B-|``|''|n't|'(?:s|ll|re|ve|m|d))(?=\s|$)")
@@ -34,19 +36,24 @@ ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#91|#93|#124);")
 def looks_like(texts: Sequence[str]) -> frozenset[str]:
     """The kinds of preprocessing that the texts show: any of `bpe`, `sentencepiece`, `escaped` (as by Moses), `penn`,
     `tokenised` or `detokenised` (punctuation is separate from words or attached to them), `lower-case`, `upper-case`.
+
+    A few capitals in lower-case text, such as those of `<UNK>`, change nothing, nor does a stray mark in a transcript.
     """
     joined = "\n".join(texts)
+    capitals = sum(map(str.isupper, joined))
+    small = sum(map(str.islower, joined))
     pieces = re.findall(r"\S+", joined)
     signs = {
         "bpe": 200 * sum(piece.endswith("@@") for piece in pieces) > len(pieces),
         "sentencepiece": 20 * sum(piece.startswith("▁") for piece in pieces) > len(pieces),
         "escaped": bool(ESCAPED.search(joined)),
         "penn": bool(PENN.search(joined)),
-        "lower-case": joined != joined.upper() and joined == joined.lower(),
-        "upper-case": joined != joined.lower() and joined == joined.upper(),
+        "lower-case": small > STRAY * capitals,
+        "upper-case": capitals > STRAY * small,
     }
     glued, apart = len(GLUED.findall(joined)), len(APART.findall(joined))
-    signs |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
+    if PUNCTUATED * (glued + apart) > len(pieces):
+        signs |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
     return frozenset(name for name, present in signs.items() if present)
 
 

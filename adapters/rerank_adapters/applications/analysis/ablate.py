@@ -268,7 +268,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
               help="Plot selection, correlations and weights into this folder; needs the extra `plot`.")  # fmt: skip
 @options.style_option
 @options.source_option
-@options.job_flags("tuner", "metrics", "features", "jobs", "seed")
+@options.job_flags("tuner", "metrics", "features", "jobs", "seed", "trust_pairs")
 def command(
     flags: options.JobFlags, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,
     unpaired: Unpaired, table: Path | None, parts: tuple[Part, ...], base: tuple[str, ...], by: str, folds: int,
@@ -295,6 +295,7 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
+    from rerank_adapters.chain.content import check_content_of_lists
     from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
     from rerank_adapters.chain.provenance import check_same_lists
@@ -318,6 +319,7 @@ def command(
         with StatusLine("reading the lists"):
             data = job.read(job.config.tune)
         warn(data.findings)
+        check_content_of_lists(job, data.nbests, data.references, job.config.tune.references)
         job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
     else:
         job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)

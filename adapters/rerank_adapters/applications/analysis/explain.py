@@ -65,13 +65,16 @@ def segment_of_lists(
     form: ReferenceForm = "auto",
     unpaired: Unpaired = "empty",
 ) -> Segment:
-    """The segment of lists. Raises ConfigError where they do not have it."""
+    """The segment of lists. Raises ConfigError where they do not have it, or are not those of the references."""
+    from rerank_adapters.chain.content import check_content_of_lists
+
     nbests = read_nbest(nbest, job.format, Sources.read(source, form) if source else None)
     paired = PairedLists.without_references(nbests)
     if references:
         paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
     ids = [read.segment_id for read in paired.nbests]
+    check_content_of_lists(job, paired.nbests, paired.references, references, styles=False)
     if segment not in ids:
         raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
     return Segment(paired.nbests[ids.index(segment)], paired.references[ids.index(segment)])
@@ -102,6 +105,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               help="References of the NBEST lists. Repeatable.")  # fmt: skip
 @options.pairing_options
 @options.source_option
+@options.trust_pairs_option
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
               help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
 @click.option("-b", "--against", metavar="CHOICE",
@@ -118,7 +122,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
 def command(
     registry: Registry, segment: str, nbest: tuple[str, ...], config: Path | None, work: Path | None, name: str | None,
     weights: Path | None, references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
-    source: Path | None, hypothesis: str, against: str | None,
+    source: Path | None, trust_pairs: bool, hypothesis: str, against: str | None,
     parsers: tuple[str, ...], features: int, layout: str,
 ) -> None:  # fmt: skip
     """Explain why a hypothesis of a segment beats another.
@@ -162,7 +166,7 @@ def command(
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
     assert weights is not None  # checked above
     tuned = read_weights(weights)
-    job = recorded_job(tuned.provenance, weights, registry)
+    job = recorded_job(tuned.provenance, weights, registry).with_config({"trust_pairs": trust_pairs})
     if config is not None:
         subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:

@@ -347,7 +347,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
 @click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
 @options.pairing_options
 @options.output_option("Write the pairs to this file.")
-@options.job_options("format_")
+@options.job_options("format_", "trust_pairs")
 def nbest(
     job: Job, nbest: tuple[str, ...], reference: Path, reference_form: ReferenceForm, unpaired: Unpaired, output: Path
 ) -> None:
@@ -358,6 +358,7 @@ def nbest(
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
+    from rerank_adapters.chain.content import check_content_of_lists
     from rerank_adapters.formats.nist.markup import first_alternative
     from rerank_adapters.formats.pairing import pair_lists, warn
     from rerank_adapters.formats.reading import read_nbest
@@ -367,6 +368,7 @@ def nbest(
     lists = read_nbest([Path(path) for path in nbest], job.format)
     paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
     warn(paired.findings)
+    check_content_of_lists(job, paired.nbests, paired.references, [reference], styles=False)
     pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))

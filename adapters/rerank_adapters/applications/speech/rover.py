@@ -248,7 +248,7 @@ def tune(
               help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM. Default: as the "
                    "first SYSTEM.")  # fmt: skip
 @options.reference_form_option
-@options.job_options("format_")
+@options.job_options("format_", "trust_pairs")
 def command(
     job: Job, systems: tuple[str, ...], alpha: float, confidence: ConfidenceKind, null: float, reference: Path | None,
     nbest: bool, posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
@@ -268,6 +268,8 @@ def command(
         -o combined.ctm
     rerank rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
     """  # noqa: D301
+    from rerank_adapters.chain.content import check_content
+
     closing = Closing()
     paths = [Path(path) for path in systems]
     if nbest:
@@ -293,6 +295,8 @@ def command(
             count = counted(len(pairing.missing), "reference")
             warn([f"no output for {count} ({some_of(pairing.missing)}): left out of the choice"])
         texts = [text for (text,) in references.for_segments(ids)]
+        outputs = {system.name: [" ".join(system.output(id_).words) for id_ in ids] for system in voters}
+        check_content(job, outputs, [(text,) for text in texts], files=[reference], ids=ids, styles=False)
         settings, rate, by_frequency = tune(combinations, texts, WER())
         click.echo(
             f"--alpha {settings.alpha:g} --null-confidence {settings.null:g} --confidence {settings.confidence}: "

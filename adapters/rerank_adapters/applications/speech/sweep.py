@@ -147,7 +147,7 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 @options.table_option
 @options.style_option
 @options.source_option
-@options.job_options("metrics", "features", "config", "format_", "jobs", metrics=("wer",))
+@options.job_options("metrics", "features", "config", "format_", "jobs", "trust_pairs", metrics=("wer",))
 def command(
     job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     axes: tuple[str, ...], fixed: tuple[str, ...], start: str | None, output: Path | None, plot: Path | None,

@@ -110,7 +110,7 @@ def pair_lines(
               help="Apply this text step, or several joined by `+`, as a metric does. Repeatable.")  # fmt: skip
 @options.output_option("Write the pairs to this file.")
 @options.source_option
-@options.job_options("format_")
+@options.job_options("format_", "trust_pairs")
 def pairs(
     job: Job, nbest: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     mbr: bool, steps: tuple[str, ...], output: Path, source: Path | None,
@@ -128,6 +128,8 @@ def pairs(
     paste pairs.tsv scores > comet.tsv
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
+    from rerank_adapters.chain.content import check_content_of_lists
+
     closing = Closing()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
@@ -138,6 +140,7 @@ def pairs(
     paired = PairedLists.without_references(nbests)
     if references:
         paired = pair_lists(nbests, read_references(references, reference_form), unpaired, "tuning")
+        check_content_of_lists(job, paired.nbests, paired.references, references, styles=False)
     warn(paired.findings)
     if marked := next((text for texts in paired.references for text in texts if is_marked(text)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")

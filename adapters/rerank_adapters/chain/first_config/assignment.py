@@ -3,7 +3,7 @@
 The role of lists is in the name of their file, or of its folder where they have several (`tune`, `dev`, `test`, …). A
 text belongs to the lists whose segments it has a line for; where several lists have as many, it belongs to those whose
 1-bests have its words (a reference), or those in its folder, or those whose lengths vary as its own do (a source),
-line by line. Sub-word pieces are joined before words are compared.
+line by line. Sub-word pieces are joined before words are compared, as `evaluation/shared_words` does it.
 
 A file of scores belongs to the lists whose hypotheses it has lines for, and becomes a feature `column`, which names the
 files of all sets at once, with `{set}` in the place of a set's name: `{set}.comet` are `dev.comet`
@@ -22,11 +22,12 @@ import numpy as np
 from rerank_adapters.chain.first_config.lists import Lists
 from rerank_adapters.chain.first_config.recognition import SCORES
 from rerank_adapters.chain.first_config.roles import SOURCE, parts, role_of
-from rerank_adapters.chain.first_config.texts import SAME, shared_words, whole_words
+from rerank_adapters.chain.first_config.texts import SAME, shared_words
 from rerank_adapters.chain.job import SET
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_groups, read_references
 from rerank_adapters.formats.segment_ids import is_number
+from rerank_adapters.text import whole_words
 from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.lists.column import read_columns
 

@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 from rerank_adapters.chain.first_config.assignment import Column, Set
-from rerank_adapters.chain.first_config.texts import Look, undoing
+from rerank_adapters.chain.first_config.texts import Look
 from rerank_adapters.runtime.progress import counted
+from rerank_adapters.text import TextPipeline, steps_towards
 from rerank_plugins.kit.files.languages import ENGLISH, has_defaults, language_folders, missing, models_of
 
 METRICS = {
@@ -86,9 +87,11 @@ class Draft:
         return models_of(language) if language in language_folders().keys() - {ENGLISH} else {}
 
     @cached_property
-    def undo_source(self) -> tuple[str, ...]:
-        """The steps that make whole words of the sources."""
-        return undoing(self.sets[0].sources or ())
+    def source(self) -> tuple[str, ...]:
+        """The steps that make words of the sources as those of the hypotheses are made."""
+        hypotheses = TextPipeline(self.look.models).apply(self.sets[0].lists[0].firsts)
+        sources = self.sets[0].sources
+        return steps_towards(sources, hypotheses, self.source_language) if sources else ()
 
     @property
     def cores(self) -> int:
@@ -184,9 +187,8 @@ class Draft:
 
     def _text(self) -> list[str]:
         pipelines = {
-            "written": (self.look.models, "hypotheses as the models read them"),
-            "whole": (self.look.undo, "hypotheses in whole words"),
-            "source": (self.undo_source, "sources in whole words"),
+            "written": (self.look.models, "hypotheses as the features read them"),
+            "source": (self.source, "sources in such words"),
             "compared": (self.look.metric, "both sides as the metrics read them"),
         }
         lines = [f"{f'{name} = {json.dumps(steps)}':<50}# {what}" for name, (steps, what) in pipelines.items() if steps]
@@ -196,10 +198,9 @@ class Draft:
         lines = [f"[[feature]]{' ' * 39}# {note}" if note else "[[feature]]", f"use = {json.dumps(feature)}"]
         if feature in OPTIONS:
             lines.append(OPTIONS[feature])
-        read = "written" if feature in (*OF_LANGUAGE, "ngram-lm") else "whole"
-        if (self.look.models if read == "written" else self.look.undo) and feature not in OF_SCORES:
-            lines.append(f"text = {json.dumps(read)}")
-        if feature in OF_SOURCE and self.undo_source:
+        if self.look.models and feature not in OF_SCORES:
+            lines.append('text = "written"')
+        if feature in OF_SOURCE and self.source:
             lines.append('source_text = "source"')
         return lines
 

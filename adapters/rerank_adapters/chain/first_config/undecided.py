@@ -14,10 +14,11 @@ from typing import Any
 
 from rerank_adapters.chain.first_config.lists import Lists, Reader
 from rerank_adapters.chain.first_config.roles import REFERENCE, parts
-from rerank_adapters.chain.first_config.texts import SAME, shared_words, whole_words
+from rerank_adapters.chain.first_config.texts import SAME, shared_words
 from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.reference_forms import distinct_ids
 from rerank_adapters.formats.references import read_lines
+from rerank_adapters.text import whole_words
 from rerank_plugins import FormatError
 
 ANY_TEXT = ("plain", "espnet")  # formats in which almost any text can be read

@@ -1,0 +1,87 @@
+"""How texts of the same language differ in style, and the text steps after which they do not.
+
+Sub-word pieces, escapes, case, punctuation and tokenisation are choices of whoever wrote a text. A metric, or a feature
+that compares words, sees them as other words. Texts without punctuation are neither tokenised nor not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rerank_adapters.text.diagnostics import looks_like
+from rerank_adapters.text.pipeline import TextPipeline
+
+UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
+CASES = {"lower-case", "upper-case"}
+TOKENISATIONS = {"tokenised", "detokenised"}
+SAMPLE = 1000  # texts that show of what style all are
+UNPUNCTUATED = "without punctuation"
+MARK = re.compile(r"[.,?!;:।。，？！、；：؟،]")
+SELDOM, OFTEN = 0.002, 0.02  # marks per word: a text has no punctuation below the one, and has it above the other
+
+
+def undoing(texts: Sequence[str]) -> tuple[str, ...]:
+    """The steps that join the sub-word pieces of the texts and undo their escapes; none where there are neither."""
+    kinds = looks_like(texts)
+    return tuple(step for kind, step in UNDO.items() if kind in kinds)
+
+
+def whole_words(texts: Sequence[str]) -> list[str]:
+    """The texts after these steps, which a thousand of them show."""
+    return TextPipeline(undoing(texts[:SAMPLE])).apply(texts)
+
+
+def style_of(texts: Sequence[str], other: Sequence[str]) -> frozenset[str]:
+    """The style of texts, as far as it may differ from that of other texts: what `looks_like` finds of sub-word pieces,
+    escapes, case and tokenisation, and `without punctuation` if the other texts have some.
+    """
+    style = looks_like(texts) & {*UNDO, *CASES, *TOKENISATIONS}
+    if _marks(texts) < SELDOM and _marks(other) > OFTEN:
+        return style - TOKENISATIONS | {UNPUNCTUATED}
+    return style
+
+
+def steps_between(texts: Sequence[str], others: Sequence[str], language: str | None = None) -> tuple[str, ...]:
+    """The steps that both need to be of one style; none if they are. The language is that of a tokeniser.
+
+    >>> steps_between(["he is here"] * 9, ["He is here."] * 9)
+    ('lowercase', 'no-punctuation')
+    """
+    undo = tuple(step for step in UNDO.values() if step in {*undoing(texts), *undoing(others)})
+    if undo and undoing(texts) == undoing(others):
+        undo = ()
+    left, right = (TextPipeline(undo).apply(side) for side in (texts, others))
+    style, other = style_of(left, right), style_of(right, left)
+    steps = undo
+    if style & CASES != other & CASES:
+        steps = (*steps, "lowercase")
+    if UNPUNCTUATED in style | other:
+        steps = (*steps, "no-punctuation")
+    elif style & TOKENISATIONS and other & TOKENISATIONS and style & TOKENISATIONS != other & TOKENISATIONS:
+        steps = (*steps, f"tokenize:{language or 'en'}")
+    return steps
+
+
+def steps_towards(texts: Sequence[str], others: Sequence[str], language: str | None = None) -> tuple[str, ...]:
+    """The steps that give texts the style of others, as far as steps can, which do not go through them.
+
+    >>> steps_towards(["Er ist hier."] * 9, ["he is here ."] * 9, "de")
+    ('lowercase', 'tokenize:de')
+    """
+    steps = undoing(texts)
+    whole = TextPipeline(steps).apply(texts)
+    style, other = style_of(whole, others), style_of(others, whole)
+    for case, step in (("lower-case", "lowercase"), ("upper-case", "uppercase")):
+        if case in other - style:
+            steps = (*steps, step)
+    if UNPUNCTUATED in other:
+        return (*steps, "no-punctuation")
+    if "detokenised" in style and "tokenised" in other:
+        return (*steps, f"tokenize:{language or 'en'}")
+    return steps
+
+
+def _marks(texts: Sequence[str]) -> float:
+    joined = " ".join(texts)
+    return len(MARK.findall(joined)) / max(1, len(joined.split()))
