@@ -3,7 +3,7 @@
 The weights are fitted by EM (Jelinek and Mercer 1980): λ_i becomes the mean over the words of the held-out text of the
 posterior λ_i p_i / Σ_j λ_j p_j. The log-likelihood, which is concave in λ, never falls, so EM reaches the best
 weights from any positive ones. Weights that depend on the context are not implemented. The models are mixed as they
-are: where their vocabularies differ, a word that is unknown to a model has the probability of that model's `<unk>`.
+are: a word that is unknown to one of them has one type's share of that model's class of unknown words.
 """
 
 from __future__ import annotations

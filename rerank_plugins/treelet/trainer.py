@@ -137,7 +137,7 @@ class HeldOut:
 
 
 def evaluate(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
-    """How well the model predicts these trees; unknown words are scored as their signatures."""
+    """How well the model predicts these trees; unknown words have one type's share of their signatures."""
     import numpy as np
 
     sentences = words = unknown = 0

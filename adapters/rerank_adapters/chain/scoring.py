@@ -1,7 +1,7 @@
 """Scores text by any language model: probabilities of words and sentences, unknown words, perplexity.
 
-Perplexity is computed as by SRILM, without unknown words, and as by KenLM, with unknown words at the probability of
-`<unk>`.
+Perplexity is computed as by SRILM, without unknown words, and as by KenLM, with unknown words at the probability that
+the model gives them.
 """
 
 from __future__ import annotations

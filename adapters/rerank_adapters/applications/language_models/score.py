@@ -2,8 +2,8 @@
 
 SRILM's `ngram -ppl` leaves unknown words out of its sums: ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)),
 and ppl1 is the same without the ends of sentences in the divisor. KenLM's `query` prints a perplexity with unknown
-words, which have the probability of `<unk>`, and one without them. Both use log10. SRILM's statistics of -debug 3 and
-above are not implemented.
+words, at the probability that the model gives them, and one without them. Both use log10. SRILM's statistics of -debug
+3 and above are not implemented.
 """
 
 from __future__ import annotations
