@@ -214,3 +214,22 @@ def test_tables_are_matched_by_ids(place):
     assert said.startswith("11 n-best lists, but 12 segments in the feature table (no list of utt-")
     Path("lists").write_text(Path("lists").read_text() + FORMATS["kaldi"](f"utt-{SHUFFLED[0]:02d}", "other", "words"))
     assert "texts, features or totals differ" in refused("apply", "lists", "-w", "w.toml", "--table", "t.npz")
+
+
+def test_lines_beside_names_in_two_orders_are_not_evaluated(place):
+    """Nobody can tell whether they are in the order of the lists or of the references."""
+    form = write_lists("lists", "kaldi", SHUFFLED)
+    evaluate = ("evaluate", "-r", "ref", *form, *EVALUATE, "--nbest", "lists", "--format", "kaldi", "plain")
+    Path("plain").write_text("".join(f"{text}\n" for text in TEXTS))
+    assert refused(*evaluate).startswith(
+        "plain: its lines have no ids, and the lists are in another order than the ref"
+    )
+    write_lists("lists", "kaldi", range(12))
+    assert bleu(*evaluate)["plain"] == pytest.approx(100)
+
+
+def test_outputs_may_have_a_line_for_each_list(place):
+    write_lists("lists", "moses", [0, 1, 2, 4, 5, 6, 7, 8, 9, 10])
+    Path("plain").write_text("".join(f"{text}\n" for text in [*TEXTS[:3], *TEXTS[4:11]]))
+    scores = bleu("evaluate", "-r", "ref", *EVALUATE, "--unpaired", "leave-out", "--nbest", "lists", "plain")
+    assert scores["plain"] == pytest.approx(100)
