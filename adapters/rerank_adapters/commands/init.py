@@ -32,7 +32,7 @@ SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 @click.option("--source", "sources", multiple=True, type=Path, metavar="FILE",
               help="Of the FILES, a text that is a source. Repeatable.")  # fmt: skip
 @click.option("-m", "--metric", type=click.Choice(["bleu", "wer"]),
-              help="Tune for translations (bleu) or for recognised words (wer).")  # fmt: skip
+              help="Tune for translations (bleu) or for speech (wer; cer for Chinese and the like).")  # fmt: skip
 @click.option("--language", metavar="CODE", help="The language of the hypotheses, as en or de.")
 @format_option
 @click.option("--force", is_flag=True, help="Overwrite a config that exists.")
@@ -65,7 +65,7 @@ def command(
     from rerank_adapters.chain.first_config.texts import look_of
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_adapters.text import whole_words
-    from rerank_adapters.text.languages import language_of
+    from rerank_adapters.text.languages import UNSPACED, language_of
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
@@ -96,6 +96,8 @@ def command(
     language = language or language_of(whole_words(texts)) or ask_language(asking)
     source = sets[0].sources
     source_language = language_of(whole_words(source)) if source else None
+    if metric is None and language in UNSPACED and not source:
+        metric = "wer"  # whose letters have no case that would show it
     look = look_of(firsts, texts, language, speech=metric == "wer" if metric else None)
     metric = metric or ("wer" if look.spoken and not source else "bleu")
     weights = next(iter(recognised.weights), None)

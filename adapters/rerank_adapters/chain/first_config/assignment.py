@@ -137,7 +137,8 @@ def assign(
         fits = [(_fit(text, one), place) for place, one in enumerate(sets)]
         scores = [(sum(fit) + _near(text, sets[place]), fit, place) for fit, place in fits if fit]
         _, (shared, alike), place = max(scores, default=(0.0, (0.0, 0.0), -1))
-        if text in of_folders and (not scores or (shared < SAME and 10 * alike < ALIKE)):
+        named_source = bool(parts(text.name) & SOURCE)
+        if text in of_folders and (not scores or (shared < SAME and 10 * alike < ALIKE and not named_source)):
             unused.append(text)
             continue
         if not scores:
@@ -148,7 +149,7 @@ def assign(
                 sizes += ", unless --format NAME,id_key=none numbers lists in JSON"
             raise FormatError(f"has no line for each segment of any lists ({sizes})", path=str(text))
         one = sets[place]
-        is_source = text in sources or (text not in references and (shared < SAME or bool(parts(text.name) & SOURCE)))
+        is_source = text in sources or (text not in references and (shared < SAME or named_source))
         if not is_source:
             one.references.append(text)
         elif one.source is None:

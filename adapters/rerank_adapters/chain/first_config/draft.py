@@ -13,11 +13,16 @@ from rerank_adapters.chain.first_config.assignment import Column, Set
 from rerank_adapters.chain.first_config.texts import Look
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, steps_towards
+from rerank_adapters.text.languages import UNSPACED
 from rerank_plugins.kit.files.languages import ENGLISH, has_defaults, language_folders, missing, models_of
 
 METRICS = {
     "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")),
     "wer": (("wer", "WER"), ("cer", "CER"), ("ser", "SER")),
+}
+OF_CHARACTERS = {  # the same for languages without spaces between words
+    "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("cer", "CER")),
+    "wer": (("cer", "CER"), ("ser", "SER")),
 }
 SYNTAX = ("dependency-lm", "treelet-lm", "slr", "hhmm-lm", "svs-similarity")
 OF_LANGUAGE = ("unigram", "oov-count", *SYNTAX)
@@ -57,6 +62,11 @@ class Draft:
         return all(
             h.score is not None for one in self.sets for file in one.lists for nbest in file.nbests for h in nbest
         )
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether the language has no spaces between words, so that metrics count characters."""
+        return self.language in UNSPACED
 
     @property
     def has_features(self) -> bool:
@@ -116,9 +126,13 @@ class Draft:
         for one in self.sets:
             lines += [*self._set(one, output), ""]
         lines += self._text()
-        for use, label in METRICS[self.metric]:
+        for use, label in (OF_CHARACTERS if self.unspaced else METRICS)[self.metric]:
             lines += ["[[metric]]", f"use = {json.dumps(use)}", f"label = {json.dumps(label)}"]
-            if use == "bleu" and self.look.tokenised:
+            if use == "bleu" and self.unspaced:
+                lines.append(f"tokenize = {json.dumps('zh' if self.language == 'zh' else 'char')}")
+            elif use == "cer" and self.unspaced:
+                lines.append("whitespace = false")
+            elif use == "bleu" and self.look.tokenised:
                 lines.append('tokenize = "none"                                 # both sides are tokenised')
             lines += ['text = "compared"'] if self.look.metric else []
             lines.append("")
