@@ -31,6 +31,7 @@ from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.pairs import read_minimal_pairs, read_scored_pairs, read_sentence_pairs
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_groups, read_references
+from rerank_adapters.formats.systems import read_outputs
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
@@ -145,10 +146,19 @@ def reader_of_lists(form: Any) -> Callable[[Path], object]:
     """A reader of n-best lists, which are also written."""
 
     def read_and_write(path: Path) -> None:
-        for nbest in read_nbest([path], form):
+        for nbest in read_nbest([path], form, repeated=True):
             list(form.write(nbest))
 
     return read_and_write
+
+
+OUTPUTS = {
+    "nemo": '{"audio_filepath": "wav/utt-1.wav", "text": "so it is", "pred_text": "so is it"}\n'
+    '{"audio_filepath": "wav/utt-2.wav", "text": "oh no", "pred_text": "oh no"}\n',
+    "array": '[{"id": "utt-1", "input": ["so is it"], "output": "so it is"}, {"id": "utt-2", "input": ["oh no"]}]\n',
+    "icefall": "utt-1:\tref=['so', 'it']\nutt-1:\thyp=['so']\nutt-2:\tref=['no']\nutt-2:\thyp=['no']\n",
+    "lists": "utt-1 ||| so is it ||| F= 1 ||| -1\nutt-2 ||| oh no ||| F= 1 ||| -1\n",
+}
 
 
 def reader_of_references(form: Any) -> Callable[[Path], object]:
@@ -160,7 +170,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
         references.for_segments(ids)
         for timed in references.timed:
             timed.outputs(ids, timed)
-        if not references.timed:
+        if not references.timed and form != "lines-from-1":
             read_references([path]).as_system(ids, form).as_outputs(ids)
 
     return read
@@ -182,10 +192,12 @@ CTM = ";; comment\ncall 1 0.50 0.40 so 0.93\ncall 1 0.90 0.20 it 0.5\n"
 REFERENCES = {
     "auto": "so it is\nthen\n",
     "lines": "so it is\n\nthen\n",
+    "lines-from-1": "so it is\n\nthen\n",
     "kaldi": "utt-1 so it is\nutt-2 then\n",
     "trn": "so it is (utt-1)\nthen (utt-2)\n",
     "json": '{"id": "utt-1", "text": "so it is"}\n{"id": "utt-2", "text": "then"}\n',
     "icefall": ICEFALL,
+    "fairseq": "T-0\tso it is\nH-0\t-0.5\tso is it\nT-1\toh no\nH-1\t-0.5\toh no\n",
     "stm": STM,
     "ctm": CTM,
 }
@@ -281,6 +293,8 @@ def texts() -> Iterable[Target]:
     for form, content in REFERENCES.items():
         yield text(f"references {form}", content, reader_of_references(form))
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
+    for name, content in OUTPUTS.items():
+        yield text(f"outputs {name}", content, lambda path: read_outputs(path).for_segments(["utt-1", "utt-2"]))
     yield text("system ctm", CTM, lambda path: read_systems([path], "auto"), "system.ctm")
     moses = REGISTRY.entries["format"]["moses"].factory()
     lists = head(GOLDEN / "moses.nbest", 6)

@@ -31,6 +31,7 @@ BOTH = {  # files that hold both, in the reverse order of their ids
     "published": json.dumps([{"id": i, "input": [h, r], "output": r} for i, (r, h) in SAID.items()], indent=2),
     "ref and hyp": records(lambda id_, ref, hyp: {"utt_id": id_, "ref": ref, "hyp": hyp}),
     "ref and text": records(lambda id_, ref, hyp: {"key": id_, "ref": ref, "text": hyp}),
+    "fairseq": "".join(f"S-{i}\tx\nT-{i}\t{r}\nH-{i}\t-0.5\t{h}\nH-{i}\t-0.7\t{r}\n" for i, (r, h) in SAID.items()),
     "target": records(lambda id_, ref, hyp: {"key": id_, "target": ref, "generated_text": hyp}),
 }
 OUTPUTS = {  # files with hypotheses alone
@@ -44,7 +45,6 @@ OUTPUTS = {  # files with hypotheses alone
     "alternatives": records(lambda id_, ref, hyp: {"id": id_, "alternatives": [{"transcript": hyp}]}),
     "pyctcdecode": records(lambda id_, ref, hyp: {"id": id_, "beams": [{"text": hyp}, {"text": ref}]}),
     "moses": "".join(f"{i} ||| {h} ||| LM= -1 ||| -1\n{i} ||| {r} ||| LM= -2 ||| -2\n" for i, (r, h) in SAID.items()),
-    "fairseq": "".join(f"S-{i}\tx\nT-{i}\t{r}\nH-{i}\t-0.5\t{h}\nH-{i}\t-0.7\t{r}\n" for i, (r, h) in SAID.items()),
     "wenet": "".join(f"wav {i}\ncandidate -1 {h}\ncandidate -2 {r}\n" for i, (r, h) in SAID.items()),
 }  # fmt: skip
 
@@ -143,7 +143,8 @@ def test_systems_without_outputs(text, said):
         ('{"id": "u-1", "pred_text": "x"}\n', r"ref:1: no reference: expected one of ref, "),
         ("u-1:\thyp=['x']\n", r"ref: no ref= line: the file has hypotheses but no references"),
         (OUTPUTS["moses"], r"ref: reads as Moses n-best, which has hypotheses but no references"),
-        (OUTPUTS["fairseq"], r"ref: reads as the output of fairseq, which has hypotheses but no references"),
+        (OUTPUTS["wenet"], r"ref: reads as the n-best output of WeNet, which has hypotheses but no references"),
+        ("H-0\t-0.5\tso it is\nH-1\t-0.5\toh no\n", r"ref: reads as the output of fairseq, which has hypotheses but"),
         ('[["so", null, [], -1, -2]]\n', r"ref: reads as the beams of pyctcdecode, which has hypotheses"),
     ],
 )
