@@ -36,6 +36,7 @@ from rerank_plugins.core.paths import cache_folder, content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
+from rerank_plugins.core.sentences import check_sentence, checks_sentences
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
@@ -89,7 +90,9 @@ __all__ = [
     "TuningStep",
     "Words",
     "cache_folder",
+    "check_sentence",
     "check_texts",
+    "checks_sentences",
     "content_hash",
     "counted",
     "hookimpl",

@@ -29,7 +29,7 @@ from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
-from rerank_plugins.core.sentences import checked
+from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
 from rerank_plugins.kit.charts.hypergraph import Hypergraph
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
@@ -173,7 +173,7 @@ def compiled(grammar: Grammar) -> tuple[Grammar, Blocks, Grammar, Rules]:
     return _compiled[grammar]
 
 
-@checked
+@checks_sentences
 class ChartParser:
     """A parser for a grammar.
 

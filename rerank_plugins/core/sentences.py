@@ -2,7 +2,8 @@
 
 The interfaces check the arguments of their public methods, those that a plugin defines too: a method whose first
 argument is called `sentences`, `sentence`, `nbests` or `nbest`, and the methods of OF_INTERFACES whatever they call it.
-A check looks at each sentence once, never at its words. Other classes with such methods have the decorator `checked`.
+A check looks at each sentence once, never at its words. Other classes with such methods have the decorator
+`checks_sentences`.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ CHECKS: dict[str, Callable[[object], None]] = {
 }
 
 
-def checked(cls: Class) -> Class:
+def checks_sentences(cls: Class) -> Class:
     """Let the public methods of a class check their first argument; what a base class checks is left as it is."""
     for name, method in list(vars(cls).items()):
         if not name.startswith("_") and inspect.isfunction(method) and not hasattr(method, "checks"):
@@ -100,4 +101,4 @@ class ChecksSentences:
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        checked(cls)
+        checks_sentences(cls)

@@ -27,7 +27,7 @@ from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.core.scored_trees import ScoredTree
-from rerank_plugins.core.sentences import checked
+from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.packed_parses import over_tokens
 
@@ -234,7 +234,7 @@ def _dependencies(sentence: Sentence, words: Sequence[Any]) -> DependencyTree | 
     return DependencyTree(tuple(sentence), heads, relations, tags)
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True)
 class StanzaEntities(PickledFields):
     """Entities by a downloaded model, a folder of models, or a model file (without a character language model).

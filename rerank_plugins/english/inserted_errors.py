@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rerank_plugins import DependencyTree, FloatArray, Sentence
-from rerank_plugins.core.sentences import checked
+from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.english.word_forms import NOUN, VERB, WordForms
 from rerank_plugins.english.word_lists import DEMONSTRATIVES, OTHER_NUMBER
 
@@ -115,7 +115,7 @@ class Edit(NamedTuple):
         return (*sentence[: self.position], *([self.after] if self.after else []), *sentence[end:])
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True)
 class ErrorInserter:
     """Inserts errors of the kinds in `proportions`, in these proportions, with the word forms of a text.

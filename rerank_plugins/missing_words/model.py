@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
-from rerank_plugins.core.sentences import checked
+from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.elementary_functions import exp, log
 from rerank_plugins.kit.files.declared import Array, Contents, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary
@@ -74,7 +74,7 @@ class HashedWords(WordList):
         return Vocabulary(super().read(hint, name, contents), contents.arrays["hashes"])
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True, eq=False)
 class MissingWordsModel:
     """The counts of a text and the weights tuned on held-out sentences.

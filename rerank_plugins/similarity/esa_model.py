@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.core.sentences import check_sentences, checked
+from rerank_plugins.core.sentences import check_sentences, checks_sentences
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import part
 from rerank_plugins.similarity.random_indexing import KnownWords
@@ -148,7 +148,7 @@ def _square_sum(weights: Any, start: int, end: int) -> float:
     return total
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True, eq=False)
 class EsaModel(KnownWords):
     """An inverted index: the `words`, their (V) `idf`, and the `titles` of the documents.

@@ -15,8 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, cache_folder, content_hash, in_threads
-from rerank_plugins.core.sentences import check_sentence, checked
+from rerank_plugins import (
+    FloatArray,
+    IntArray,
+    LongArray,
+    ModelError,
+    cache_folder,
+    check_sentence,
+    checks_sentences,
+    content_hash,
+    in_threads,
+)
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.scoring import LN10
 from rerank_plugins.kit.backoff.tables import BackoffTables
@@ -83,7 +92,7 @@ class Substitutes:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float64)
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True, eq=False)
 class FastSubs:
     """The exact K most probable substitutes in any position of a sentence, under an n-gram model.

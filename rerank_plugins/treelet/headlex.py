@@ -31,8 +31,17 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins import ROOT, ConfigError, FloatArray, IntArray, LongArray, ModelError, PickledFields, Tree
-from rerank_plugins.core.sentences import checked
+from rerank_plugins import (
+    ROOT,
+    ConfigError,
+    FloatArray,
+    IntArray,
+    LongArray,
+    ModelError,
+    PickledFields,
+    Tree,
+    checks_sentences,
+)
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
@@ -229,7 +238,7 @@ class Settings:
             raise ConfigError("words occur at least once: a minimal count must be 1 or more")
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True, eq=False)
 class HeadlexModel(PickledFields):
     """A trained model: symbols, words, and the tables of each kind of factor."""

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree
-from rerank_plugins.core.sentences import checked
+from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tree, checks_sentences
 from rerank_plugins.kit.backoff.scoring import LN10, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
@@ -119,7 +118,7 @@ class WordNumbers:
         return self._first, self._inner
 
 
-@checked
+@checks_sentences
 @dataclass(frozen=True, eq=False)
 class TreeletModel(PickledFields):
     """A trained model: symbols, words and rules by number, and the distributions of yields (as rules) and words."""

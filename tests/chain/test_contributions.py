@@ -18,7 +18,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.feature_table import FeatureTable
-from tests.command_line import done, refused, rerank
+from tests.command_line import done, one_line, rerank
 from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
@@ -244,7 +244,7 @@ def test_no_folds_leave_the_table_out(config, tmp_path):
 )
 def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
     config.write_text(CONFIG.replace(old, new))
-    assert message in refused("run", config, "--work", tmp_path / "work")
+    assert message in one_line(rerank("run", config, "--work", tmp_path / "work"), 2, after=True)
     assert not (tmp_path / "work").exists()
 
 

@@ -128,8 +128,8 @@ FEATURE = ("job.toml", 'use = "length"', 'use = "length"\n[[feature]]\nuse = "co
             'use = "length"\nlabel = "words"',
             ALL,
         ),  # the same 1-bests, but other names in the report
-        ("job.toml", 'name = "held"', 'name = "held"\nreference_form = "lines"', REPORT),
-        ("test.en", " ", "  ", REPORT),
+        ("job.toml", 'name = "held"', 'name = "held"\nreference_form = "lines"', RERANKED | REPORT),
+        ("test.en", " ", "  ", RERANKED | REPORT),  # which says how many lines there are
         ("test.de", " ", " Haus ", {"held.npz"} | RERANKED | REPORT),
         ("tune.en", " ", "  ", WEIGHTS),  # the same weights
         ("tune.nbest", " ||| ", " ||| ein ", {"tune.npz"} | WEIGHTS | RERANKED | REPORT),

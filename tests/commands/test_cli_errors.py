@@ -320,7 +320,12 @@ def test_wrong_configs(place, old, new, said):
     assert old in CONFIG
     (place / "mt.toml").write_text(CONFIG.replace(old, new, 1))
     found = refused_leaving_all(
-        place, "run", "mt.toml", "--work", "work", after="model" in said or "arpa" in said.lower()
+        place,
+        "run",
+        "mt.toml",
+        "--work",
+        "work",
+        after="model" in said or "arpa" in said.lower() or "references" in said,
     )
     assert found.startswith(said) or f"/{said}" in found, found
     checked = rerank("check", "mt.toml")
@@ -335,7 +340,7 @@ def test_the_config_that_these_are_changes_of_is_good(place):
 def test_a_test_set_with_other_features_is_found_before_the_tuning(place):
     (place / "other").write_text(GOOD.replace("LM0=", "NN0="))
     (place / "mt.toml").write_text(CONFIG.replace('[[test]]\nnbest = ["good"]', '[[test]]\nnbest = ["other"]'))
-    said = refused_leaving_all(place, "run", "mt.toml", "--work", "work")
+    said = refused_leaving_all(place, "run", "mt.toml", "--work", "work", after=True)
     wanted = (
         "test: other decoder features than the tuning lists: lacks feature 'LM0' and has the unexpected feature 'NN0'"
     )

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, DependencyTree, FormatError, Tree
 from rerank_plugins.core.dependency_tree import tree_fault, write_conllu
+from rerank_plugins.kit.files.treebanks import of_dependencies
 from rerank_plugins.kit.trees.binarisation import Binarisation
 from rerank_plugins.kit.trees.dependency_constituents import (
     Conversion,
     as_label,
     kind_of_labels,
     lift,
-    of_dependencies,
     to_constituents,
     to_dependencies,
 )

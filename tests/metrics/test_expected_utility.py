@@ -61,7 +61,7 @@ def test_it_decides_by_minimum_bayes_risk(samples: Path, tmp_path: Path) -> None
     options = ("-w", tmp_path / "weights.toml", "--table", tmp_path / "utility.npz")
     ran = rerank("apply", tmp_path / "tune.nbest", *options)
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines() == ["the cat sat .", "cats, two of them, sat on it !"]
+    assert ran.out.splitlines() == ["0 the cat sat .", "7 cats, two of them, sat on it !"]
 
 
 @pytest.mark.slow

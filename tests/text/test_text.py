@@ -115,7 +115,7 @@ def test_each_distinct_text_is_worked_on_once(monkeypatch):
     ("step", "message"),
     [
         ("undo-bbe", "unknown text step 'undo-bbe'; did you mean 'undo-bpe'"),
-        ("lowercase:de", "'lowercase' takes no argument, found 'de'"),
+        ("unescape:de", "'unescape' takes no argument, found 'de'"),
         ("tokenize", "'tokenize' needs a language code"),
         ("truecase", "'truecase' needs a model file"),
     ],
