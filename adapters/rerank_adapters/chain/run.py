@@ -28,6 +28,7 @@ from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, Measure, lists_size, through
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.lists import wanted_by, with_wanted
+from rerank_adapters.chain.run_files import CONTRIBUTIONS, FACTS, INTERVALS, RERANKED, TUNE, system_file
 from rerank_adapters.chain.steps import (
     RECORD,
     Print,
@@ -53,10 +54,7 @@ from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable, NBestList, open_atomic
 
-TUNE = "tune"  # the name of the tuning set in lines and files
-RERANKED = "reranked"  # the system with all features of the config
 logger = logging.getLogger(__name__)
-FACTS = CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
 
 
 @dataclass(frozen=True)
@@ -394,13 +392,3 @@ def _score(measure: Measure, texts: Sequence[str], references: Sequence[Sequence
     hypotheses = through(measure.text, [[text] for text in texts])
     statistics = measure.metric.statistics(hypotheses, through(measure.text, references))
     return float(measure.metric.score(statistics.sum(axis=0)))
-
-
-def work_folder(job: Job, config: Path) -> Path:
-    """The folder of the files of a job: the one that the config at `config` names, or work/NAME."""
-    return job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
-
-
-def system_file(stem: str, system: str, suffix: str) -> str:
-    """The name of a system's file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
-    return f"{stem}{suffix}" if system == RERANKED else f"{stem}.{'-'.join(system.split())}{suffix}"

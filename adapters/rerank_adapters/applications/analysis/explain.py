@@ -147,7 +147,7 @@ def command(
     from rerank_adapters.chain.explanation import explain, explanation_record
     from rerank_adapters.chain.extract import stream_tables
     from rerank_adapters.chain.provenance import recorded_job
-    from rerank_adapters.chain.run import RERANKED, system_file, work_folder
+    from rerank_adapters.chain.run_files import RERANKED, system_file, work_folder
     from rerank_adapters.report.output import report_console
 
     if (config is None) == (weights is None):
