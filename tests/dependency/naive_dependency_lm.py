@@ -36,10 +36,15 @@ def events(tree, order, labelled, known=None):
 
 
 def vocabulary(trees, min_count):
-    """Words that are known, and how many are not: `<unk>` stands for those, each has an equal share."""
+    """Words that are known, and how many types `<unk>` stands for, each of which has an equal share.
+
+    They are the types that it has replaced, and those that the text lacks by Chao's estimate.
+    """
     counts = Counter(word for tree in trees for word in tree.words)
     known = {word for word, count in counts.items() if count >= min_count}
-    return known, max(1, len(counts) - len(known))
+    replaced = len(counts) - len(known)
+    once, twice = (sum(count == times for count in counts.values()) for times in (1, 2))
+    return known, replaced + round(once * (once - 1) / (2 * (twice + 1))) if replaced else 1
 
 
 class NaiveStupidBackoff:

@@ -71,7 +71,19 @@ def _peaks(folder: Path) -> dict[str, int]:
     bleu = ["-m", "bleu,tokenize=none", "-t", "mira"]
     commands = [
         ["extract", lists, "-f", "length", "-j", "1", "-o", table],
-        ["tune", lists, "-r", str(folder / "ref"), "--table", table, *bleu, "-o", str(folder / "weights.toml")],
+        [
+            "tune",
+            lists,
+            "-r",
+            str(folder / "ref"),
+            "--reference-form",
+            "lines",
+            "--table",
+            table,
+            *bleu,
+            "-o",
+            str(folder / "weights.toml"),
+        ],
     ]
     return {command[0]: _peak(command) for command in commands}
 
