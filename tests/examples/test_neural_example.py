@@ -59,7 +59,7 @@ def made_sentences():
 def test_it_learns_to_reverse_sentences(tmp_path: Path) -> None:
     examples = made_sentences()
     model = train.train(
-        tmp_path, examples, Shape(12, **TINY, dropout=0.0), steps=500, rate=5e-3, warm_up=50, tokens=800, smoothing=0.0
+        tmp_path, examples, Shape(12, **TINY, dropout=0.0), steps=600, rate=5e-3, warm_up=50, tokens=800, smoothing=0.0
     )
     found = [decode.beam_search(model, source, 4, 20)[0].pieces for source, _ in examples[1:]]
     right = sum(pieces == target[:-1] for pieces, (_, target) in zip(found, examples[1:], strict=True))
