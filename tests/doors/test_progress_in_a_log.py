@@ -72,7 +72,7 @@ def test_no_thread_is_left_when_processes_fork(lines, caplog):
     with StatusLine("working"):
         wait(lambda: caplog.messages)
         with paused():
-            assert threading.active_count() == before
+            assert threading.active_count() <= before  # a thread of an earlier test may have ended meanwhile
             said = len(caplog.messages)
             time.sleep(0.2)
             assert len(caplog.messages) == said
@@ -82,7 +82,7 @@ def test_no_thread_is_left_when_processes_fork(lines, caplog):
         said = len(caplog.messages)
         time.sleep(0.2)
         assert len(caplog.messages) == said
-    wait(lambda: threading.active_count() == before)
+    wait(lambda: threading.active_count() <= before)
 
 
 def test_a_log_that_nobody_reads_ends_nothing(lines, monkeypatch):
