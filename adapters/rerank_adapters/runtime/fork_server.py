@@ -8,6 +8,7 @@ and this process ends with the program.
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -66,7 +67,7 @@ class ForkServer:
                 reply = self._socket.recv(REPLY.size)
             except OSError:
                 reply = b""
-        return int(REPLY.unpack(reply)[0]) if reply else -3
+        return int(REPLY.unpack(reply)[0]) if reply else -errno.ESRCH
 
     def stop(self) -> None:
         """End the process, and with it its workers."""
