@@ -33,6 +33,7 @@ from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.table_rows import Row, table_rows
+from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
@@ -212,9 +213,9 @@ def other_answers(argument: str, questions: Sequence[Question]) -> Answers:
 
 def write_lists(job: Job, data: Data, prefix: Path) -> None:
     """Write the lists to PREFIX.nbest in the job's format, numbered from 0; and PREFIX.ref if all answers are known."""
-    with open_atomic(f"{prefix}.nbest") as out:
+    with open_lists(f"{prefix}.nbest", job.format) as out:
         for number, nbest in enumerate(data.nbests):
-            out.writelines(job.format.write(replace(nbest, segment_id=str(number))))
+            out.write(replace(nbest, segment_id=str(number)))
     if all(data.references):
         with open_atomic(f"{prefix}.ref") as out:
             out.writelines(f"{right[0]}\n" for right in data.references)

@@ -47,6 +47,7 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.held_out_gain import from_record
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
@@ -289,11 +290,12 @@ class _Run:
         texts: dict[str, str] = {}
         facts = ListFacts()
         with ExitStack() as files:
-            best, *lists = [files.enter_context(open_atomic(path)) for path in paths]
+            best = files.enter_context(open_atomic(paths[0]))
+            lists = [files.enter_context(open_lists(path, self.job.format, one_file=True)) for path in paths[1:]]
             for nbest, rescored in apply_weights(system, tuned, table_pairs(data.nbests, table), facts=facts):
                 texts[nbest.segment_id] = nbest[rescored.order[0]].text
-                for stream in lists:
-                    stream.writelines(self.job.format.write(nbest, rescored))
+                for writer in lists:
+                    writer.write(nbest, rescored)
             best.writelines(data.one_bests(texts).lines())
         if label == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
             yield f"rerank: warning: {name}: {unlike}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "--segments", type=Path, metavar="FILE",
     help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
 )  # fmt: skip
-@click.option("--nbest-out", type=options.output_file, metavar="FILE",
+@click.option("--nbest-out", type=options.lists_file, metavar="FILE",
               help="Also write the reranked lists, with the new features and totals.")  # fmt: skip
 @click.option("--table", type=Path, metavar="TABLE",
               help="Take features from this table; those that the weights need and it lacks are "
@@ -78,9 +78,11 @@ def command(
     from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import plugin_table
+    from rerank_adapters.formats.guessing import known_format
     from rerank_adapters.formats.outputs import Arriving, OneBests, read_segments
     from rerank_adapters.formats.reading import once, read_nbest, stream_nbest
     from rerank_adapters.formats.sources import Sources
+    from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
@@ -109,11 +111,11 @@ def command(
     facts = ListFacts()
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
-        ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
+        ranked = files.enter_context(open_lists(nbest_out, job.format)) if nbest_out else None
         for read, rescored in apply_weights(job, tuned, pairs, advice=advice, facts=facts):
             text, lists_read = read[rescored.order[0]].text, lists_read + 1
             if ranked is not None:
-                ranked.writelines(job.format.write(read, rescored))
+                ranked.write(read, rescored)
             if at_once:
                 best.writelines(arriving.lines(read, text))
                 best.flush()
@@ -128,7 +130,7 @@ def command(
     if unlike := unlike_tuning(tuned.provenance, facts):
         click.echo(f"rerank: warning: {unlike}", err=True)
     if nbest_out:
-        if not job.format.keeps_totals:
+        if not known_format(job.format).keeps_totals:
             click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)
         closing.wrote("the reranked lists", nbest_out)
     closing.wrote(counted(lists_read, "1-best"), output)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import job_options, output_option
+from rerank_adapters.commands.options import job_options, lists_file, output_option
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
 
 @click.command("merge")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@output_option("Write the merged lists to this file.")
+@output_option("Write the merged lists to this file or, in the format srilm, to this folder.", lists_file)
 @job_options("format_")
 @click.option(
     "--to", metavar="FORMAT",
@@ -51,8 +51,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine
     from rerank_adapters.formats.reading import merge_files, without_lines
+    from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.runtime.progress import StatusLine, counted
-    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     decoders = _by_decoder(nbest)
@@ -65,10 +65,10 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     to = to or ("moses" if decoders else None)
     written = job.builder.build("format", plugin_table(to), "--to") if to else job.format
     segments = hypotheses = respelt = 0
-    with open_atomic(output) as out, StatusLine("merging"):
+    with open_lists(output, written) as out, StatusLine("merging"):
         for merged in lists:
             respelt += sum(written.spelling(text) != text for text in merged.texts) if to else 0
-            out.writelines(written.write(without_lines(merged) if to else merged))
+            out.write(without_lines(merged) if to else merged)
             segments, hypotheses = segments + 1, hypotheses + len(merged)
     if respelt:
         texts = counted(respelt, "hypothesis holds", "hypotheses hold")

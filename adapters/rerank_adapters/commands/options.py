@@ -141,16 +141,27 @@ def output_file(value: str) -> Path:
             raise ConfigError(f"{path}: is a folder, expected a file to write")
         if not path.parent.is_dir():
             raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
-        if not os.access(path.parent, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
-            raise ConfigError(f"{path}: the folder {path.parent} may not be written (permission denied)")
+        if not (path.exists() and not path.is_file()):
+            _check_writable(path, path.parent)
     return path
 
 
-def output_option(what: str) -> Callable[[Command], Command]:
+def lists_file(value: str) -> Path:
+    """The same, or an existing folder, for lists in a format with one list in a file."""
+    if not Path(value).is_dir():
+        return output_file(value)
+    _check_writable(Path(value), Path(value))
+    return Path(value)
+
+
+def _check_writable(path: Path, folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: the folder {folder} may not be written (permission denied)")
+
+
+def output_option(what: str, type: Callable[[str], Path] = output_file) -> Callable[[Command], Command]:
     """`-o`: the file to write, stdout by default; `what` begins the help text."""
-    return click.option(
-        "-o", "--output", type=output_file, default="-", metavar="FILE", help=f"{what} Default: stdout."
-    )
+    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=f"{what} Default: stdout.")
 
 
 def table_file(value: str) -> Path:

@@ -306,24 +306,25 @@ class AutoFormat(NBestFormat):
                 return
             self._choose(guess(head, path), path)
             stream = chain(head, stream)
-        yield from self._chosen.read(stream, path)
+        yield from self.chosen.read(stream, path)
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the lists of a folder as the format reads them."""
         if self._format is None:
             self._choose(guess_folder(folder), folder)
-        yield from self._chosen.read_folder(folder)
+        yield from self.chosen.read_folder(folder)
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
         """Yield the lines of a list in the format in which the lists were read."""
-        return self._chosen.write(nbest, rescored)
+        return self.chosen.write(nbest, rescored)
 
     def spelling(self, text: str) -> str:
         """The text as the format writes it."""
-        return self._chosen.spelling(text)
+        return self.chosen.spelling(text)
 
     @property
-    def _chosen(self) -> NBestFormat:
+    def chosen(self) -> NBestFormat:
+        """The format in which the lists were read; that of Moses where none have been."""
         if self._format is None:
             self._choose(MOSES, "")
         if self._format is None:
@@ -334,3 +335,8 @@ class AutoFormat(NBestFormat):
         self._guess, self._format = guess, format_of(guess)
         level = logging.INFO if guess.uncertain else logging.DEBUG
         logger.log(level, "rerank: %s reads as %s; --format names another format", path, guess.title)
+
+
+def known_format(format: NBestFormat) -> NBestFormat:
+    """The format itself or, where it is a guess, what the guess is: lists must have been read."""
+    return format.chosen if isinstance(format, AutoFormat) else format

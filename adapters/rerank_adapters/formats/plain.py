@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
@@ -36,6 +37,8 @@ class PlainFormat(OrderFormat):
     prefix: bool = option(False, doc="whether each line begins with its total, `-0.41 ||| text`, as CTranslate2 has it")
     scores: str = option("", doc="ending of the file with a total on each line; default: .scores, if there is one")
     features: str = option("", doc="ending of the file with `name= value` on each line; default: .features, if any")
+
+    keeps_ids: ClassVar[bool] = False
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield one list per segment. Raises FormatError with the path and the line."""

@@ -170,6 +170,8 @@ class NemoFormat(LineFormat):
 
     beam: int = option(0, doc="the beam size, that is, the number of lines for each utterance (required)")
 
+    keeps_ids: ClassVar[bool] = False
+
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield a list for each `beam` lines. Raises FormatError with the path and the line."""
         if self.beam < 1:

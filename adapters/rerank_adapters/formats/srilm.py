@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, lists_in, stem, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
@@ -37,6 +38,8 @@ class SrilmFormat(OrderFormat):
     """SRILM n-best lists: NBestList1.0, NBestList2.0 or `acoustic lm words text`; one file for each utterance."""
 
     drop: tuple[str, ...] = option(PAUSES, doc="words that are not part of the text, such as pauses")
+
+    one_list_per_file: ClassVar[bool] = True
 
     def read_folder(self, folder: str) -> Iterator[NBestList]:
         """Yield the list of each file of a folder, in the order of their names, but of those with another ending."""

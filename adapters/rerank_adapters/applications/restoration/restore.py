@@ -40,7 +40,8 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
 )
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.commands.options import jobs_option, output_file, output_option
+from rerank_adapters.commands.options import jobs_option, lists_file, output_option
+from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import Hypothesis, NBestList, Rescored
@@ -224,10 +225,10 @@ class Restoring:
 
     def _with_lists(self, restored: Iterable[Restored], nbest_out: Path | None, files: ExitStack) -> Iterator[Restored]:
         """Yield the restored sentences, each after its list was written."""
-        out = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
+        out = files.enter_context(open_lists(nbest_out, self.job.format)) if nbest_out else None
         for one in restored:
             if out is not None:
-                out.writelines(self.job.format.write(one.nbest, one.rescored))
+                out.write(one.nbest, one.rescored)
             yield one
 
 
@@ -276,7 +277,7 @@ LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _
 @click.option("--layout", type=click.Choice(list(LAYOUTS)), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
-@click.option("--nbest-out", type=output_file, metavar="FILE",
+@click.option("--nbest-out", type=lists_file, metavar="FILE",
               help="Also write all restored sentences, as n-best lists with their features.")  # fmt: skip
 @accuracy_option
 @output_option("Write the sentences to this file.")
