@@ -15,6 +15,7 @@ from rerank_plugins.ngram.trainer import write_arpa
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.substitutes.plugin import SubstitutesFeature
 from tests.command_line import done, refused
+from tests.conftest import ROOT
 
 LINES = ["the cat saw the dog", "the dog saw a bird", "a cow saw the cat", "the owl saw the dog", "a fox sat"] * 2 + [
     "the lynx ran", "the gnu ran", "the yak sat", "an emu sat"
@@ -48,6 +49,18 @@ def test_the_types_are_counted_and_estimated(files):
     wanted = once + round(once * (once - 1) / (2 * (twice + 1)))
     assert NgramModel.load(files / "cut.ngram").unknown_types == wanted > once
     assert NgramModel.load(files / "all.ngram").unknown_types == 1  # a share of the uniform distribution, as KenLM's
+
+
+def test_a_mark_in_a_sentence_is_an_unknown_word(files, kenlm):
+    models = [NgramLanguageModel(files / "cut.ngram"), NgramLanguageModel(ROOT / "tests" / "golden" / "corpus.kenlm")]
+    for model in models:
+        for mark in ("<s>", "</s>"):
+            assert mark not in model
+            marked, unknown = ["the", mark, "cat"], ["the", "zz", "cat"]
+            np.testing.assert_array_equal(*model.score([marked, unknown]))
+            np.testing.assert_array_equal(*model.totals([marked, unknown]))
+            np.testing.assert_array_equal(*model.values([marked, unknown]))
+            assert model.advance(model.start(), mark)[0] == model.advance(model.start(), "zz")[0]
 
 
 @pytest.mark.parametrize("state", [[], ["the"], ["the", "lynx"], ["saw", "the", "dog"]], ids=" ".join)
