@@ -27,12 +27,19 @@ endef
 demo: $(VENV)/demo.installed
 	$(BIN)/rerank run configs/mt.toml $(RUN)
 
-test: $(VENV)/test.installed $(CORE)/installed check
-	RERANK_CORE=$(CORE) $(BIN)/pytest
+# mypy and lint-imports run beside the tests, and what they say is printed after these.
+test: $(VENV)/test.installed $(CORE)/installed style
+	@$(MAKE) --no-print-directory types > $(VENV)/types.log 2>&1 & checking=$$!; \
+	echo "RERANK_CORE=$(CORE) $(BIN)/pytest"; RERANK_CORE=$(CORE) $(BIN)/pytest; tested=$$?; \
+	wait $$checking; checked=$$?; cat $(VENV)/types.log; exit $$((tested ? tested : checked))
 
-check: $(VENV)/test.installed
+check: style types
+
+style: $(VENV)/test.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/test.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -71,4 +78,4 @@ $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 
-.PHONY: demo test check fast bench pythons clean
+.PHONY: demo test check style types fast bench pythons clean

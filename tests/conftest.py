@@ -18,6 +18,9 @@ settings.register_profile("patient", deadline=None)  # kernels compile and model
 settings.register_profile("quick", settings.get_profile("patient"), max_examples=30)  # for tests that set no number
 settings.load_profile("patient")
 
+# As under `make`: each process of the tests has one core, and threads that wait for others would take the rest.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Tests start many processes, each of which would compile the sources again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
