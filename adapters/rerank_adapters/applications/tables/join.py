@@ -42,14 +42,15 @@ def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTa
 def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
     """One table with the columns of all, whose keys name them in messages; those of the first table come first.
 
-    A column that several tables have with the same values, as those of the decoder, is taken once. What the tables
-    record of the extraction of their features is joined too. Raises FormatError, with the name of a table, where the
-    tables are not of the same lists or have different values under one name, and ConfigError where they record
-    different text pipelines, parsers or language models under one name.
+    Segments are matched by their ids, in the order of the first table. A column that several tables have with the same
+    values, as those of the decoder, is taken once. What the tables record of the extraction of their features is joined
+    too. Raises FormatError, with the name of a table, where the tables are not of the same lists or have different
+    values under one name, and ConfigError where they record different text pipelines, parsers or language models under
+    one name.
     """
     (first_name, first), *others = tables.items()
-    for name, table in others:
-        _check_same_rows(first_name, first, name, table)
+    ordered = {name: _in_order(first_name, first, name, table) for name, table in others}
+    tables = {first_name: first, **ordered}
     origins: dict[str, str] = {}
     columns: dict[str, FloatArray] = {}
     for name, table in tables.items():
@@ -67,14 +68,29 @@ def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
     return replace(first, names=tuple(columns), values=values, sparse=sparse, provenance=provenance)
 
 
-def _check_same_rows(first_name: str, first: FeatureTable, name: str, table: FeatureTable) -> None:
+def _in_order(first_name: str, first: FeatureTable, name: str, table: FeatureTable) -> FeatureTable:
+    """The table with its segments in the order of the first one.
+
+    Raises FormatError where the tables are of other lists. In another order, what both record of their lists cannot be
+    compared. Then a column that both have must show that the lists are the same.
+    """
+    rows = {id_: row for row, id_ in enumerate(table.segment_ids)}
+    reorders = first.segment_ids != table.segment_ids and rows.keys() == set(first.segment_ids)
+    if reorders:
+        table, _ = table.take_segments([rows[id_] for id_ in first.segment_ids])
     if first.segment_ids != table.segment_ids or not np.array_equal(first.offsets, table.offsets):
         sizes = f"{table.segments} segments and {len(table.values)} hypotheses"
         wanted = f"those of {first_name}, {first.segments} segments and {len(first.values)} hypotheses"
         raise FormatError(f"it is of other lists: found {sizes}, wanted {wanted}", path=name)
     prints = {table.provenance.get("lists"), first.provenance.get("lists")} - {None}
-    if len(prints) > 1:
+    if reorders and len(prints) > 1 and not set(first.names) & set(table.names):
+        unknown = "its segments are in another order, and no common feature shows that the hypotheses are the same"
+        wanted = f"extract it again from the lists of {first_name}"
+        raise FormatError(f"{unknown} as in {first_name}: {wanted}", path=name)
+    if len(prints) > 1 and not reorders:
         raise FormatError(f"it is of other lists than {first_name}: texts, features or totals differ", path=name)
+    kept = {key: value for key, value in table.provenance.items() if key != "lists" or not reorders}
+    return replace(table, provenance=kept)
 
 
 def _joined_sparse(tables: Mapping[str, FeatureTable]) -> SparseBlock:
