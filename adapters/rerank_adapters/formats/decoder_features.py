@@ -18,6 +18,8 @@ from rerank_adapters.formats.feature_field import names_differ
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, SparseBlock
 from rerank_plugins.core.arrays import LongArray
 
+SEVERAL = 10  # lists that show a feature to be constant; it may be by chance in fewer
+
 
 @dataclass(frozen=True)
 class DenseRule:
@@ -90,12 +92,38 @@ def as_first(nbest: NBestList, first: NBestList, path: str = "") -> NBestList:
 
 
 def _check_totals(nbest: NBestList, first: NBestList, path: str) -> None:
-    scored = any(hypothesis.score is not None for hypothesis in first)
+    scored = any(hypothesis.score is not None for hypothesis in first[:1])  # it was compared with itself before
     other = next((h for h in nbest if (h.score is not None) != scored), None)
     if other is not None:
         has, have = ("no total", "one") if scored else ("a total", "none")
         message = f"a hypothesis has {has}, but those of segment {first.segment_id} have {have}"
         raise FormatError(message, path=path, line=nbest.line or None)
+
+
+class ConstantFeatures:
+    """Finds the features of lists, read one after another, that have one value in each list.
+
+    Such a feature tells no hypotheses apart. A feature that has two values in some list is not looked at again.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, int] | None = None
+        self._lists = 0
+
+    def add(self, nbest: NBestList) -> None:
+        """Take a list with the features of the first one, in the same order."""
+        if self._columns is None:
+            self._columns = {name: column for column, name in enumerate(nbest.feature_names)}
+        if self._columns and len(nbest) > 1:
+            self._lists += 1
+            first = nbest[0].features
+            differ = {c for c in self._columns.values() if any(h.features[c] != first[c] for h in nbest)}
+            self._columns = {name: column for name, column in self._columns.items() if column not in differ}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the constant features; none before SEVERAL lists show them."""
+        return list(self._columns or ()) if self._lists >= SEVERAL else []
 
 
 def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *, room: int = 0) -> FeatureTable:

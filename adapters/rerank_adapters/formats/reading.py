@@ -17,7 +17,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from rerank_adapters.formats.decoder_features import as_first
+from rerank_adapters.formats.decoder_features import ConstantFeatures, as_first
 from rerank_adapters.formats.segment_ids import is_number, order_of_ids
 from rerank_adapters.formats.sources import Sources
 from rerank_plugins import FormatError, Hypothesis, NBestFormat, NBestList, open_text
@@ -51,7 +51,7 @@ def stream_nbest(
     All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line
     (or Sources), each list gets its sentence. The hypotheses are numbered in the order of the files (`NBestList.rows`).
     Raises FormatError, with path and line, also for lists whose features differ, for lists of which only some have
-    totals, and for an id without a source sentence.
+    totals, and for an id without a source sentence. Features that tell no hypotheses apart are logged.
     """
     yield from _in_first_order(((path, stream_file(path, format)) for path in paths), source)
 
@@ -62,16 +62,24 @@ def _in_first_order(
     """The lists of files as `stream_nbest` yields them."""
     sources = source if source is None or isinstance(source, Sources) else Sources.read(source)
     first: NBestList | None = None
-    row = 0
+    constant = ConstantFeatures()
+    row, names = 0, list[str]()
     for path, lists in files:
+        names.append(display_name(path))
         for nbest in lists:
             first = nbest if first is None else first
             ordered = as_first(nbest, first, display_name(path))
+            constant.add(ordered)
             rows, row = range(row, row + len(nbest)), row + len(nbest)
             if sources is None:
                 yield replace(ordered, rows=rows)
             else:
                 yield replace(ordered, source=sources.of(nbest.segment_id), rows=rows)
+    if constant.names:
+        which = ", ".join(map(repr, constant.names))
+        files_read = names[0] if len(names) == 1 else f"{names[0]} and others"
+        told = "has one value in each list, and tells no hypotheses apart"
+        logger.warning("rerank: warning: %s: each of these features %s: %s", files_read, told, which)
 
 
 def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
