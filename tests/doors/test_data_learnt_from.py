@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from rerank_adapters.chain.overlap import SEGMENTS, segment_sample, warn_of_tuned
 from tests.command_line import done
 from tests.conftest import ROOT
 
@@ -94,3 +95,47 @@ def test_segments_of_the_tuning_set(put, tmp_path, references, is_same):
     warning = "6 of the 6 distinct segments of test are in the tuning set, too"
     assert (warning in done("check", config).out) is is_same
     assert (warning in done("run", config, "--work", tmp_path / "work").err) is is_same
+
+
+def test_questions_that_weights_were_tuned_on(put, tmp_path):
+    """Whatever their order, and in other files: the lists of `complete --lists` are tuned on."""
+    rows = [f"{i}\tthe {i} _____ barks\tdog\tcat\tcow\t{'abc'[i % 3]}\n" for i in range(30)]
+    header = "id\tquestion\ta\tb\tc\tanswer\n"
+    dev, turned = put("dev.tsv", header + "".join(rows)), put("turned.tsv", header + "".join(rows[::-1]))
+    few = put("few.tsv", header + "".join([*rows[:5], *(row.replace("the", "a") for row in rows[5:])]))
+    features = ("-f", "length", "-f", "unigram")
+    done("complete", dev, *features, "--lists", tmp_path / "dev", "-o", tmp_path / "answers")
+    weights = tmp_path / "weights.toml"
+    config, reference = put("job.toml", "ranks = false\n"), tmp_path / "dev.ref"
+    done("tune", tmp_path / "dev.nbest", "-r", reference, "-m", "accuracy", "-c", config, *features, "-o", weights)
+    warning = "half of its segments or more are among those that the weights were tuned on"
+    assert f"{turned}: {warning}" in done("complete", turned, *features, "-w", weights).err
+    assert warning not in done("complete", few, *features, "-w", weights).err
+    assert warning not in done("complete", turned, *features).err
+
+
+def test_sentences_that_weights_were_tuned_on(put, tmp_path):
+    text, other = put("text", "a b c d e\nb c a e d\n" * 20), put("other", "e d c b a\nd a b c e\n" * 20)
+    done("train", "missing-words", text, "-o", tmp_path / "m.mw")
+    for path in (text, other):
+        done("remove-word", path, "-o", f"{path}.tsv", "--complete", f"{path}.ref")
+    restore = ("restore", "-m", tmp_path / "m.mw", "-k", "2")
+    done(*restore, f"{text}.tsv", "--nbest-out", tmp_path / "lists", "-o", tmp_path / "best")
+    weights = tmp_path / "weights.toml"
+    done("tune", tmp_path / "lists", "-r", f"{text}.ref", "-m", "accuracy", "-f", "length", "-o", weights)
+    assert TOO_GOOD in done(*restore, f"{text}.tsv", "--accuracy", "-w", weights).err
+    assert TOO_GOOD not in done(*restore, f"{other}.tsv", "--accuracy", "-w", weights).err
+
+
+@pytest.mark.parametrize("shared", [0, 0.3, 0.7, 1])
+def test_the_sample_of_segments_shows_how_many_are_shared(caplog, shared):
+    tuned = [(f"tuned {i}",) for i in range(3000)]
+    test = [(f"{'tuned' if i < shared * 2000 else 'other'} {i}",) for i in range(2000)]
+    record = {SEGMENTS: segment_sample(tuned)}
+    assert len(record[SEGMENTS]) < 1200
+    warn_of_tuned(record, test, "test")
+    assert (TOO_GOOD in caplog.text) is (shared > 0.5)
+    caplog.clear()
+    warn_of_tuned({}, test, "test")
+    warn_of_tuned(record, [], "test")
+    assert not caplog.records

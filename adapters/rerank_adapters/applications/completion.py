@@ -314,6 +314,7 @@ def command(
     rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
     rerank complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
     """  # noqa: D301
+    from rerank_adapters.chain.overlap import warn_of_tuned
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
 
@@ -328,6 +329,8 @@ def command(
     others = [other_answers(system, items) for system in system_files]
     fixed_weights = read_weights(weights) if weights else None
     data = completion_data(items, text)
+    if fixed_weights is not None and known:
+        warn_of_tuned(fixed_weights.provenance, data.references, str(questions))
     if lists is not None:
         write_lists(job, data, lists)
         closing.wrote(counted(len(items), "list"), f"{lists}.nbest")

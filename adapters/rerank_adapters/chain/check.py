@@ -15,9 +15,9 @@ from rerank_adapters.chain.content import SAMPLE, TRUSTED, doubts_of_lists, meas
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.extract import dense_rule
-from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
+from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.tune import rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table

@@ -24,10 +24,10 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, feature_table
 from rerank_adapters.chain.facts import facts_of_tuning, with_lists
-from rerank_adapters.chain.held_out import overlap_with_tuning
 from rerank_adapters.chain.job import Job, Measure, lists_size, through
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.lists import wanted_by, with_wanted
+from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.run_files import CONTRIBUTIONS, FACTS, INTERVALS, RERANKED, TUNE, system_file
 from rerank_adapters.chain.steps import (
     RECORD,

@@ -18,6 +18,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
+from rerank_adapters.chain.overlap import SEGMENTS, segment_sample
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, made_at, recorded_tables
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
@@ -188,6 +189,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         "text": measure.text.describe(),
         "tuning": settings.model_dump(mode="json"),
         "lists": table.provenance.get("lists"),
+        SEGMENTS: segment_sample(data.references),
         TOTALS: record_of_totals(data.nbests, table, job.plan.names),
         **({} if held is None else {HELD_OUT: as_record(held, measure.name)}),
         LISTS: ListFacts.of(data.nbests, table).record(None if held is None else held.left),

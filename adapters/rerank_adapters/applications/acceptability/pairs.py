@@ -17,7 +17,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
-from rerank_adapters.chain.held_out import LEARNT, warn_of_learnt
+from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval

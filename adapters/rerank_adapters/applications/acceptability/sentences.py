@@ -23,7 +23,7 @@ from rerank_adapters.applications.acceptability.classifiers import (
 )
 from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
-from rerank_adapters.chain.held_out import overlap
+from rerank_adapters.chain.overlap import overlap
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import wilson_interval

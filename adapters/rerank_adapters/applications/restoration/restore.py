@@ -215,11 +215,16 @@ class Restoring:
 
     def report_accuracies(self, sentences: Iterable[Incomplete], name: str, layout: str, nbest_out: Path | None) -> int:
         """Print how often the complete sentence is among the first ones; returns the number of sentences."""
-        ranks = []
+        from rerank_adapters.chain.overlap import warn_of_tuned
+
+        ranks, references = [], list[tuple[str]]()
         with ExitStack() as files:
             for one in self._with_lists(self.restored(answered(sentences, name)), nbest_out, files):
                 texts, complete = [one.nbest[row].text for row in one.order()], one.sentence.complete
+                references.append((complete or "",))
                 ranks.append(texts.index(complete) if complete in texts else None)
+        if self.weights is not None:
+            warn_of_tuned(self.weights.provenance, references, name)
         print_accuracies("Restored sentences", {"restored": top_accuracies(ranks)}, len(ranks), layout)
         return len(ranks)
 

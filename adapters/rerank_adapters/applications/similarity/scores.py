@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
-from rerank_adapters.chain.held_out import LEARNT, warn_of_learnt
+from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, Z

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
-from rerank_adapters.chain.held_out import contents, warn_of_learnt
+from rerank_adapters.chain.overlap import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
 from rerank_adapters.commands.options import JobFlags

@@ -1,20 +1,27 @@
 """Says where data that a result is measured on were learnt from: such a result is too good.
 
-Data are compared by their content, so that a copy, another name or another compression makes no difference.
+Data are compared by their content, so that a copy, another name or another compression makes no difference. Weights
+record a sample of the segments that they were tuned on: the SAMPLE smallest hashes. Those segments of another set
+whose hashes are not above the largest of these are as random a sample of that set (Broder 1997), which shows how many
+of its segments were tuned on.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rerank_adapters.chain.data import Data
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.kit.files.text import open_text
 
 PART = 0.5  # of the distinct items of a set, from which on they are no coincidence, as short sentences can be
+SAMPLE = 100  # hashes that weights record
+DIGITS = 10  # hexadecimal digits of such a hash
+SEGMENTS = "segments"  # the key of a record of weights: the sample, joined by spaces
 LEARNT = "learnt_from"  # the key of a record: by the hash of each file's content, its name
 
 logger = logging.getLogger(__name__)
@@ -42,6 +49,25 @@ def _segments(data: Data) -> Iterable[Sequence[str]]:
     return (
         tuple(references) or tuple(nbest.texts) for nbest, references in zip(data.nbests, data.references, strict=True)
     )
+
+
+def segment_sample(references: Iterable[Sequence[str]]) -> str:
+    """The sample of segments, each known by its references, that weights record."""
+    return " ".join(sorted(set(map(_hashed, references)))[:SAMPLE])
+
+
+def warn_of_tuned(record: Mapping[str, Any], references: Iterable[Sequence[str]], test: str) -> None:
+    """Warn of a test set, given its references, half of whose segments the weights of this record were tuned on."""
+    sample = str(record.get(SEGMENTS, "")).split()
+    hashes = set(map(_hashed, references))
+    alike = {digest for digest in hashes if len(sample) < SAMPLE or digest <= sample[-1]}
+    if alike and len(alike.intersection(sample)) >= PART * len(alike):
+        half = "half of its segments or more are among those that the weights were tuned on"
+        logger.warning("%s: %s: results on what was learnt from are too good; use other data", test, half)
+
+
+def _hashed(references: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(references).encode()).hexdigest()[:DIGITS]
 
 
 def contents(paths: Iterable[Path | str]) -> dict[str, str]:
