@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.content import check_content, check_content_of_lists
+from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import dense_rule, extract_with
@@ -100,7 +100,7 @@ def tune(
     job = job_of_table(job, table, Path("table.npz"))
     paired = pair_lists(nbests, read_references(_listed(references), reference_form), purpose="tuning")
     warn(paired.findings)
-    check_content_of_lists(job, paired.nbests, paired.references, _listed(references))
+    PairedTexts.of_lists(paired.nbests, paired.references, _listed(references)).check(job)
     return learn(job, Data.of("tune", paired), table, Path()).weights
 
 
@@ -145,7 +145,7 @@ def evaluate(
             name: [outputs[places[id_]] if id_ in places else "" for id_ in ids] for name, outputs in systems.items()
         }
     named = {f"outputs of {name!r}": outputs for name, outputs in whole.items()}
-    check_content(job, named, of_segments, files=_listed(references), ids=ids)
+    PairedTexts(named, of_segments, _listed(references), ids=ids).check(job)
     return compare(job, whole, of_segments, nbests=lists, segment_ids=ids)
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from rerank_adapters.chain.content import SAMPLE, TRUSTED, doubts_of_lists, measured_mismatch, source_mismatches
+from rerank_adapters.chain.content import SAMPLE, TRUSTED, PairedTexts, measured_mismatch, source_mismatches
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.extract import dense_rule
@@ -207,7 +207,8 @@ class Check:
             self._add("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
-        doubts = self._try(name, lambda: list(doubts_of_lists(self.job, data.nbests, data.references, references)))
+        paired = PairedTexts.of_lists(data.nbests, data.references, references)
+        doubts = self._try(name, lambda: list(paired.doubts(self.job)))
         for doubt in doubts or ():
             refused = doubt.certain and not self.job.config.trust_pairs
             self._add("error" if refused else "warning", name, f"{doubt.text}; {TRUSTED}" if refused else doubt.text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.chain.job import Job, Measure, through
@@ -25,103 +26,70 @@ COPIED = ("lexical-overlap", "untranslated")  # features that look for words of 
 TRUSTED = "if they are right, `--trust-pairs` (in a config `trust_pairs = true`) goes on all the same"
 
 
-def check_content(
-    job: Job,
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    *,
-    files: Sequence[str | Path] = (),
-    sources: Sequence[str | None] | None = None,
-    ids: Sequence[str] | None = None,
-    styles: bool = True,
-) -> None:
-    """Log warnings about texts (name -> one for each segment) and their references, which the `files` hold.
+@dataclass(frozen=True)
+class PairedTexts:
+    """Texts to check against their references.
 
-    With `styles` false, only the content is looked at. Raises ConfigError where texts and references do not belong
-    together, unless the job trusts its pairs.
+    `systems` has one text for each segment by the name of the system, `references` the references of each segment,
+    which the `files` hold. `sources` and `ids` are those of the segments, if they are known.
     """
-    _log(content_warnings(job, systems, references, files=files, sources=sources, ids=ids, styles=styles))
 
+    systems: Mapping[str, Sequence[str]]
+    references: Sequence[Sequence[str]]
+    files: Sequence[str | Path] = ()
+    sources: Sequence[str | None] | None = None
+    ids: Sequence[str] | None = None
 
-def check_content_of_lists(
-    job: Job,
-    nbests: Sequence[NBestList],
-    references: Sequence[Sequence[str]],
-    files: Sequence[str | Path] = (),
-    *,
-    styles: bool = True,
-) -> None:
-    """The same of the 1-bests of lists, with their ids and their sources, if all have one."""
-    _log(warnings_of_lists(job, nbests, references, files, styles=styles))
+    @classmethod
+    def of_lists(
+        cls, nbests: Sequence[NBestList], references: Sequence[Sequence[str]], files: Sequence[str | Path] = ()
+    ) -> PairedTexts:
+        """The 1-bests of lists, with the ids of the lists, and their sources if all have one."""
+        sources = [nbest.source for nbest in nbests if nbest.source is not None]
+        return cls(
+            {"hypotheses": [nbest[0].text for nbest in nbests]},
+            references,
+            files,
+            sources if len(sources) == len(nbests) else None,
+            [nbest.segment_id for nbest in nbests],
+        )
 
+    def check(self, job: Job, *, styles: bool = True) -> None:
+        """Log the warnings. With `styles` false, only the content is looked at.
 
-def warnings_of_lists(
-    job: Job,
-    nbests: Sequence[NBestList],
-    references: Sequence[Sequence[str]],
-    files: Sequence[str | Path] = (),
-    *,
-    styles: bool = True,
-) -> list[str]:
-    """The warnings of `check_content_of_lists`, without logging them."""
-    systems, beside = {"hypotheses": [nbest[0].text for nbest in nbests]}, _beside(nbests)
-    return content_warnings(job, systems, references, files=files, styles=styles, **beside)
+        Raises ConfigError where texts and references do not belong together, unless the job trusts its pairs.
+        """
+        for warning in self.warnings(job, styles=styles):
+            logger.warning("rerank: warning: %s", warning)
 
+    def warnings(self, job: Job, *, styles: bool = True) -> list[str]:
+        """The warnings of `check`, without logging them."""
+        if not self.references or not all(self.references):
+            return []
+        warnings = []
+        for doubt in self.doubts(job):
+            if doubt.certain and not job.config.trust_pairs:
+                raise ConfigError(f"{doubt.text}; {TRUSTED}")
+            warnings.append(doubt.text)
+        if styles and (mismatch := style_mismatch(job, self.systems, self.references)):
+            warnings.append(mismatch)
+        return warnings
 
-def content_warnings(
-    job: Job,
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    *,
-    files: Sequence[str | Path] = (),
-    sources: Sequence[str | None] | None = None,
-    ids: Sequence[str] | None = None,
-    styles: bool = True,
-) -> list[str]:
-    """The warnings of `check_content`, without logging them."""
-    if not references or not all(references):
-        return []
-    warnings = []
-    for doubt in content_doubts(job, systems, references, files=files, sources=sources, ids=ids):
-        if doubt.certain and not job.config.trust_pairs:
-            raise ConfigError(f"{doubt.text}; {TRUSTED}")
-        warnings.append(doubt.text)
-    if styles and (mismatch := style_mismatch(job, systems, references)):
-        warnings.append(mismatch)
-    return warnings
+    def doubts(self, job: Job) -> Iterator[Doubt]:
+        """What speaks against each file of references, for each system.
 
-
-def doubts_of_lists(
-    job: Job, nbests: Sequence[NBestList], references: Sequence[Sequence[str]], files: Sequence[str | Path] = ()
-) -> Iterator[Doubt]:
-    """The doubts of `content_doubts` about the 1-bests of lists."""
-    systems = {"hypotheses": [nbest[0].text for nbest in nbests]}
-    return content_doubts(job, systems, references, files=files, **_beside(nbests))
-
-
-def content_doubts(
-    job: Job,
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    *,
-    files: Sequence[str | Path] = (),
-    sources: Sequence[str | None] | None = None,
-    ids: Sequence[str] | None = None,
-) -> Iterator[Doubt]:
-    """What speaks against each file of references, for each system.
-
-    Texts are compared as they are, and where there is a doubt as the tuned metric sees them: its pipeline may make
-    words of numerals, or classes of words.
-    """
-    for column in range(min(map(len, references), default=0)):
-        wanted = [first_alternative(of_segment[column]) for of_segment in references]
-        where = str(files[column]) if column < len(files) else "the references"
-        for name, texts in systems.items():
-            spoken = [first_alternative(text) for text in texts]
-            found = doubts(spoken, wanted, sources=sources, ids=ids)
-            if found and (text := job.measures[0].text).steps:
-                found = doubts(text.apply(spoken), text.apply(wanted), sources=sources, ids=ids)
-            yield from (Doubt(f"{name} and {where}: {doubt.text}", doubt.certain) for doubt in found)
+        Texts are compared as they are, and where there is a doubt as the tuned metric sees them: its pipeline may make
+        words of numerals, or classes of words.
+        """
+        for column in range(min(map(len, self.references), default=0)):
+            wanted = [first_alternative(of_segment[column]) for of_segment in self.references]
+            where = str(self.files[column]) if column < len(self.files) else "the references"
+            for name, texts in self.systems.items():
+                spoken = [first_alternative(text) for text in texts]
+                found = doubts(spoken, wanted, sources=self.sources, ids=self.ids)
+                if found and (text := job.measures[0].text).steps:
+                    found = doubts(text.apply(spoken), text.apply(wanted), sources=self.sources, ids=self.ids)
+                yield from (Doubt(f"{name} and {where}: {doubt.text}", doubt.certain) for doubt in found)
 
 
 def style_mismatch(job: Job, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> str | None:
@@ -168,18 +136,6 @@ def source_mismatches(job: Job, nbests: Sequence[NBestList]) -> Iterator[str]:
             looks = f"sources look {_listed(style_of(left, right))}, hypotheses {_listed(style_of(right, left))}"
             advice = [*of_source.steps, *(step for step in steps if step not in of_source.steps)]
             yield f"{looks}, as {label!r} sees them: give the feature source_text = {advice}"
-
-
-def _beside(nbests: Sequence[NBestList]) -> dict[str, list[str]]:
-    """The ids of lists, and their sources if all have one."""
-    sources = [nbest.source for nbest in nbests if nbest.source is not None]
-    named = {"ids": [nbest.segment_id for nbest in nbests]}
-    return named | ({"sources": sources} if len(sources) == len(nbests) else {})
-
-
-def _log(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        logger.warning("rerank: warning: %s", warning)
 
 
 def _listed(styles: frozenset[str] | set[str]) -> str:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_adapters.chain.content import check_content_of_lists
+from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
 from rerank_adapters.chain.job import Job
@@ -96,7 +96,7 @@ def read_tuning_set(
     job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
-    check_content_of_lists(job, paired.nbests, paired.references, references)
+    PairedTexts.of_lists(paired.nbests, paired.references, references).check(job)
     return job, Data.of("tune", paired)
 
 

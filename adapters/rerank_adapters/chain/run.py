@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rerank_adapters.chain import weight_intervals
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.content import warnings_of_lists
+from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.contributions import as_json, family_contributions, from_json
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.evaluate import compare
@@ -346,7 +346,7 @@ class _Run:
             with StatusLine("reading the lists"):
                 data = self.read[name] = self.job.read(self.sets[name])
             files = self.sets[name].references
-            self.warnings[name] = warnings_of_lists(self.job, data.nbests, data.references, files)
+            self.warnings[name] = PairedTexts.of_lists(data.nbests, data.references, files).warnings(self.job)
         return self.read[name]
 
     @cached_property

@@ -295,7 +295,7 @@ def command(
     rerank ablate tune.nbest.gz -r tune.en --table tune.npz -m chrf
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
-    from rerank_adapters.chain.content import check_content_of_lists
+    from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
     from rerank_adapters.chain.provenance import check_same_lists
@@ -319,7 +319,7 @@ def command(
         with StatusLine("reading the lists"):
             data = job.read(job.config.tune)
         warn(data.findings)
-        check_content_of_lists(job, data.nbests, data.references, job.config.tune.references)
+        PairedTexts.of_lists(data.nbests, data.references, job.config.tune.references).check(job)
         job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
     else:
         job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)

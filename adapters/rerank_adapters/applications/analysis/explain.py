@@ -66,7 +66,7 @@ def segment_of_lists(
     unpaired: Unpaired = "empty",
 ) -> Segment:
     """The segment of lists. Raises ConfigError where they do not have it, or are not those of the references."""
-    from rerank_adapters.chain.content import check_content_of_lists
+    from rerank_adapters.chain.content import PairedTexts
 
     nbests = read_nbest(nbest, job.format, Sources.read(source, form) if source else None)
     paired = PairedLists.without_references(nbests)
@@ -74,7 +74,7 @@ def segment_of_lists(
         paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
     warn(paired.findings)
     ids = [read.segment_id for read in paired.nbests]
-    check_content_of_lists(job, paired.nbests, paired.references, references, styles=False)
+    PairedTexts.of_lists(paired.nbests, paired.references, references).check(job, styles=False)
     if segment not in ids:
         raise ConfigError(f"{nbest[0]}: no segment {segment!r}{suggestion(segment, ids)}")
     return Segment(paired.nbests[ids.index(segment)], paired.references[ids.index(segment)])

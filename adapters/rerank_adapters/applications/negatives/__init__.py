@@ -358,7 +358,7 @@ def nbest(
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.content import check_content_of_lists
+    from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.formats.nist.markup import first_alternative
     from rerank_adapters.formats.pairing import pair_lists, warn
     from rerank_adapters.formats.reading import read_nbest
@@ -368,7 +368,7 @@ def nbest(
     lists = read_nbest([Path(path) for path in nbest], job.format)
     paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
     warn(paired.findings)
-    check_content_of_lists(job, paired.nbests, paired.references, [reference], styles=False)
+    PairedTexts.of_lists(paired.nbests, paired.references, [reference]).check(job, styles=False)
     pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))

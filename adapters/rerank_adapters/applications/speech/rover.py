@@ -268,7 +268,7 @@ def command(
         -o combined.ctm
     rerank rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
     """  # noqa: D301
-    from rerank_adapters.chain.content import check_content
+    from rerank_adapters.chain.content import PairedTexts
 
     closing = Closing()
     paths = [Path(path) for path in systems]
@@ -296,7 +296,7 @@ def command(
             warn([f"no output for {count} ({some_of(pairing.missing)}): left out of the choice"])
         texts = [text for (text,) in references.for_segments(ids)]
         outputs = {system.name: [" ".join(system.output(id_).words) for id_ in ids] for system in voters}
-        check_content(job, outputs, [(text,) for text in texts], files=[reference], ids=ids, styles=False)
+        PairedTexts(outputs, [(text,) for text in texts], [reference], ids=ids).check(job, styles=False)
         settings, rate, by_frequency = tune(combinations, texts, WER())
         click.echo(
             f"--alpha {settings.alpha:g} --null-confidence {settings.null:g} --confidence {settings.confidence}: "

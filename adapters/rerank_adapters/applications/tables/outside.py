@@ -128,7 +128,7 @@ def pairs(
     paste pairs.tsv scores > comet.tsv
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
-    from rerank_adapters.chain.content import check_content_of_lists
+    from rerank_adapters.chain.content import PairedTexts
 
     closing = Closing()
     if not references and not mbr:
@@ -140,7 +140,7 @@ def pairs(
     paired = PairedLists.without_references(nbests)
     if references:
         paired = pair_lists(nbests, read_references(references, reference_form), unpaired, "tuning")
-        check_content_of_lists(job, paired.nbests, paired.references, references, styles=False)
+        PairedTexts.of_lists(paired.nbests, paired.references, references).check(job, styles=False)
     warn(paired.findings)
     if marked := next((text for texts in paired.references for text in texts if is_marked(text)), None):
         raise ConfigError(f"found alternatives or optional words, as in `{shown(marked)}`: expected plain texts")
