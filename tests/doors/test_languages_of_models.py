@@ -63,13 +63,33 @@ def test_text_in_another_language_than_the_model_is_warned_of(put):
     text, english = put("text.de", GERMAN), put("text.en", "the dog sleeps and the man runs to the old house .\n")
     warning = "unknown to the language model, which was trained on 'en'"
     for command in (
-        ("score", text, "--lm", "treelet-lm", "--layout", "table"),
+        ("score", text, "--lm", "ngram-lm", "--layout", "table"),
         ("surprisal", text, "--lm", "ngram-lm"),
     ):
         assert warning in done(*command).err
     assert "unknown" not in done("surprisal", english, "--lm", "ngram-lm").err
     german = f"pcfg,model={embedded('grammar.pcfg', 'de')}"
     assert "which was trained on 'de'" in done("score", english, "--lm", german).err
+
+
+def test_lists_in_another_language_than_the_model_are_warned_of(put, tmp_path):
+    """By `extract` and whatever else extracts features; `check` says it in the same words."""
+    texts = GERMAN.splitlines()
+    lists = put("lists", "".join(f"{i} ||| {t} ||| F= {j} ||| {j}\n" for i in range(6) for j, t in enumerate(texts)))
+    english = put("english", "".join(f"{i} ||| the man sees the old house {i} ||| F= 1 ||| 1\n" for i in range(6)))
+    references = put("refs", f"{texts[0]}\n" * 6)
+    warning = "unknown to the model of 'ngram-lm', which was trained on 'en'"
+    features = ("-f", "ngram-lm", "-f", "length")
+    assert warning in done("extract", lists, *features, "-o", tmp_path / "t.npz").err
+    assert warning in done("tune", lists, "-r", references, "-m", "wer", "-f", "ngram-lm,label=ngram-lm,unknown_types=2",
+                           "-o", tmp_path / "w.toml").err  # fmt: skip
+    assert "unknown to" not in done("extract", english, *features, "-o", tmp_path / "t.npz").err
+    data = 'nbest = ["lists"]\nreferences = ["refs"]\n'
+    rest = '[[metric]]\nuse = "wer"\n[[feature]]\nuse = "unigram"\n[evaluation]\nbootstrap = 9\nrandomisation = 9\n'
+    job = put("job.toml", f"[tune]\n{data}[[test]]\n{data}{rest}")
+    warning = "unknown to the model of 'unigram'"
+    assert warning in done("check", job).out
+    assert warning in done("run", job, "--work", tmp_path / "work").err
 
 
 @pytest.mark.parametrize("kind", ["errors", "phenomena"])
@@ -141,6 +161,28 @@ def test_lower_case_is_that_of_the_language(language, lower):
     assert job.pipeline("lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
     assert job.pipeline("lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
     assert job.pipeline("uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
+
+
+def test_a_trainer_has_the_lower_case_of_its_language(put, tmp_path):
+    text = put("text.tr", "IŞIK\n" * 9)
+    for language, word in (("tr", "ışık"), ("en", "işik")):
+        model = tmp_path / f"{language}.arpa"
+        done(
+            "train",
+            "ngram",
+            text,
+            "--text",
+            "lowercase",
+            "--language",
+            language,
+            "--order",
+            "1",
+            "--arpa",
+            model,
+            "-o",
+            tmp_path / "m",
+        )
+        assert f"\t{word}" in model.read_text(encoding="utf-8")
 
 
 def test_lower_case_of_a_language_that_is_named():

@@ -19,12 +19,12 @@ from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.tune import rehearse
+from rerank_adapters.chain.unknown_words import of_feature
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.pairing import Purpose, pair_lists
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.runtime.progress import counted, duration
-from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.core.paths import without_cache
 from rerank_plugins.kit.files.languages import models_of
@@ -191,15 +191,9 @@ class Check:
         texts = [nbest[0].text for nbest in data.nbests[:SAMPLE]]
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
-            pipeline = pipelines.get(label)
-            vocabularies = [("model", extractor.vocabulary, 0.0)]
-            vocabularies += [("parser", parser.vocabulary, HIGH) for parser in extractor.parsers]
-            processed = pipeline.apply(texts) if pipeline else texts
-            for kind, vocabulary, least in vocabularies:
-                if vocabulary is not None:
-                    model = f"the {kind} of {label!r}"
-                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
-                        self._add("warning", name, warning)
+            read = pipelines[label].apply(texts) if label in pipelines else texts
+            for warning in of_feature(label, extractor, read):
+                self._add("warning", name, warning)
 
     def _content(self, name: str, data: Data, references: Sequence[Path]) -> None:
         """Findings about content that does not fit the references, and about styles that differ from theirs."""

@@ -23,6 +23,7 @@ from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, in_order_of_lists, recorded_tables
+from rerank_adapters.chain.unknown_words import warn_of_lists
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
@@ -78,12 +79,18 @@ def extract_with(
     for extractor in job.extractors.values():
         extractor.check_lists(nbests)
     with ExtractionProgress(len(decoder.values)) as progress:
+
+        def report(rows: int, seconds: Mapping[str, float]) -> None:
+            new = [label for label in seconds if label not in progress.seconds]
+            progress(rows, seconds)
+            warn_of_lists(job, nbests, new)  # here the models are loaded, and most of the work is still to be done
+
         table = extract_features(
             nbests,
             job.plan,
             decoder=decoder,
             jobs=job.config.jobs,
-            progress=progress,
+            progress=report,
             cache=cache,
             work=work,
         )

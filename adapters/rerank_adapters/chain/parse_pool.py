@@ -7,24 +7,21 @@ start for the others. Workers of a cluster parse all batches.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
+from rerank_adapters.chain.unknown_words import warn_of_unparsed
 from rerank_adapters.runtime.cluster import workers_for
 from rerank_adapters.runtime.workers import collected, finished
-from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import Parse
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
 BATCH = 1_000  # sentences of one task
 
 Words = tuple[str, ...]
-
-logger = logging.getLogger(__name__)
 
 
 class Batch(NamedTuple):
@@ -63,10 +60,8 @@ def parse_in_order(
     source = iter(sentences)
     batches = iter(lambda: list(islice(source, BATCH)), [])
     first = list(islice(batches, 1))
-    if first and parser.vocabulary is not None:
-        texts = [" ".join(words) for words in first[0]]
-        for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH):
-            logger.warning(warning)
+    if first:
+        warn_of_unparsed(parser, [" ".join(words) for words in first[0]])
     parse: Callable[[list[Words]], list[Parse]] = parser.parser.parse
     with workers_for(parse, jobs, "the parser") as workers:
 

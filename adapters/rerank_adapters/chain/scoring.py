@@ -6,7 +6,6 @@ the model gives them.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,20 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_adapters.text import TextPipeline, vocabulary_warnings
+from rerank_adapters.chain.unknown_words import warn_of_foreign
+from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
-from rerank_plugins.kit.files.languages import ENGLISH
-from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 LN10 = math.log(10.0)
-logger = logging.getLogger(__name__)
 NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
 BLOCK = 2048  # sentences of the largest block
-FOREIGN = 0.3  # proportion of unknown words of a text that is in another language
-FEWEST = 10  # words by which that is told
 Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
 
 
@@ -119,24 +113,6 @@ def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> I
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model
         yield block, [[not known[word] for word in words] for words in block]
-
-
-def warn_of_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
-    """Warn of texts FOREIGN of whose words the model does not know: they may be in another language."""
-    if sum(len(text.split()) for text in texts) >= FEWEST:
-        language = _language(model)
-        name = f"the language model, which was trained on {language!r}" if language else "the language model"
-        for warning in vocabulary_warnings(model.__contains__, texts, name, FOREIGN):
-            logger.warning("%s", warning)
-
-
-def _language(model: SentenceModel) -> str:
-    """The language that is recorded in the file of a model; "" where none is."""
-    path = getattr(model, "model", None)
-    if path is None:
-        return ENGLISH if hasattr(model, "model") else ""
-    known = not is_kenlm_binary(path) and model_kind(path) is not None and (found := read_trained_on(path)).known
-    return found.language if known else ""
 
 
 def score_lines(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.chain.scoring import warn_of_foreign
+from rerank_adapters.chain.unknown_words import warn_of_foreign
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report.page import page

@@ -24,7 +24,7 @@ from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
 from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
 from rerank_adapters.runtime.progress import CountingBar, StatusLine
-from rerank_adapters.text import TextPipeline
+from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
@@ -65,7 +65,7 @@ class OpenedData(TrainingData):
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
         self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
         self._trainer, self._common, self._registry = trainer, common, registry
-        self._text = TextPipeline(common.steps)
+        self._text = TextPipeline([in_language(step, common.language) for step in common.steps])
         self._status = StatusLine()
         if self._reads_trees:
             self.seed, self.jobs = self._trees.job.config.seed, self._trees.job.config.jobs

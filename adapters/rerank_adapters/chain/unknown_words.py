@@ -1,0 +1,81 @@
+"""Warns of texts with words that a model does not know: the texts may be in another language or another style.
+
+Every command that scores or parses texts, or extracts features of them, asks here. `check` names smaller proportions of
+unknown words too, if text steps would lower them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from rerank_adapters.chain.job import Job
+from rerank_adapters.text import HIGH, vocabulary_warnings
+from rerank_plugins import FeatureExtractor, NBestList, Parser, SentenceModel
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.kit.files.languages import ENGLISH
+from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+
+FOREIGN = 0.3  # proportion of unknown words of a text that is in another language
+FEWEST = 10  # words by which that is told
+SAMPLE = 1000  # lists that are looked at
+
+logger = logging.getLogger(__name__)
+
+
+def warn_of_foreign(model: SentenceModel, texts: Sequence[str]) -> None:
+    """Warn of texts FOREIGN of whose words the language model does not know."""
+    _log(_unknown(model, texts, "the language model", language_of_model(model), FOREIGN))
+
+
+def warn_of_unparsed(parser: Parser, texts: Sequence[str]) -> None:
+    """Warn of texts with many words that the parser does not know."""
+    if parser.vocabulary is not None:
+        _log(vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH))
+
+
+def warn_of_lists(job: Job, nbests: Sequence[NBestList], labels: Collection[str]) -> None:
+    """Warn of lists FOREIGN of whose words the models or parsers of the features with these labels do not know.
+
+    Their models are loaded, where they are not yet.
+    """
+    texts = [nbest[0].text for nbest in nbests[:SAMPLE] if len(nbest)]
+    pipelines = job.pipelines("text")
+    for label in labels:
+        read = pipelines[label].apply(texts) if label in pipelines else texts
+        _log(of_feature(label, job.extractors[label], read, FOREIGN, FOREIGN))
+
+
+def of_feature(
+    label: str, extractor: FeatureExtractor, texts: Sequence[str], of_model: float = 0.0, of_parser: float = HIGH
+) -> Iterator[str]:
+    """Warnings about words that the model of a feature and its parsers do not know, from these proportions on."""
+    if extractor.vocabulary is not None:
+        model = extractor.vocabulary if isinstance(extractor.vocabulary, SentenceModel) else extractor
+        yield from _unknown(extractor.vocabulary, texts, f"the model of {label!r}", language_of_model(model), of_model)
+    for parser in extractor.parsers:
+        if parser.vocabulary is not None:
+            language = parser.trained_on.language
+            yield from _unknown(parser.vocabulary, texts, f"the parser of {label!r}", language, of_parser)
+
+
+def language_of_model(model: object) -> str:
+    """The language that is recorded in the file of the option `model`, English if it has none; "" where none is."""
+    path = getattr(model, "model", None)
+    if path is None:
+        return ENGLISH if hasattr(model, "model") else ""
+    known = not is_kenlm_binary(path) and model_kind(path) is not None and (found := read_trained_on(path)).known
+    return found.language if known else ""
+
+
+def _unknown(vocabulary: Words, texts: Sequence[str], name: str, language: str, least: float) -> Iterable[str]:
+    if least >= FOREIGN and sum(len(text.split()) for text in texts) < FEWEST:
+        return []
+    trained = f"{name}, which was trained on {language!r}" if language else name
+    return vocabulary_warnings(vocabulary.__contains__, texts, trained, least)
+
+
+def _log(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        logger.warning("%s", warning)
