@@ -68,7 +68,7 @@ def test_text_in_another_language_than_the_model_is_warned_of(put):
     ):
         assert warning in done(*command).err
     assert "unknown" not in done("surprisal", english, "--lm", "ngram-lm").err
-    german = f"pcfg,model={embedded('grammar.pcfg', 'de')}"
+    german = f"ngram-lm,model={embedded('words.ngram', 'de')}"
     assert "which was trained on 'de'" in done("score", english, "--lm", german).err
 
 

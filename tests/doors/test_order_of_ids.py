@@ -188,7 +188,8 @@ def test_segments_with_lists_in_several_files_are_named(place):
     write_lists("a", "moses", range(12))
     write_lists("b", "moses", range(6))
     ran = done("apply", "a", "b", "-w", "w.toml", "-o", "best")
-    assert "rerank: 6 of 12 segments have several lists, which are merged" in ran.err
+    said = "6 of 12 segments have several lists, which become one, as those of one decoder; `rerank merge NAME=FILE NAME=FILE`"
+    assert f"rerank: a, b: {said} combines several decoders" in ran.err
 
 
 def test_consensus_and_rover_write_the_order_of_ids(place):

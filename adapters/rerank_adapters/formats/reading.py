@@ -113,7 +113,9 @@ def read_nbest(
     together = [nbest.packed(lines=lines) for nbest in merge_all(lists)]
     if len(paths) > 1 and len(together) < len(lists):
         several = sum(times > 1 for times in Counter(nbest.segment_id for nbest in lists).values())
-        logger.info("rerank: %d of %d segments have several lists, which are merged", several, len(together))
+        names = f"{display_name(paths[0])}, {display_name(paths[1])}" + (" …" if len(paths) > 2 else "")
+        told = f"{several} of {len(together)} segments have several lists, which become one, as those of one decoder"
+        logger.info("rerank: %s: %s; `rerank merge NAME=FILE NAME=FILE` combines several decoders", names, told)
     return together
 
 
