@@ -83,6 +83,9 @@ class Server:
         return "127.0.0.1", int(self.url.rpartition(":")[2])
 
     def end(self) -> str:
+        """What it has written to the log since it started; nothing where it has been ended already."""
+        if self.process.stderr.closed:
+            return ""
         self.client.close()
         if self.process.poll() is None:
             self.process.terminate()

@@ -30,6 +30,19 @@ def workers_of(server: Server) -> list[int]:
     return [worker for child in children(server.process.pid) for worker in children(child)]
 
 
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers, and ends those that the test does not end."""
+    with ExitStack() as servers:
+
+        def started(*flags: object) -> Server:
+            server = Server(tmp_path, *flags)
+            servers.callback(server.end)
+            return server
+
+        yield started
+
+
 def metric(server: Server, name: str) -> float:
     lines = server.client.get("/metrics").text.splitlines()
     return float(next(line for line in lines if line.startswith(f"{name} ")).split()[1])
@@ -75,64 +88,55 @@ def test_connections_have_room_among_the_open_files(monkeypatch, capsys):
         connections.possible_connections(512, 2)
 
 
-def test_half_requests_do_not_keep_others_out(tmp_path):
+def test_half_requests_do_not_keep_others_out(serve):
     """Of twenty places eighteen have half a request, and the others come and go."""
-    server = Server(tmp_path, "-j", 1, "--max-connections", 20)
-    try:
-        with ExitStack() as sockets:
-            for number in range(30):
-                sock = sockets.enter_context(socket.create_connection(server.address))
-                sock.sendall((HEAD % 100)[: None if number % 2 else 40])
-            statuses = []
-            for _ in range(40):
-                with httpx.Client(base_url=server.url, timeout=5) as client:
-                    statuses.append(client.post("/rerank", json=SHORT).status_code)
-        assert statuses == [200] * 40
-        assert metric(server, "rerank_connections") <= 20
-    finally:
-        server.end()
+    server = serve("-j", 1, "--max-connections", 20)
+    with ExitStack() as sockets:
+        for number in range(30):
+            sock = sockets.enter_context(socket.create_connection(server.address))
+            sock.sendall((HEAD % 100)[: None if number % 2 else 40])
+        statuses = []
+        for _ in range(40):
+            with httpx.Client(base_url=server.url, timeout=5) as client:
+                statuses.append(client.post("/rerank", json=SHORT).status_code)
+    assert statuses == [200] * 40
+    assert metric(server, "rerank_connections") <= 20
 
 
-def test_a_client_that_pipelines_gets_one_answer(tmp_path):
+def test_a_client_that_pipelines_gets_one_answer(serve):
     """Who sends many requests at once and reads nothing has one of them done, and loses the connection."""
-    server = Server(tmp_path, "-j", 1, "--max-connections", 20)
-    try:
-        with ExitStack() as sockets:
-            greedy = [sockets.enter_context(socket.create_connection(server.address)) for _ in range(18)]
-            for sock in greedy:
-                with suppress(OSError):
-                    sock.sendall(request_bytes(SHORT) * 200)
-            statuses = []
-            for _ in range(20):
-                with httpx.Client(base_url=server.url, timeout=5) as client:
-                    statuses.append(client.post("/rerank", json=SHORT).status_code)
-            assert statuses == [200] * 20
-            received = b""
+    server = serve("-j", 1, "--max-connections", 20)
+    with ExitStack() as sockets:
+        greedy = [sockets.enter_context(socket.create_connection(server.address)) for _ in range(18)]
+        for sock in greedy:
             with suppress(OSError):
-                while part := greedy[0].recv(65536):
-                    received += part
-            assert received.count(b"HTTP/1.1 200 OK") <= 1
-        assert metric(server, "rerank_lists_total") < 18 * 20
-    finally:
-        server.end()
+                sock.sendall(request_bytes(SHORT) * 200)
+        statuses = []
+        for _ in range(20):
+            with httpx.Client(base_url=server.url, timeout=5) as client:
+                statuses.append(client.post("/rerank", json=SHORT).status_code)
+        assert statuses == [200] * 20
+        received = b""
+        with suppress(OSError):
+            while part := greedy[0].recv(65536):
+                received += part
+        assert received.count(b"HTTP/1.1 200 OK") <= 1
+    assert metric(server, "rerank_lists_total") < 18 * 20
 
 
 @pytest.mark.slow
-def test_health_is_answered_while_every_connection_has_a_request_in_work(tmp_path):
-    server = Server(tmp_path, "-j", 1, "--max-connections", 3, "--timeout", 20)
-    try:
-        with ExitStack() as sockets:
-            for _ in range(3):
-                sock = sockets.enter_context(socket.create_connection(server.address))
-                sock.sendall(request_bytes(simple("sleep 1.5", "a")))
-            time.sleep(0.3)
-            with httpx.Client(base_url=server.url, timeout=5) as client:
-                assert client.get("/health").json() == {"status": "ok", "processes": 1}
-                refusal = client.post("/rerank", json=SHORT)
-            assert refusal.status_code == 503
-            assert refusal.json() == {"error": "too many connections are open; try again"}
-    finally:
-        server.end()
+def test_health_is_answered_while_every_connection_has_a_request_in_work(serve):
+    server = serve("-j", 1, "--max-connections", 3, "--timeout", 20)
+    with ExitStack() as sockets:
+        for _ in range(3):
+            sock = sockets.enter_context(socket.create_connection(server.address))
+            sock.sendall(request_bytes(simple("sleep 1.5", "a")))
+        time.sleep(0.3)
+        with httpx.Client(base_url=server.url, timeout=5) as client:
+            assert client.get("/health").json() == {"status": "ok", "processes": 1}
+            refusal = client.post("/rerank", json=SHORT)
+        assert refusal.status_code == 503
+        assert refusal.json() == {"error": "too many connections are open; try again"}
 
 
 @pytest.mark.slow
@@ -172,108 +176,97 @@ def test_an_answer_that_nobody_takes_is_dropped(monkeypatch):
 
 
 @pytest.mark.slow
-def test_bodies_have_a_limit_together(tmp_path):
+def test_bodies_have_a_limit_together(serve):
     """No more bytes of bodies are held than the requests that may wait and the one in work could have."""
-    server = Server(tmp_path, "-j", 1, "--queue", 1, "--max-body", 100_000)
-    try:
-        with ExitStack() as sockets:
-            for _ in range(2):
-                sock = sockets.enter_context(socket.create_connection(server.address))
-                sock.sendall(HEAD % 100_000 + b"x" * 99_900)
-            until = time.monotonic() + 10
-            while metric(server, "rerank_held_bytes") < 199_000 and time.monotonic() < until:
-                time.sleep(0.05)
-            refusal = server.client.post("/rerank", content=b"x" * 2000, headers={"Content-Type": "application/json"})
-            assert refusal.status_code == 503
-            assert refusal.json() == {"error": "too many bodies are being received; try again"}
+    server = serve("-j", 1, "--queue", 1, "--max-body", 100_000)
+    with ExitStack() as sockets:
+        for _ in range(2):
+            sock = sockets.enter_context(socket.create_connection(server.address))
+            sock.sendall(HEAD % 100_000 + b"x" * 99_900)
         until = time.monotonic() + 10
-        while server.rerank(SHORT).status_code != 200 and time.monotonic() < until:
+        while metric(server, "rerank_held_bytes") < 199_000 and time.monotonic() < until:
             time.sleep(0.05)
-        assert metric(server, "rerank_held_bytes") == 0
-    finally:
-        server.end()
+        refusal = server.client.post("/rerank", content=b"x" * 2000, headers={"Content-Type": "application/json"})
+        assert refusal.status_code == 503
+        assert refusal.json() == {"error": "too many bodies are being received; try again"}
+    until = time.monotonic() + 10
+    while server.rerank(SHORT).status_code != 200 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert metric(server, "rerank_held_bytes") == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_a_signal_to_the_whole_group_lets_requests_finish(tmp_path, number):
+def test_a_signal_to_the_whole_group_lets_requests_finish(serve, number):
     """As when a terminal closes: the requests in work are answered, the log stays empty, and no process is left."""
     import threading
 
-    server = Server(tmp_path, "-j", 2, "--timeout", 20)
+    server = serve("-j", 2, "--timeout", 20)
     statuses: list[int] = []
-    try:
-        pids = [server.process.pid, *children(server.process.pid), *workers_of(server)]
-        assert len(pids) == 4
-        asking = [
-            threading.Thread(target=lambda: statuses.append(server.rerank(simple("sleep 1", "a")).status_code))
-            for _ in range(4)
-        ]
-        for thread in asking:
-            thread.start()
-        time.sleep(0.5)
-        for pid in pids:
-            os.kill(pid, number)
-        for thread in asking:
-            thread.join(30)
-        assert server.process.wait(30) == 0
-        assert statuses == [200] * 4
-        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-    finally:
-        assert server.end() == ""
+    pids = [server.process.pid, *children(server.process.pid), *workers_of(server)]
+    assert len(pids) == 4
+    asking = [
+        threading.Thread(target=lambda: statuses.append(server.rerank(simple("sleep 1", "a")).status_code))
+        for _ in range(4)
+    ]
+    for thread in asking:
+        thread.start()
+    time.sleep(0.5)
+    for pid in pids:
+        os.kill(pid, number)
+    for thread in asking:
+        thread.join(30)
+    assert server.process.wait(30) == 0
+    assert statuses == [200] * 4
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert server.end() == ""
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_costs_no_request(tmp_path):
+def test_a_process_that_dies_costs_no_request(serve):
     """Neither while it has nothing to do, nor while it works; those that replace it share the models."""
-    server = Server(tmp_path, "-j", 1)
-    try:
-        (first,) = workers_of(server)
-        os.kill(first, signal.SIGKILL)
-        time.sleep(0.2)
-        assert server.rerank(SHORT).status_code == 200
-        (second,) = workers_of(server)
-        assert second != first
-        import threading
+    server = serve("-j", 1)
+    (first,) = workers_of(server)
+    os.kill(first, signal.SIGKILL)
+    time.sleep(0.2)
+    assert server.rerank(SHORT).status_code == 200
+    (second,) = workers_of(server)
+    assert second != first
+    import threading
 
-        statuses: list[int] = []
-        body = simple("sleep 0.7", "a")
-        asking = threading.Thread(target=lambda: statuses.append(server.rerank(body).status_code))
-        asking.start()
-        time.sleep(0.3)
-        os.kill(second, signal.SIGKILL)
-        asking.join(20)
-        assert statuses == [200]
-        assert metric(server, "rerank_replaced") == 2
-        assert metric(server, "rerank_retried") == 1
-        (third,) = workers_of(server)
-        os.kill(third, signal.SIGKILL)
-        time.sleep(0.2)
-        assert server.client.get("/health").json() == {"status": "starting", "processes": 0}
-        after_a_while(server)
-    finally:
-        assert server.end() == ""
+    statuses: list[int] = []
+    body = simple("sleep 0.7", "a")
+    asking = threading.Thread(target=lambda: statuses.append(server.rerank(body).status_code))
+    asking.start()
+    time.sleep(0.3)
+    os.kill(second, signal.SIGKILL)
+    asking.join(20)
+    assert statuses == [200]
+    assert metric(server, "rerank_replaced") == 2
+    assert metric(server, "rerank_retried") == 1
+    (third,) = workers_of(server)
+    os.kill(third, signal.SIGKILL)
+    time.sleep(0.2)
+    assert server.client.get("/health").json() == {"status": "starting", "processes": 0}
+    after_a_while(server)
+    assert server.end() == ""
 
 
 @pytest.mark.slow
-def test_a_server_without_the_process_that_forks_goes_on(tmp_path):
-    server = Server(tmp_path, "-j", 1)
-    try:
-        (forking,) = children(server.process.pid)
-        os.kill(forking, signal.SIGKILL)
-        after_a_while(server)
-    finally:
-        assert "no worker process can be started" in server.end()
+def test_a_server_without_the_process_that_forks_goes_on(serve):
+    server = serve("-j", 1)
+    (forking,) = children(server.process.pid)
+    os.kill(forking, signal.SIGKILL)
+    after_a_while(server)
+    assert "no worker process can be started" in server.end()
 
 
 @pytest.mark.slow
-def test_a_request_that_takes_too_long_leaves_the_log_empty(tmp_path):
-    server = Server(tmp_path, "-j", 1, "--timeout", 0.5)
-    try:
-        assert server.rerank(simple("sleep 5", "a")).status_code == 504
-        after_a_while(server)
-    finally:
-        assert server.end() == ""
+def test_a_request_that_takes_too_long_leaves_the_log_empty(serve):
+    server = serve("-j", 1, "--timeout", 0.5)
+    assert server.rerank(simple("sleep 5", "a")).status_code == 504
+    after_a_while(server)
+    assert server.end() == ""
 
 
 @pytest.mark.slow

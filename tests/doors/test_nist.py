@@ -5,7 +5,9 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -26,22 +28,62 @@ SCLITE = [shutil.which("sctk"), "sclite"] if shutil.which("sctk") else [shutil.w
 needs_sclite = pytest.mark.skipif(not SCLITE[0], reason="NIST's sclite (Debian package sctk) is not installed")
 
 
-def written(folder, **texts):
-    paths = {}
-    for name, text in texts.items():
-        paths[name] = folder / name.replace("_", ".")
-        paths[name].write_text(text)
-    return list(paths.values())
+@dataclass(frozen=True)
+class Pair:
+    """Files of references and of a system's output."""
+
+    reference: Path
+    hypothesis: Path
+
+    def counts(self, metric="wer,costs=sclite"):
+        """(#C #S #D #I) in all, by `rerank evaluate`."""
+        return self.counts_and_score(metric)[0]
+
+    def counts_and_score(self, metric="wer,costs=sclite"):
+        """The same, and the score."""
+        tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "json")
+        (result,) = json.loads(done(*self.evaluate, "-m", metric, *tests).out)["metrics"]
+        (errors,) = result["errors"]
+        kinds = ("correct", "substitutions", "deletions", "insertions")
+        return tuple(errors[kind] for kind in kinds), result["systems"][0]["score"]
+
+    def refused(self, metric="wer"):
+        """The line with which `rerank evaluate` refuses the pair."""
+        return refused(*self.evaluate, "-m", metric)
+
+    @property
+    def evaluate(self):
+        return ("evaluate", "-r", self.reference, self.hypothesis)
+
+    def by_sclite(self, *options):
+        """(#C #S #D #I) of each utterance, by `sclite -s -D`."""
+        forms = [path.suffix.removeprefix(".") for path in (self.reference, self.hypothesis)]
+        pair = ("-r", self.reference, forms[0], "-h", self.hypothesis, forms[1])
+        command = [*SCLITE, "-s", "-D", *options, "-i", "rm", *pair]
+        ran = subprocess.run(
+            [*command, "-O", self.reference.parent, "-o", "pralign", "stdout"],
+            capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+        return counts_of(ran.stdout)
 
 
-def by_sclite(reference, hypothesis, *options, folder):
-    """(#C #S #D #I) of each utterance, by `sclite -s -D`."""
-    forms = [path.suffix.removeprefix(".") for path in (reference, hypothesis)]
-    command = [*SCLITE, "-s", "-D", *options, "-i", "rm", "-r", reference, forms[0], "-h", hypothesis, forms[1]]
-    ran = subprocess.run(
-        [*command, "-O", folder, "-o", "pralign", "stdout"], capture_output=True, text=True, check=True, timeout=60
-    )
-    return counts_of(ran.stdout)
+@pytest.fixture
+def written(tmp_path):
+    """Writes files, whose names have `_` for the point."""
+
+    def write(**texts):
+        paths = [tmp_path / name.replace("_", ".") for name in texts]
+        for path, text in zip(paths, texts.values(), strict=True):
+            path.write_text(text)
+        return paths
+
+    return write
+
+
+@pytest.fixture
+def pair(written):
+    """Writes references and an output."""
+    return lambda **texts: Pair(*written(**texts))
 
 
 def counts_of(report):
@@ -52,15 +94,6 @@ def counts_of(report):
 
 def totals(counts):
     return tuple(map(sum, zip(*counts.values(), strict=True)))
-
-
-def ours(reference, hypothesis, metric="wer,costs=sclite"):
-    """(#C #S #D #I) in all, by `rerank evaluate`, and the score."""
-    tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "json")
-    (result,) = json.loads(done("evaluate", "-r", reference, "-m", metric, hypothesis, *tests).out)["metrics"]
-    (errors,) = result["errors"]
-    kinds = ("correct", "substitutions", "deletions", "insertions")
-    return tuple(errors[kind] for kind in kinds), result["systems"][0]["score"]
 
 
 ONE_CHANNEL = "call 1 jane 0 2 so it is\ncall 1 jane 2 4 oh no\n"
@@ -135,11 +168,11 @@ CASES = {
 
 
 @pytest.mark.parametrize(("stm", "ctm", "counts"), CASES.values(), ids=CASES)
-def test_stm_and_ctm_are_scored_as_by_sclite(tmp_path, stm, ctm, counts):
-    reference, hypothesis = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
-    assert ours(reference, hypothesis) == (counts, pytest.approx(100 * sum(counts[1:]) / sum(counts[:3])))
+def test_stm_and_ctm_are_scored_as_by_sclite(pair, stm, ctm, counts):
+    files = pair(ref_stm=stm, hyp_ctm=ctm)
+    assert files.counts_and_score() == (counts, pytest.approx(100 * sum(counts[1:]) / sum(counts[:3])))
     if SCLITE[0]:
-        assert totals(by_sclite(reference, hypothesis, folder=tmp_path)) == counts
+        assert totals(files.by_sclite()) == counts
 
 
 @pytest.mark.skipif(bool(SCLITE[0]), reason="sclite is installed, and the cases above are compared with it")
@@ -147,23 +180,19 @@ def test_sclite_is_not_installed():
     pytest.skip("NIST's sclite (Debian package sctk) is not installed: the cases above are literal counts alone")
 
 
-def test_a_missing_channel_is_named(tmp_path):
-    reference, hypothesis = written(
-        tmp_path, ref_stm=ONE_CHANNEL + "other 1 ann 0 1 hello\n", hyp_ctm="call 1 0 1 so\n"
-    )
-    said = done("evaluate", "-r", reference, "-m", "wer", hypothesis, "--bootstrap", 0, "--randomisation", 0).err
-    wanted = f"{hypothesis} has no words of 1 of 2 channels (other-1): all of theirs are deletions"
+def test_a_missing_channel_is_named(pair):
+    files = pair(ref_stm=ONE_CHANNEL + "other 1 ann 0 1 hello\n", hyp_ctm="call 1 0 1 so\n")
+    said = done(*files.evaluate, "-m", "wer", "--bootstrap", 0, "--randomisation", 0).err
+    wanted = f"{files.hypothesis} has no words of 1 of 2 channels (other-1): all of theirs are deletions"
     assert f"rerank: warning: {wanted}\n" in said
 
 
-def test_the_words_of_a_ctm_may_be_in_any_order(tmp_path):
-    reference, hypothesis = written(
-        tmp_path, ref_stm=ONE_CHANNEL, hyp_ctm="call 1 3 .2 oh\ncall 1 .5 .2 it\ncall 1 0 .1 so\n"
-    )
-    assert ours(reference, hypothesis)[0] == (3, 0, 2, 0)
+def test_the_words_of_a_ctm_may_be_in_any_order(pair):
+    files = pair(ref_stm=ONE_CHANNEL, hyp_ctm="call 1 3 .2 oh\ncall 1 .5 .2 it\ncall 1 0 .1 so\n")
+    assert files.counts() == (3, 0, 2, 0)
 
 
-def test_a_ctm_of_references_has_alternatives(tmp_path):
+def test_a_ctm_of_references_has_alternatives(pair):
     reference = """\
 7654 a 1.0 0.1 so
 7654 a * * <ALT_BEGIN>
@@ -181,24 +210,24 @@ def test_a_ctm_of_references_has_alternatives(tmp_path):
 7654 a * * <ALT_END>
 """
     hypothesis = "7654 a 1.0 0.1 so\n7654 a 3.0 0.1 it\n7654 a 4 1 isn't\n7654 a 6 1 so\n"
-    ref, hyp = written(tmp_path, ref_ctm=reference, hyp_ctm=hypothesis)
-    assert ours(ref, hyp) == ((3, 0, 0, 1), pytest.approx(100 / 3))
+    files = pair(ref_ctm=reference, hyp_ctm=hypothesis)
+    assert files.counts_and_score() == ((3, 0, 0, 1), pytest.approx(100 / 3))
     if SCLITE[0]:
-        assert by_sclite(ref, hyp, folder=tmp_path) == {"7654-a-0000": (3, 0, 0, 1)}
-    ref.write_text(reference.replace("<ALT_END>\n7654 a 3.0", "<ALT>\n7654 a 3.0"))
-    assert refused("evaluate", "-r", ref, "-m", "wer", hyp).startswith(f"{ref}:9: found <ALT_BEGIN>, expected")
+        assert files.by_sclite() == {"7654-a-0000": (3, 0, 0, 1)}
+    files.reference.write_text(reference.replace("<ALT_END>\n7654 a 3.0", "<ALT>\n7654 a 3.0"))
+    assert files.refused().startswith(f"{files.reference}:9: found <ALT_BEGIN>, expected")
 
 
 TRN = "so { um / uh / @ } it (uh) is (u-1)\nhello there (u-2)\n"
 
 
-def test_trn_has_the_same_markup(tmp_path):
-    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
-    assert ours(ref, hyp) == ((5, 1, 0, 1), pytest.approx(100 / 3))
-    assert ours(ref, hyp, "cer,whitespace=false,costs=sclite")[0] == (16, 1, 1, 2)
+def test_trn_has_the_same_markup(pair):
+    files = pair(ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
+    assert files.counts_and_score() == ((5, 1, 0, 1), pytest.approx(100 / 3))
+    assert files.counts("cer,whitespace=false,costs=sclite") == (16, 1, 1, 2)
     if SCLITE[0]:
-        assert totals(by_sclite(ref, hyp, folder=tmp_path)) == (5, 1, 0, 1)
-        assert totals(by_sclite(ref, hyp, "-c", folder=tmp_path)) == (16, 1, 1, 2)
+        assert totals(files.by_sclite()) == (5, 1, 0, 1)
+        assert totals(files.by_sclite("-c")) == (16, 1, 1, 2)
 
 
 def test_any_part_of_an_alternation_may_be_written_without_spaces():
@@ -222,10 +251,10 @@ def test_any_part_of_an_alternation_may_be_written_without_spaces():
         ("call 1 jane 0\n", "call 1 0 1 so\n", "{ref}:1: found 4 columns, expected file, channel, speaker"),
     ],
 )
-def test_what_sclite_does_not_score_is_refused(tmp_path, stm, ctm, said):
-    ref, hyp = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
-    wanted = said.replace("{{", "{").replace("{ref}", str(ref)).replace("{hyp}", str(hyp))
-    assert wanted in refused("evaluate", "-r", ref, "-m", "wer", hyp)
+def test_what_sclite_does_not_score_is_refused(pair, stm, ctm, said):
+    files = pair(ref_stm=stm, hyp_ctm=ctm)
+    wanted = said.replace("{{", "{").replace("{ref}", str(files.reference)).replace("{hyp}", str(files.hypothesis))
+    assert wanted in files.refused()
 
 
 @pytest.mark.parametrize(
@@ -238,27 +267,23 @@ def test_what_sclite_does_not_score_is_refused(tmp_path, stm, ctm, said):
         ("wer,text=restore-sentence", "the text steps restore-sentence: a text step changes words by their context"),
     ],
 )  # fmt: skip
-def test_metrics_that_do_not_know_alternatives_refuse_them(tmp_path, metric, said):
-    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
-    assert said in refused("evaluate", "-r", ref, "-m", metric, hyp)
+def test_metrics_that_do_not_know_alternatives_refuse_them(pair, metric, said):
+    files = pair(ref_trn=TRN, hyp_trn="so it is (u-1)\nhello her now (u-2)\n")
+    assert said in files.refused(metric)
 
 
-def test_alternatives_of_an_output_are_refused(tmp_path):
-    ref, hyp = written(tmp_path, ref_trn=TRN, hyp_trn="so { it / is } (u-1)\nhello (u-2)\n")
-    assert f"{hyp}: found alternatives {{ / }} in the output of a system" in refused(
-        "evaluate", "-r", ref, "-m", "wer", hyp
-    )
+def test_alternatives_of_an_output_are_refused(pair):
+    files = pair(ref_trn=TRN, hyp_trn="so { it / is } (u-1)\nhello (u-2)\n")
+    assert f"{files.hypothesis}: found alternatives {{ / }} in the output of a system" in files.refused()
 
 
-def test_lines_whose_first_words_are_sorted_may_have_ids(tmp_path):
+def test_lines_whose_first_words_are_sorted_may_have_ids(pair):
     lines = "".join(f"{letter} some words of a reference\n" for letter in "abcdef")
-    ref, hyp = written(tmp_path, text_ref=lines, text_hyp=lines.replace("of a", "of"))
-    assert "each line begins with what may be an id, as a: name the reference form" in refused(
-        "evaluate", "-r", ref, "-m", "wer", hyp
-    )
-    (tmp_path / "text.hyp").write_text(lines.replace("some", "sum"))
+    files = pair(text_ref=lines, text_hyp=lines.replace("of a", "of"))
+    assert "each line begins with what may be an id, as a: name the reference form" in files.refused()
+    files.hypothesis.write_text(lines.replace("some", "sum"))
     tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "tsv", "--reference-form", "kaldi")
-    assert "\t20\t" in done("evaluate", "-r", ref, "-m", "wer", hyp, *tests).out
+    assert "\t20\t" in done(*files.evaluate, "-m", "wer", *tests).out
 
 
 # --- ids --------------------------------------------------------------------------------------------------------------
@@ -276,13 +301,13 @@ other 1 ann 0 1 hello
     [("jane-000", "john-000", "john-001", "ann-000"), ("call-1", "call-2", "other-1")],
     ids=["segments", "channels"],
 )
-def test_lists_have_ids_of_segments_or_of_channels(tmp_path, ids):
+def test_lists_have_ids_of_segments_or_of_channels(written, tmp_path, ids):
     texts = {"jane-000": "so it's", "john-000": "oh no", "john-001": "yes", "ann-000": "hello",
              "call-1": "so it's oh no", "call-2": "yes", "other-1": "hello"}  # fmt: skip
     lists = "".join(
         f"{id_} ||| {text} ||| x= 1 ||| 1\n{id_} ||| so ||| x= 2 ||| 0\n" for id_, text in texts.items() if id_ in ids
     )
-    ref, nbest = written(tmp_path, ref_stm=MEETING, lists=lists)
+    ref, nbest = written(ref_stm=MEETING, lists=lists)
     tests = ("--bootstrap", 0, "--randomisation", 0, "--as", "tsv")
     rows = done("evaluate", "-r", ref, "-m", "wer", "-m", "ser", "--nbest", nbest, *tests).lines
     assert rows[1].split("\t")[:3] == ["wer", "1-best", "0"]
@@ -296,37 +321,37 @@ def test_lists_have_ids_of_segments_or_of_channels(tmp_path, ids):
         ("x", "no segment, channel or file has the id 'x': the 4 segments are jane-000, john-000, …"),
     ],
 )
-def test_ids_that_references_lack_are_named(tmp_path, id_, said):
-    ref, nbest = written(tmp_path, ref_stm=MEETING, lists=f"other ||| so ||| x= 1\n{id_} ||| so ||| x= 1\n")
+def test_ids_that_references_lack_are_named(written, tmp_path, id_, said):
+    ref, nbest = written(ref_stm=MEETING, lists=f"other ||| so ||| x= 1\n{id_} ||| so ||| x= 1\n")
     assert refused("tune", nbest, "-r", ref, "-m", "wer", "-o", tmp_path / "w").startswith(f"{ref}: {said}")
 
 
-def test_outputs_of_stm_references_may_have_ids(tmp_path):
-    ref, hyp = written(tmp_path, ref_stm=MEETING, hyp="john-001 yes\njane-000 so it's\njohn-000 oh\nann-000 hello\n")
-    assert ours(ref, hyp)[0] == (5, 0, 1, 0)
+def test_outputs_of_stm_references_may_have_ids(pair):
+    files = pair(ref_stm=MEETING, hyp="john-001 yes\njane-000 so it's\njohn-000 oh\nann-000 hello\n")
+    assert files.counts() == (5, 0, 1, 0)
 
 
-def test_an_stm_of_outputs_has_the_segments_of_the_references(tmp_path):
+def test_an_stm_of_outputs_has_the_segments_of_the_references(pair):
     own = MEETING.replace("{ it is / it's }", "its").replace("jane", "spk1")
-    ref, hyp = written(tmp_path, ref_stm=MEETING, hyp_stm=own)
-    assert ours(ref, hyp)[0] == (5, 1, 0, 0)
-    hyp.write_text(own.replace("other 1 ann 0", "other 1 ann 0.5"))
-    assert "the segments of an STM of outputs must be those of the references" in refused(
-        "evaluate", "-r", ref, "-m", "wer", hyp
+    files = pair(ref_stm=MEETING, hyp_stm=own)
+    assert files.counts() == (5, 1, 0, 0)
+    files.hypothesis.write_text(own.replace("other 1 ann 0", "other 1 ann 0.5"))
+    assert "the segments of an STM of outputs must be those of the references" in files.refused()
+
+
+def test_a_ctm_of_utterances_goes_with_references_that_have_ids(pair):
+    files = pair(ref_trn="so it is (u-1)\noh no (u-2)\n", hyp_ctm="u-1 1 0 .1 so\nu-1 1 .5 .1 it\n")
+    assert files.counts() == (2, 0, 3, 0)
+    files.hypothesis.write_text("u-3 1 0 .1 so\n")
+    said = files.refused()
+    assert said.startswith(
+        f"{files.hypothesis}: no reference for the output of segment id u-3; `--unpaired leave-out` takes"
     )
 
 
-def test_a_ctm_of_utterances_goes_with_references_that_have_ids(tmp_path):
-    ref, hyp = written(tmp_path, ref_trn="so it is (u-1)\noh no (u-2)\n", hyp_ctm="u-1 1 0 .1 so\nu-1 1 .5 .1 it\n")
-    assert ours(ref, hyp)[0] == (2, 0, 3, 0)
-    hyp.write_text("u-3 1 0 .1 so\n")
-    said = refused("evaluate", "-r", ref, "-m", "wer", hyp)
-    assert said.startswith(f"{hyp}: no reference for the output of segment id u-3; `--unpaired leave-out` takes")
-
-
-def test_rover_combines_the_channels_of_a_file_apart(tmp_path):
+def test_rover_combines_the_channels_of_a_file_apart(written):
     lines = "call 1 0.00 1.00 so 0.9\ncall 2 0.00 1.00 oh 0.9\n"
-    paths = written(tmp_path, a_ctm=lines, b_ctm=lines, c_ctm=lines.replace("so", "no"))
+    paths = written(a_ctm=lines, b_ctm=lines, c_ctm=lines.replace("so", "no"))
     combined = done("rover", *paths).lines
     assert [line.split()[:5] for line in combined] == [line.split()[:5] for line in lines.splitlines()]
 
@@ -367,29 +392,28 @@ def meeting(rng, files):
 
 
 @needs_sclite
-def test_random_files_are_scored_as_by_sclite(tmp_path):
+def test_random_files_are_scored_as_by_sclite(pair, tmp_path):
     for seed in range(3):
         stm, ctm = meeting(random.Random(seed), 60)
-        reference, hypothesis = written(tmp_path, ref_stm=stm, hyp_ctm=ctm)
-        theirs = by_sclite(reference, hypothesis, folder=tmp_path)
+        files = pair(ref_stm=stm, hyp_ctm=ctm)
+        theirs = files.by_sclite()
         report = tmp_path / "pra"
-        done("evaluate", "-r", reference, "-m", "wer,costs=sclite", hypothesis, "--alignments", report,
+        done(*files.evaluate, "-m", "wer,costs=sclite", "--alignments", report,
              "--bootstrap", 0, "--randomisation", 0, "--trust-pairs")  # fmt: skip
         assert counts_of(report.read_text()) == theirs
 
 
 @needs_sclite
-def test_random_transcripts_are_aligned_as_by_sclite(tmp_path):
+def test_random_transcripts_are_aligned_as_by_sclite(pair):
     rng = random.Random(5)
     texts = [transcript(rng) for _ in range(300)]
     outputs = [" ".join(rng.choice(WORDS) for _ in range(rng.randint(0, 8))) for _ in texts]
     names = [f"u-{number:04d}" for number in range(len(texts))]
-    reference, hypothesis = written(
-        tmp_path,
+    files = pair(
         ref_trn="".join(f"{text} ({name})\n" for text, name in zip(texts, names, strict=True)),
         hyp_trn="".join(f"{text} ({name})\n" for text, name in zip(outputs, names, strict=True)),
     )
-    theirs = by_sclite(reference, hypothesis, folder=tmp_path)
+    theirs = files.by_sclite()
     for name, text, output in zip(names, texts, outputs, strict=True):
         alignment = NetworkAligner(reference_text(text), str.split, "sclite").align(output)
         assert tuple(alignment.count(kind) for kind in "CSDI") == theirs[name], (text, output)
