@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, Vocabulary
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
@@ -61,6 +61,12 @@ def test_a_mark_in_a_sentence_is_an_unknown_word(files, kenlm):
             np.testing.assert_array_equal(*model.totals([marked, unknown]))
             np.testing.assert_array_equal(*model.values([marked, unknown]))
             assert model.advance(model.start(), mark)[0] == model.advance(model.start(), "zz")[0]
+
+
+def test_a_vocabulary_without_marks_knows_all_its_words():
+    """As that of dependency trees, whose first words have the numbers that the marks have elsewhere."""
+    vocabulary = Vocabulary(("<unk>", "hill", "mr"))
+    assert [word in vocabulary for word in ("hill", "mr", "<unk>", "<s>", "</s>")] == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("state", [[], ["the"], ["the", "lynx"], ["saw", "the", "dog"]], ids=" ".join)

@@ -82,7 +82,7 @@ class Vocabulary:
         return len(self.words)
 
     def __contains__(self, word: str) -> bool:
-        return self.number_of(word) != UNK
+        return word not in SPECIAL and self.number.get(self.marks.get(word, word), UNK) != UNK
 
     def number_of(self, word: str) -> int:
         """The number of a word inside a sentence: UNK for unknown words, and for `<s>` and `</s>`."""
