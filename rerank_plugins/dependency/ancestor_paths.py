@@ -14,8 +14,9 @@ words are kept as they stand in the sentence. O(N) array operations over all wor
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
@@ -99,7 +100,9 @@ class Corpus:
     `vocabulary` and `labels` have the unknown word and label first; `unknown_types` is the number of types that the
     unknown word stands for (kit/vocabulary/unknown_types.py). `rows` (n, 3) are the words and the labels as the
     collector numbered them, whose numbers in the vocabulary and in `labels` are `new_words` and `new_labels`, and in
-    between the distance of each word to its head (0 for ROOT); `lengths` are the words of each tree.
+    between the distance of each word to its head (0 for ROOT); `lengths` are the words of each tree. `forms` and
+    `counts` are the form and the frequency of each of the collector's words, and `tags` how often a form has which
+    UPOS, if the collector counts them.
     """
 
     vocabulary: Vocabulary
@@ -109,6 +112,13 @@ class Corpus:
     lengths: IntArray
     new_words: IntArray
     new_labels: IntArray
+    forms: tuple[str, ...]
+    counts: LongArray
+    tags: dict[str, Counter[str]]
+
+    def renumbered(self, new_words: IntArray) -> Corpus:
+        """The corpus with other numbers for the collector's words."""
+        return replace(self, new_words=new_words)
 
     def blocks(self) -> Iterator[TreePaths]:
         """The trees in blocks, so that memory never holds all of them twice."""
@@ -122,11 +132,16 @@ class Corpus:
 
 
 class TreeCollector:
-    """Collects trees; `finish` determines the vocabulary and the numbers of words and labels."""
+    """Collects trees; `finish` determines the vocabulary and the numbers of words and labels.
 
-    def __init__(self, workspace: Workspace | None = None) -> None:
+    With `tagged`, it counts the UPOS of each word, `_` in a tree without tags.
+    """
+
+    def __init__(self, workspace: Workspace | None = None, *, tagged: bool = False) -> None:
         workspace = workspace or Workspace()
         self._words, self._labels = Numbering(), Numbering()
+        self._tagged = tagged
+        self._tags: Counter[tuple[str, str]] = Counter()
         self._rows = Collection(workspace, np.int32, 3)
         self._lengths = Collection(workspace, np.int32)
 
@@ -139,6 +154,9 @@ class TreeCollector:
             distances = np.where(forest.heads < 0, 0, forest.heads - here)
             self._rows.append(np.stack([forest.words, distances, forest.labels], axis=1))
             self._lengths.append(np.diff(forest.offsets))
+            if self._tagged:
+                for tree in block:
+                    self._tags.update(zip(tree.words, tree.tags or ("_",) * len(tree.words), strict=True))
 
     @property
     def trees(self) -> int:
@@ -151,17 +169,27 @@ class TreeCollector:
         Words with the same `word_form`, and labels with the same `label_form`, are one.
         """
         rows, lengths = self._rows.finish(), self._lengths.finish()
-        words, new_words, unknown = _settled(self._words, rows[:, 0], min_count, word_form)
-        labels, new_labels, _ = _settled(self._labels, rows[:, 2], 1, label_form)
-        return Corpus(Vocabulary(words), labels, unknown, rows, lengths, new_words, new_labels)
+        forms, counts = _counted(self._words, rows[:, 0], word_form)
+        words, new_words, unknown = _settled(forms, counts, min_count)
+        labels, new_labels, _ = _settled(*_counted(self._labels, rows[:, 2], label_form), 1)
+        tags: dict[str, Counter[str]] = defaultdict(Counter)
+        for (word, tag), count in self._tags.items():
+            tags[word_form(word)][tag] += count
+        return Corpus(
+            Vocabulary(words), labels, unknown, rows, lengths, new_words, new_labels, forms, counts, dict(tags)
+        )
 
 
-def _settled(names: Numbering, used: IntArray, min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
-    """The names that are kept, by falling frequency; the new number of each old one; and the types of `<unk>`."""
+def _counted(names: Numbering, used: IntArray, form: Fold) -> tuple[tuple[str, ...], LongArray]:
+    """The form of each name, and how often it is used."""
     counts = np.zeros(len(names), np.int64)
     for start in range(0, len(used), PIECE):
         counts += np.bincount(used[start : start + PIECE], minlength=len(names))
-    forms = [form(name) for name in names]
+    return tuple(form(name) for name in names), counts
+
+
+def _settled(forms: Sequence[str], counts: LongArray, min_count: int) -> tuple[tuple[str, ...], IntArray, int]:
+    """The forms that are kept, by falling frequency; the new number of each old one; and the types of `<unk>`."""
     totals: dict[str, int] = {}
     for name, count in zip(forms, counts.tolist(), strict=True):
         totals[name] = totals.get(name, 0) + count

@@ -7,23 +7,11 @@ sentence, because the tree determines the number of words. `<unk>` stands for al
 cut-off, and for those that it lacks; a word outside the vocabulary has one type's share of its probability
 (kit/vocabulary/unknown_types.py). P(T) is not modelled, so scores of trees of different shape are not comparable.
 Training and scoring are linear in words times order.
-
-A word without a context has a floor: the least score that the model gives it in any context.
-The score of a symbol in a context is that of its event there, or else the back-off weight of the context plus its score
-in the next shorter one; each symbol of the context that is missing from the model costs `unseen`. So with
-
-    drop(c) = min(unseen · (symbols by which a context may be longer than c),
-                  min over the contexts d that extend c by one symbol of (backoff(d) + drop(d)))
-
-no context that ends in c lowers the score of a symbol by more than drop(c) below its score in c, unless it has an event
-for the symbol, and no score of x is below the minimum over its events (c, x) of log10 p(x | c) + drop(c). This is the
-least score of x where x was not seen in the context that drop(c) comes from; elsewhere it is a bound. The time is
-linear in the tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -35,10 +23,14 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeCollector, lay_out, paths
-from rerank_plugins.kit.backoff.estimation import estimate
+from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeCollector, TreePaths, lay_out, paths
+from rerank_plugins.dependency.class_factors import ClassFactors, train_factors
+from rerank_plugins.dependency.class_paths import ClassPaths
+from rerank_plugins.dependency.floors import least_scores
+from rerank_plugins.dependency.form_features import Features
+from rerank_plugins.kit.backoff.estimation import Estimate, estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
-from rerank_plugins.kit.backoff.scoring import LN10, score_events
+from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
@@ -46,22 +38,6 @@ from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
-
-
-def least_scores(tables: BackoffTables) -> FloatArray:
-    """(symbols) a lower bound of ln p of each symbol over all contexts."""
-    levels = tables.context_levels
-    longest = tables.order - 1
-    drop = np.repeat(tables.unseen * (longest - np.arange(tables.order, dtype=np.float64)), np.diff(levels))
-    for level in range(longest, 0, -1):
-        span = slice(int(levels[level]), int(levels[level + 1]))
-        contexts = tables.contexts[span]
-        np.minimum.at(drop, contexts["parent"], contexts["backoff"].astype(np.float64) + drop[span])
-    context = np.repeat(np.arange(len(drop)), np.diff(tables.contexts["events"]))
-    least = np.full(tables.sizes[0], np.inf)
-    np.minimum.at(least, tables.events["symbol"], tables.events["log10"].astype(np.float64) + drop[context])
-    return least * LN10
-
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 REMEMBERED = 16 * MEGABYTE  # of names and their numbers
@@ -73,6 +49,7 @@ class Settings:
 
     `subtypes`  whether labels such as nsubj and nsubj:pass differ; otherwise the part after the colon is removed
     `prune`     for each order, paths that occur at most this often are pruned (0 for the first)
+    `classes`   whether the model backs off to classes of words (class_paths.py)
     """
 
     order: int = 4
@@ -82,14 +59,26 @@ class Settings:
     lowercase: bool = False
     subtypes: bool = False
     prune: tuple[int, ...] = ()
+    classes: bool = False
 
     def __post_init__(self) -> None:
+        if self.classes:
+            self._check_classes()
         if not 1 <= self.order <= 6:
             raise ConfigError(f"order {self.order}: dependency language models have order 1 to 6")
         if self.smoothing not in SMOOTHINGS:
             raise ConfigError(f"smoothing {self.smoothing!r}, wanted one of: {', '.join(SMOOTHINGS)}")
         if self.min_count < 1:
             raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
+
+    def _check_classes(self) -> None:
+        """Raise ConfigError if a model with classes cannot have the other settings."""
+        if self.smoothing != "kneser-ney":
+            raise ConfigError(f"smoothing {self.smoothing!r}: a model with classes has kneser-ney")
+        if not self.labelled:
+            raise ConfigError("a model with classes is labelled: it tells subjects from objects")
+        if self.order < 2:
+            raise ConfigError(f"order {self.order}: a model with classes has order 2 or more")
 
     def word(self, word: str) -> str:
         """The word in normal form (core/brackets_and_quotes.py), and in lower case if `lowercase` is set."""
@@ -114,28 +103,44 @@ class DependencyModel(PickledFields):
     settings: Annotated[Settings, Setting()]
     vocabulary: Annotated[Vocabulary, Part()]
     labels: Annotated[tuple[str, ...], Setting()]
-    tables: Annotated[BackoffTables, Tables("V", has_unseen=True)]
+    tables: Annotated[BackoffTables, Tables("*", has_unseen=True)]
     unknown_types: Annotated[int, Setting()] = 1
     provenance: Annotated[dict[str, Any], Setting(versioned=True)] = field(default_factory=dict)
+    classes: Annotated[ClassFactors | None, Part("classes.", optional=True, V="V")] = None
 
     def __contains__(self, word: str) -> bool:
-        return self._word_number[word] > 0
+        return self._word_number[word] >= self._first_known
+
+    @property
+    def _first_known(self) -> int:
+        """The number of the first known word; those before it are unknown words."""
+        return len(self.classes.lexicon) if self.classes else 1
 
     @cached_property
     def _word_number(self) -> _NumberCache:
-        return _NumberCache(self.vocabulary.number, self._known)
+        """The number of each word: in the vocabulary, or with classes the symbol (class_factors.py)."""
+        return _NumberCache(self._number)
 
-    def _known(self, word: str) -> str:
-        return known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
+    def _number(self, word: str) -> int:
+        known = known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
+        number = self.vocabulary.number.get(known, 0)
+        return self.classes.symbol_of(number, self.settings.word(word)) if self.classes else number
 
     @cached_property
     def _label_number(self) -> _NumberCache:
-        return _NumberCache({label: i for i, label in enumerate(self.labels)}, self.settings.label)
+        numbers = {label: i for i, label in enumerate(self.labels)}
+        return _NumberCache(lambda label: numbers.get(self.settings.label(label), 0))
 
     def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, LongArray]:
-        """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
-        forest = lay_out(trees, self._word_number.__getitem__, self._label_number.__getitem__)
+        """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts.
+
+        They are those of a model without classes.
+        """
+        forest = self._forest(trees)
         return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets
+
+    def _forest(self, trees: Sequence[DependencyTree]) -> TreePaths:
+        return lay_out(trees, self._word_number.__getitem__, self._label_number.__getitem__)
 
     @property
     def _labels(self) -> int:
@@ -143,15 +148,14 @@ class DependencyModel(PickledFields):
 
     def score(self, trees: Sequence[DependencyTree]) -> list[FloatArray]:
         """Ln p of each word of each tree given its context, in sentence order (scores, with stupid backoff)."""
-        events, offsets = self.events(trees)
-        scores = self._scores(events)
-        return np.split(scores, offsets[1:-1]) if len(trees) else []
+        forest = self._forest(trees)
+        return np.split(self._scores(forest), forest.offsets[1:-1]) if len(trees) else []
 
     def totals(self, trees: Sequence[DependencyTree]) -> FloatArray:
         """(trees) ln P(S | T); 0 for a tree without words."""
-        events, offsets = self.events(trees)
-        scores = self._scores(events)
-        tree = np.repeat(np.arange(len(trees)), np.diff(offsets))
+        forest = self._forest(trees)
+        scores = self._scores(forest)
+        tree = np.repeat(np.arange(len(trees)), np.diff(forest.offsets))
         # With bincount, a total does not depend on the trees before it.
         totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)
         return totals
@@ -162,27 +166,44 @@ class DependencyModel(PickledFields):
 
     @cached_property
     def _least(self) -> FloatArray:
-        """(vocabulary) the least ln p of each word."""
+        """(numbers of words) the least ln p of each word."""
+        if self.classes:
+            return self.classes.least(self.tables) - self._ln_types
         least = least_scores(self.tables)
         least[0] -= np.log(self.unknown_types)
         return least
 
-    def _scores(self, events: Ids) -> FloatArray:
-        scores, _ = score_events(self.tables, events)
-        divide_unknown(scores, events[:, -1] == 0, self.unknown_types)
+    @cached_property
+    def _ln_types(self) -> FloatArray:
+        """(numbers of words) with classes, ln of the types that each stands for."""
+        return self.classes.ln_types(self.unknown_types) if self.classes else np.zeros(0)
+
+    @cached_property
+    def _class_paths(self) -> ClassPaths:
+        """The events of a model with classes."""
+        assert self.classes
+        return ClassPaths.of(self.classes.class_of, len(self.classes.lexicon), self.settings.order, self.labels)
+
+    def _scores(self, forest: TreePaths) -> FloatArray:
+        if self.classes:
+            ln_p = self.classes.ln_p(self.tables, self._class_paths, forest)
+            ln_p -= self._ln_types[forest.words]
+            return ln_p
+        scores, _ = score_events(self.tables, paths(forest, self.settings.order, len(self.vocabulary), self._labels))
+        divide_unknown(scores, forest.words == 0, self.unknown_types)
         return scores
 
 
 class _NumberCache(Remembered[str, int]):
-    """A cache that maps each name to the number of the form of it that the model knows, or to 0."""
+    """A cache of the number of each name."""
 
-    def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
+    def __init__(self, number: Callable[[str], int]) -> None:
         super().__init__(REMEMBERED)
-        self._numbers, self._form = numbers, form
+        self._number = number
 
     def __missing__(self, name: str) -> int:
         self.make_room()
-        return self.keep(name, self._numbers.get(self._form(name), 0))
+        return self.keep(name, self._number(name))
 
 
 def train(collector: TreeCollector, settings: Settings, **estimation: Any) -> DependencyModel:
@@ -200,40 +221,68 @@ def train_on(
     corpus: Corpus,
     settings: Settings,
     *,
+    features: Features | None = None,
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
     """A model of a corpus, which was finished with the cut-off and the forms of these settings.
 
-    So several models, for instance of several orders, can be trained on trees that are read once.
+    So several models, for instance of several orders, can be trained on trees that are read once. A model with classes
+    learns them from the tags of the corpus, whose collector counted them, and from the `features` of forms.
     """
     vocabulary, labels, unknown = corpus.vocabulary, corpus.labels, corpus.unknown_types
-    label_count = len(labels) if settings.labelled else 1
-    contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
-    source = TupleEvents((len(vocabulary), *contexts), workspace)
-    provenance: dict[str, Any] = {"words": len(corpus.rows), "trees": len(corpus.lengths), "unknown_words": 0}
-    for block in corpus.blocks():
-        source.add(paths(block, settings.order, len(vocabulary), label_count))
-        provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
-    del corpus  # unless the caller needs it, its memory is free for the estimation
-    estimation = estimate(
-        source,
-        SMOOTHINGS[settings.smoothing](),
-        prune=settings.prune,
-        workspace=workspace,
-        jobs=jobs,
-        progress=progress,
-    )
-    provenance |= {"ngrams": estimation.ngrams, "discounts": [list(values) for values in estimation.discounts]}
-    return DependencyModel(settings, vocabulary, labels, estimation.tables, unknown, provenance)
+    provenance: dict[str, Any] = {"words": len(corpus.rows), "trees": len(corpus.lengths)}
+    provenance["unknown_words"] = sum(int(np.count_nonzero(block.words == 0)) for block in corpus.blocks())
+
+    def estimated(
+        events: Iterable[Ids], sizes: tuple[int, ...], prune: tuple[int, ...], lowest: FloatArray | None = None
+    ) -> Estimate:
+        source = TupleEvents(sizes, workspace)
+        for block in events:
+            source.add(block)
+        return estimate(
+            source, SMOOTHINGS[settings.smoothing](), prune=prune, lowest=lowest, workspace=workspace, jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
+
+    classes = None
+    if settings.classes:
+        words, classes, recorded = train_factors(corpus, features or {}, settings.order, settings.prune, estimated)
+        unknown = int(classes.unknown_types.sum())
+        provenance |= recorded
+    else:
+        label_count = len(labels) if settings.labelled else 1
+        contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
+        events = (paths(block, settings.order, len(vocabulary), label_count) for block in corpus.blocks())
+        words = estimated(events, (len(vocabulary), *contexts), settings.prune)
+    provenance |= {"ngrams": words.ngrams, "discounts": [list(values) for values in words.discounts]}
+    return DependencyModel(settings, vocabulary, labels, words.tables, unknown, provenance, classes)
+
+
+def _fits(model: DependencyModel) -> bool:
+    """Whether the parts of a file fit together."""
+    order, known = model.settings.order, len(model.vocabulary)
+    fits = model.tables.order == order
+    if model.classes:
+        known += len(model.classes.lexicon) - 1
+        fits = fits and (model.classes.tables.order, model.classes.members.order) == (5 if order > 2 else 4, 2)
+        fits = fits and model.classes.members.sizes[0] == known
+    return fits and model.tables.sizes[0] == known
+
+
+def _rounded(model: DependencyModel) -> DependencyModel:
+    classes = model.classes
+    if classes:
+        classes = replace(classes, tables=rounded(classes.tables), members=rounded(classes.members))
+    return replace(model, tables=rounded(model.tables), classes=classes)
 
 
 FILE = ModelFile(
     DependencyModel,
     "dependency",
     "dependency language model",
-    check=lambda model: model.tables.order == model.settings.order,
-    rounded=lambda model: replace(model, tables=rounded(model.tables)),
+    check=_fits,
+    rounded=_rounded,
 )
 read_model, write_model = FILE.read, FILE.write

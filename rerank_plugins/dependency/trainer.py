@@ -8,11 +8,23 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins import DependencyTree, FormatError, Trained, Trainer, TrainingData, counted, option, read_conllu
+from rerank_plugins import (
+    ConfigError,
+    DependencyTree,
+    FormatError,
+    Trained,
+    Trainer,
+    TrainingData,
+    counted,
+    option,
+    read_conllu,
+)
 from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.files.treebanks import is_conllu
 
 if TYPE_CHECKING:
-    from rerank_plugins.dependency.model import DependencyModel
+    from rerank_plugins.dependency.form_features import Features
+    from rerank_plugins.dependency.model import DependencyModel, Settings
 
 BLOCK = 1000  # held-out trees that are scored at a time
 
@@ -29,6 +41,8 @@ class DependencyLMTrainer(Trainer):
     rerank train dependency-lm treebank.conllu news.txt.xz -o news.deplm
     rerank train dependency-lm novels.txt.xz --smoothing kneser-ney --prune 0,1 \\
         -o novels.deplm
+    rerank train dependency-lm treebank.conllu news.txt.xz --classes \\
+        --smoothing kneser-ney --order 3 -o news.deplm
     """  # noqa: D301
 
     reads = "dependencies"
@@ -44,6 +58,16 @@ class DependencyLMTrainer(Trainer):
     prune: str = option(
         "0", metavar="COUNTS", doc="Prune paths that occur at most this often, one count for each order: 0,1,2."
     )
+    classes: bool = option(
+        False,
+        doc="Back off from words to classes of their forms, such as plural nouns, for agreement. Needs kneser-ney, "
+        "labels and a treebank with features.",
+    )
+    tagged: tuple[Path, ...] = option(
+        (),
+        metavar="FILE",
+        doc="Learn the features of classes from this treebank (CoNLL-U) instead of those among the FILEs. Repeatable.",
+    )
     subtypes: bool = option(False, doc="Distinguish subtypes of relations: nsubj:pass from nsubj.")
     lowercase: bool = option(False, doc="Convert all words to lower case.")
     compact: bool = option(False, doc="Write a compressed file, with probabilities rounded by up to 1.8 %.")
@@ -56,19 +80,37 @@ class DependencyLMTrainer(Trainer):
 
         settings = Settings(
             self.order, not self.unlabelled, self.smoothing, self.min_count, self.lowercase, self.subtypes,
-            parse_prune(self.prune),
+            parse_prune(self.prune), self.classes,
         )  # fmt: skip
-        collector = TreeCollector(data.workspace)
+        if self.tagged and not self.classes:
+            raise ConfigError("--tagged: only a model with --classes reads it")
+        features = self._features(data, settings) if self.classes else None
+        collector = TreeCollector(data.workspace, tagged=self.classes)
         collector.add(data.examples())
-        model = train(collector, settings, workspace=data.workspace, jobs=data.jobs)
+        model = train(collector, settings, features=features, workspace=data.workspace, jobs=data.jobs)
         model = replace(model, provenance={**model.provenance, **data.provenance})
         ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
+        if model.classes:
+            sizes = ", ".join(f"{n:,}" for n in model.classes.tables.sizes)
+            ngrams += f"; {len(model.classes.lexicon):,} classes, their n-grams {sizes}"
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
         return Trained(
             lambda path: write_model(model, path, data.trained_on(), compact=self.compact),
             [f"{trees}{data.parsed}, {words}, {len(model.vocabulary):,} in the vocabulary; n-grams {ngrams}"],
             evaluate=lambda held_out: evaluate(model, held_out),
         )
+
+    def _features(self, data: TrainingData, settings: Settings) -> Features:
+        """The features of forms in treebanks. Raises ConfigError if these have none."""
+        from rerank_plugins.dependency.form_features import read_features
+
+        treebanks = self.tagged or tuple(path for path in map(Path, data.paths) if is_conllu(path))
+        if not (features := read_features(treebanks, settings.word)):
+            raise ConfigError(
+                "--classes: no treebank among the files has features (columns 5 and 6 of CoNLL-U); "
+                "name one with --tagged"
+            )
+        return features
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,31 @@ def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int
     return find_symbol(contexts, children[context], children[context + 1], symbol)
 
 
+@part
+def find_number(symbols: Any, low: int, high: int, symbol: int) -> int:
+    """The place of the symbol in `low` … `high` of the symbols, which are sorted there, or -1."""
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if symbols[middle] <= symbol:
+            low = middle
+        else:
+            high = middle
+    for i in range(low, high):
+        if symbols[i] == symbol:
+            return i
+    return -1
+
+
 @filling_kernel
 def score_tuples(
-    contexts: Any, children: Any, events: Any, unseen: float, tuples: Any, scores: Any, matched: Any
-) -> None:
-    """Fill in the log10 score of each tuple (its context, farthest symbol first, then x) and the event that matches."""
+    contexts: Any, children: Any, events: Any, nearest: Any, context_symbols: Any, event_symbols: Any, unseen: float,
+    tuples: Any, scores: Any, matched: Any, known: Any,
+) -> None:  # fmt: skip
+    """Fill in the log10 score of each tuple (its context, farthest symbol first, then x) and the event that matches.
+
+    `known` becomes the longest context that the model has.
+    `nearest`, `context_symbols` and `event_symbols` are those of `BackoffTables.search`.
+    """
     order = tuples.shape[1]
     for i in range(len(tuples)):
         # Find the longest context that the model has, and count the symbols that it lacks.
@@ -71,14 +91,27 @@ def score_tuples(
             symbol = tuples[i, column]
             if symbol == NONE:
                 break
-            longer = find_context(contexts, children, context, symbol) if missing == 0 else -1
+            longer: Any = np.int64(-1)
+            if missing == 0 and context == 0:
+                longer = np.int64(nearest[symbol] if symbol < len(nearest) else -1)
+            elif missing == 0:
+                longer = find_number(context_symbols, children[context], children[context + 1], symbol)
             if longer < 0:
                 missing += 1
             else:
                 context = longer
+        known[i] = context
         # Back off from there until the symbol was seen; stupid backoff weighs the missing symbols as well.
-        score, event = look_up(contexts, events, context, tuples[i, order - 1])
-        scores[i] = score + unseen * missing
+        score = 0.0
+        event: Any = np.int64(tuples[i, order - 1])
+        while context > 0:
+            seen = find_number(event_symbols, contexts[context]["events"], contexts[context + 1]["events"], event)
+            if seen >= 0:
+                event = seen
+                break
+            score += contexts[context]["backoff"]
+            context = np.int64(contexts[context]["parent"])
+        scores[i] = score + events[event]["log10"] + unseen * missing
         matched[i] = event
 
 
@@ -88,15 +121,36 @@ def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tup
     An unknown context symbol may be any number but NONE; a predicted symbol must be in range. For models of tuples.
     Raises ValueError for another width or a predicted symbol out of range.
     """
+    scores, matched, _ = _scored(tables, events)
+    return scores, matched
+
+
+def score_above(tables: BackoffTables, events: NDArray[np.integer[Any]], ln_lowest: FloatArray) -> FloatArray:
+    """(m, n) events, (m) ln p of each in the empty context, by another model -> (m) ln p.
+
+    The tables were estimated with p = 0 in the empty context, so they have the shares of longer contexts alone; the
+    product of the back-off weights of its contexts is the weight of the other model. Raises ValueError as
+    `score_events` does.
+    """
+    scores, matched, known = _scored(tables, events)
+    scores[matched < tables.event_levels[1]] = -np.inf  # seen in no context
+    above: FloatArray = np.logaddexp(scores, tables.weights[known] * LN10 + ln_lowest)
+    return above
+
+
+def _scored(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tuple[FloatArray, LongArray, LongArray]:
+    """(m) ln p, (m) the event that matches, (m) the longest known context of each event."""
     events = np.ascontiguousarray(events, np.int32)
     symbols = int(tables.event_levels[1])
     if events.ndim != 2 or events.shape[1] != tables.order:
         raise ValueError(f"events have shape {events.shape}, wanted (m, {tables.order})")
     if len(events) and not 0 <= events[:, -1].min() <= events[:, -1].max() < symbols:
         raise ValueError(f"predicted symbols go up to {events[:, -1].max()}, wanted 0 to {symbols - 1}")
-    scores, matched = np.empty(len(events)), np.empty(len(events), np.int64)
-    score_tuples(tables.contexts, tables.children, tables.events, tables.unseen, events, scores, matched)
-    return scores * LN10, matched
+    scores, (matched, known) = np.empty(len(events)), np.empty((2, len(events)), np.int64)
+    score_tuples(
+        tables.contexts, tables.children, tables.events, *tables.search, tables.unseen, events, scores, matched, known
+    )
+    return scores * LN10, matched, known
 
 
 def matched_lengths(tables: BackoffTables | PackedTables, matched: LongArray) -> LongArray:

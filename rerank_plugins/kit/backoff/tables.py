@@ -9,12 +9,13 @@ imported values are exported digit for digit; scores that leave this package are
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
 from rerank_plugins.kit.files.declared import Contents, Stored
@@ -45,6 +46,27 @@ class BackoffTables(Levels):
     event_levels: LongArray
     children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
+
+    @cached_property
+    def search(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Copies in which symbols are found fast, for models of tuples.
+
+        The context of each nearest symbol, -1 if the model has none; the symbols of all contexts; those of all events.
+        """
+        symbols = np.ascontiguousarray(self.contexts["symbol"])
+        first, end = self.context_levels[1:3].tolist() if self.order > 1 else (1, 1)
+        nearest = np.full(int(symbols[first:end].max(initial=-1)) + 1, -1, np.int32)
+        nearest[symbols[first:end]] = np.arange(first, end)
+        return nearest, symbols, np.ascontiguousarray(self.events["symbol"])
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """(contexts) log10 of the product of the back-off weights from each context down to the empty one."""
+        weights = np.zeros(len(self.contexts) - 1)
+        for level in range(1, self.order):
+            span = slice(*self.context_levels[level : level + 2].tolist())
+            weights[span] = self.contexts["backoff"][span] + weights[self.contexts["parent"][span]]
+        return weights
 
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""

@@ -198,17 +198,23 @@ class Part(Stored):
     """A dataclass with annotations of its own; the names of its arrays get a prefix, and its sizes are its own.
 
     Sizes that belong to the whole are named: `Part("source.", V="words")`. With `keys`, the field is a mapping of them
-    to parts, each of which has its key in the prefix.
+    to parts, each of which has its key in the prefix. An `optional` part is None where a file has none of its arrays.
     """
 
-    def __init__(self, prefix: str = "", keys: tuple[str, ...] = (), **aliases: str) -> None:
-        self.prefix, self.keys, self.aliases = prefix, keys, aliases
+    def __init__(self, prefix: str = "", keys: tuple[str, ...] = (), *, optional: bool = False, **aliases: str) -> None:
+        self.prefix, self.keys, self.optional, self.aliases = prefix, keys, optional, aliases
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
+        if self.optional and value is None:
+            return
         for key, part in [(f"{key}.", value[key]) for key in self.keys] or [("", value)]:
             write_fields(part, contents.part(self.prefix + key, self.aliases))
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
+        if self.optional:
+            if not any(array.startswith(contents.prefix + self.prefix) for array in contents.arrays):
+                return None
+            hint = get_args(hint)[0]
         if not self.keys:
             return read_fields(hint, contents.part(self.prefix, self.aliases))
         part = get_args(hint)[1]
