@@ -135,10 +135,8 @@ def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = (
     - Scores do not depend on the order of the sentences; a pickled copy gives the same.
     - The unigram scores of a model that has them (`HasUnigrams`, without a ModelError) have the same shape and range,
       do not depend on the surrounding words, and give `</s>` the same value in every sentence.
-    - The marks `<s>` and `</s>` are unknown words in a sentence.
     """
     texts = [*sentences, *(text.split() for text in SENTENCES)]
-    assert not any(mark in model for mark in ("<s>", "</s>")), "<s> and </s> must not be known words"
     scores = _values(model, texts)
     for sentence, values in zip(texts, scores, strict=True):
         _check_ln(sentence, values, len(sentence) + 1 if isinstance(model, LanguageModel) else 1)

@@ -21,7 +21,7 @@ def log(number, seed, targets=True):
     for i in order:
         lines += [f"S-{i}\t{refs[i].upper()}", *([f"T-{i}\t{refs[i]}"] if targets else [])]
         for rank, text in enumerate(hypotheses(refs[i], 3)):
-            lines += [f"H-{i}\t-{rank}.25\t{text}", f"D-{i}\t-{rank}.25\t{text}", f"P-{i}\t-0.5 -0.25"]
+            lines += [f"H-{i}\t-{rank}.25\t{text}", f"D-{i}\t-{rank}.25\t{text}", f"P-{i}\t-0.5 -0.{rank}5"]
     return lines
 
 

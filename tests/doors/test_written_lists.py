@@ -40,7 +40,7 @@ def test_an_error_leaves_a_folder_as_it_was():
     Path("lists").write_text(LISTS.replace("u.2", "u/2"))
     assert "the id 'u/2' cannot be the name of a file" in refused("merge", "lists", "--to", "srilm", "-o", "out")
     assert list(Path("out").iterdir()) == []
-    assert "out: is a folder, and this format has all lists in one" in refused("merge", "lists", "-o", "out")
+    assert "out: is a folder, expected a file to write" in refused("merge", "lists", "-o", "out")
 
 
 @pytest.mark.parametrize("format", ["plain", "plain,n=2", "nemo,beam=2"])

@@ -14,11 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from rerank_adapters.formats.guessing import MOSES, format_of, known_format
+from rerank_adapters.formats.guessing import MOSES, AutoFormat, format_of, known_format
 from rerank_adapters.formats.line_lists import stem
 from rerank_adapters.formats.reading import without_lines
 from rerank_plugins import ConfigError, NBestFormat, NBestList, Rescored, open_atomic
 
+NO_FOLDER = "is a folder, expected a file to write"
 ENDING = ".nbest"  # of a list's file in a folder
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ class ListsWriter:
         lines, alone = format.write(nbest, rescored), format.one_list_per_file
         if isinstance(self.target, Path):
             if not alone:
-                raise ConfigError(f"{self.path}: is a folder, and this format has all lists in one file; wanted a file")
+                raise ConfigError(f"{self.path}: {NO_FOLDER}")
             if Path(id_).name != id_ or id_.startswith(".") or stem(f"{id_}{ENDING}") != id_:
                 raise ConfigError(f"the id {id_!r} cannot be the name of a file, which has one list in this format")
             with open_atomic(self.target / f"{id_}{ENDING}") as file:
@@ -92,6 +93,9 @@ def open_lists(path: str | Path, format: NBestFormat, *, one_file: bool = False)
     """
     with ExitStack() as files:
         if Path(path).is_dir():
+            guesses = isinstance(format, AutoFormat) and format.guessed_name is None  # it is known with the first list
+            if not guesses and not known_format(format).one_list_per_file:
+                raise ConfigError(f"{path}: {NO_FOLDER}")
             folder = Path(files.enter_context(TemporaryDirectory(prefix=".lists.", dir=path)))
             writer = ListsWriter(format, str(path), folder)
             yield writer
