@@ -24,6 +24,7 @@ from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
+from rerank_plugins.constituency.marked_states import with_marks
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts
 from rerank_plugins.core.threads import cores
 
@@ -259,6 +260,8 @@ class Schedule:
     noise: float = 0.01  # relative size of the random difference between the halves of a split state
     # a probability is set to zero where it stands for an expected count below this (0: nowhere)
     negligible: float = 1e-3
+    marked: int = 10  # number of EM iterations on trees with marks, which begin with the states of the plain trees
+    prior: float = 20.0  # κ, the weight of the plain grammar in that of the marked trees (marked_states.py)
     whole: int = 10  # number of EM iterations on all trees, if the splits are learnt on a part of them
     least: float = 1e-5  # rules whose probability is below this are left out of the finished grammar
     seed: int = 1  # seed of the random initialisation
@@ -270,13 +273,18 @@ def split_merge(
     schedule: Schedule,
     report: Callable[[EmStep], None] = lambda step: None,
     part: BoolArray | None = None,
+    plain: Callable[[str], str] | None = None,
 ) -> tuple[LatentGrammar, FloatArray]:
     """Train a split grammar; return it with the expected counts of its rewritings in the forest.
 
     With `part`, a mask of trees, the splits are learnt on those trees. EM with all trees follows the merging of the
-    last round, and its smoothing.
+    last round, and its smoothing. With `plain`, which takes the marks of features off a label, the states are learnt on
+    plain labels, and EM with marked ones follows before the last smoothing (marked_states.py).
     """
     rng = np.random.default_rng(schedule.seed)
+    marked, prior = forest, 0.0
+    if plain is not None:
+        forest = forest.renamed([plain(label) for label in forest.labels])
     seen = forest if part is None else forest.chosen(part)
     grammar = unsplit(seen)
     trees = Trees(seen, grammar.productions)
@@ -289,23 +297,27 @@ def split_merge(
             grammar = widened(grammar, trees.expected(grammar)[1], forest)
             trees = Trees(forest, grammar.productions)
             grammar = _improved(trees, grammar, schedule, schedule.whole, number, "whole", report)
+        if plain is not None and number == schedule.rounds:
+            grammar = with_marks(grammar, forest, marked, plain)
+            trees, prior = Trees(marked, grammar.productions), schedule.prior * grammar.p
+            grammar = _improved(trees, grammar, schedule, schedule.marked, number, "marked", report, prior)
         for iteration in range(schedule.smoothing):
             log_p, counts = trees.expected(grammar)
             report(EmStep(number, "smooth", iteration, log_p))
-            grammar = grammar.normalised(counts).smoothed(schedule.rule_smoothing, schedule.emission_smoothing)
+            grammar = grammar.normalised(counts + prior).smoothed(schedule.rule_smoothing, schedule.emission_smoothing)
             grammar = grammar.without_negligible(counts, schedule.negligible)
     return grammar, trees.expected(grammar)[1]
 
 
 def _improved(
     trees: Trees, grammar: LatentGrammar, schedule: Schedule, iterations: int, number: int, phase: str,
-    report: Callable[[EmStep], None],
+    report: Callable[[EmStep], None], prior: FloatArray | float = 0.0,
 ) -> LatentGrammar:  # fmt: skip
-    """Run EM iterations; each reports the likelihood before its update."""
+    """Run EM iterations; each reports the likelihood before its update. `prior` counts, laid out as p, are added."""
     for iteration in range(iterations):
         log_p, counts = trees.expected(grammar)
         report(EmStep(number, phase, iteration, log_p))
-        grammar = grammar.normalised(counts).without_negligible(counts, schedule.negligible)
+        grammar = grammar.normalised(counts + prior).without_negligible(counts + prior, schedule.negligible)
     return grammar
 
 

@@ -145,6 +145,25 @@ class SplitTrainer(TreebankTrainer):
         doc="Learn the splits on at most this many trees of each FILE, evenly spaced, and only the last iterations on "
         "all trees. Default: all.",
     )
+    features: str = option(
+        "",
+        metavar="NAMES",
+        doc="Features whose marks labels bear: number,gap,…; all, or none. Default: all where the trees have a table.",
+    )
+
+    def named_features(self, data: TrainingData) -> tuple[str, ...]:
+        """The names of the features of trees. Raises ConfigError for other names, and for trees without a table."""
+        from rerank_plugins.kit.trees.features import english_features
+
+        wanted = tuple(name.strip() for name in self.features.split(",") if name.strip())
+        known = self.has_english_labels(data)
+        if wanted == ("none",) or not (wanted or known):
+            return ()
+        if not known:
+            raise ConfigError(f"--features {self.features}: there is a table for trees of English in brackets only")
+        rules = english_features()
+        chosen = rules if wanted in ((), ("all",)) else rules.chosen(wanted)
+        return tuple(feature.name for feature in chosen.features)
 
     def schedule(self, data: TrainingData) -> Schedule:
         """The rounds of latent splitting."""

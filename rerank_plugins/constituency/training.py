@@ -15,6 +15,7 @@ from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
 from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.features import english_features, finish, unmarked
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
@@ -31,6 +32,7 @@ class GrammarSettings:
     horizontal: int | None = 0
     vertical: int = 1
     annotations: tuple[str, ...] = ()  # names of annotations (annotation.py)
+    features: tuple[str, ...] = ()  # names of features whose marks labels bear (kit/trees/features.py)
     schedule: Schedule = field(default_factory=Schedule)  # the schedule of latent splits; 0 rounds for none
     # which words of the treebank are replaced by signatures
     unknown: UnknownWords = field(default_factory=UnknownWords)
@@ -41,7 +43,11 @@ class GrammarSettings:
         annotations = named(self.annotations)
         binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
         cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
-        return (binarisation.apply(annotate(tree, annotations)) for tree in cleaned if tree is not None)
+        annotated = (annotate(tree, annotations) for tree in cleaned if tree is not None)
+        if not self.features:
+            return map(binarisation.apply, annotated)
+        rules = english_features().chosen(self.features)
+        return (finish(binarisation.apply(rules.mark(tree))) for tree in annotated)
 
 
 def train_grammar(
@@ -61,7 +67,9 @@ def train_grammar(
     if settings.schedule.rounds == 0:
         return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
     part = planted.chosen(settings.schedule.learn_on)
-    latent, expected = split_merge(planted.forest, settings.schedule, report, part)
+    marked = settings.features and any(unmarked(label) != label for label in planted.forest.labels)
+    plain = unmarked if marked else None
+    latent, expected = split_merge(planted.forest, settings.schedule, report, part, plain)
     return finished(
         planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged
     )

@@ -23,6 +23,7 @@ from rerank_plugins.hhmm.event_counts import WITHIN
 from rerank_plugins.hhmm.model import Beam, HhmmModel
 from rerank_plugins.hhmm.search_tables import EMPTY
 from rerank_plugins.kit.trees.binarisation import JOINED, remove_ancestors, remove_intermediate, split_unaries
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
 
 FRAGMENT = "FRAG"
 
@@ -141,7 +142,7 @@ class Replay:
         tree = built[id(top)]
         if self.grammar.settings.get("unaries") == JOINED:
             tree = split_unaries(tree)
-        return remove_ancestors(remove_intermediate(tree))
+        return relabel(remove_ancestors(remove_intermediate(tree)), category)
 
 
 class UnaryChains:

@@ -67,7 +67,13 @@ class HhmmTrainer(SplitTrainer):
         from rerank_plugins.constituency.training import GrammarSettings
         from rerank_plugins.hhmm.model_file import KIND
 
-        settings = GrammarSettings(self.language, "left", schedule=self.schedule(data), unknown=self.unknown)
+        settings = GrammarSettings(
+            self.language,
+            "left",
+            features=self.named_features(data),
+            schedule=self.schedule(data),
+            unknown=self.unknown,
+        )
         grammar = self.grammar(data, settings)
         save = partial(write_grammar, grammar, compact=self.compact, kind=KIND)
         return grammar, save, [grammar_summary(grammar)]
