@@ -234,8 +234,8 @@ def _places_of(grammar: LatentGrammar, whole: LatentGrammar) -> LongArray:
 class EmStep(NamedTuple):
     """One EM iteration: the round (from 1), its phase, and ln p of the trees before it.
 
-    `phase` is "split", "merge", "whole" or "smooth". `log_likelihood` is Σ weight · ln p(tree), before the update of
-    the parameters.
+    `phase` is "split", "merge", "whole", "marked" or "smooth". `log_likelihood` is Σ weight · ln p(tree), before the
+    update of the parameters.
     """
 
     round: int

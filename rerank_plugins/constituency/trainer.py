@@ -146,23 +146,21 @@ class SplitTrainer(TreebankTrainer):
         "all trees. Default: all.",
     )
     features: str = option(
-        "",
-        metavar="NAMES",
-        doc="Features whose marks labels bear: number,gap,…; all, or none. Default: all where the trees have a table.",
+        "none", metavar="NAMES", doc="Features whose marks labels bear, for trees of English in brackets: number,gap,…"
     )
 
     def named_features(self, data: TrainingData) -> tuple[str, ...]:
         """The names of the features of trees. Raises ConfigError for other names, and for trees without a table."""
         from rerank_plugins.kit.trees.features import english_features
 
-        wanted = tuple(name.strip() for name in self.features.split(",") if name.strip())
-        known = self.has_english_labels(data)
-        if wanted == ("none",) or not (wanted or known):
+        names = tuple(name.strip() for name in self.features.split(",") if name.strip())
+        has_table = self.has_english_labels(data)
+        if names == ("none",) or not (names or has_table):
             return ()
-        if not known:
+        if not has_table:
             raise ConfigError(f"--features {self.features}: there is a table for trees of English in brackets only")
         rules = english_features()
-        chosen = rules if wanted in ((), ("all",)) else rules.chosen(wanted)
+        chosen = rules if names in ((), ("all",)) else rules.chosen(names)
         return tuple(feature.name for feature in chosen.features)
 
     def schedule(self, data: TrainingData) -> Schedule:
@@ -178,7 +176,7 @@ class SplitTrainer(TreebankTrainer):
 
         schedule = settings.schedule
         iterations = {"split": schedule.after_split, "merge": schedule.after_merge}
-        iterations |= {"whole": schedule.whole, "smooth": schedule.smoothing}
+        iterations |= {"whole": schedule.whole, "marked": schedule.marked, "smooth": schedule.smoothing}
 
         def after(step: EmStep) -> None:
             phase = f"round {step.round} of {schedule.rounds}, {step.phase}"
@@ -232,13 +230,14 @@ class GrammarTrainer(SplitTrainer):
         from rerank_plugins.constituency.parser import PcfgParser
         from rerank_plugins.constituency.training import GrammarSettings
 
-        names = self.named_annotations(data, self.annotations)
+        names, features = self.named_annotations(data, self.annotations), self.named_features(data)
         named(names)
         if self.binarise == "head":
             self.check_heads(data, "--binarise head")
         settings = GrammarSettings(
-            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data), self.unknown
-        )
+            self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data), self.unknown,
+            features=features,
+        )  # fmt: skip
         grammar = self.grammar(data, settings)
 
         def evaluate(paths: Iterable[Path]) -> str:

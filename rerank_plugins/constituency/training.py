@@ -32,11 +32,11 @@ class GrammarSettings:
     horizontal: int | None = 0
     vertical: int = 1
     annotations: tuple[str, ...] = ()  # names of annotations (annotation.py)
-    features: tuple[str, ...] = ()  # names of features whose marks labels bear (kit/trees/features.py)
     schedule: Schedule = field(default_factory=Schedule)  # the schedule of latent splits; 0 rounds for none
     # which words of the treebank are replaced by signatures
     unknown: UnknownWords = field(default_factory=UnknownWords)
     smoothing: Smoothing = field(default_factory=Smoothing)  # the smoothing of the lexicon
+    features: tuple[str, ...] = ()  # names of features whose marks labels bear (kit/trees/features.py)
 
     def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
         """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""

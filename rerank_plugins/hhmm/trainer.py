@@ -22,8 +22,9 @@ Learnt = tuple["Grammar", Callable[[Path], object], Iterable[str]]  # a grammar,
 class HhmmTrainer(SplitTrainer):
     """Train a model of incremental parsing on FILEs of Penn-style brackets or of dependencies (CoNLL-U).
 
-    By default, the model is the grammar of `rerank train grammar --binarise left`: left-branching rules need fewer
-    elements of the store, and defer decisions that depend on the following words. The probabilities of the HHMM are
+    By default, the model is the grammar of `rerank train grammar --binarise left --features all`: left-branching rules
+    need fewer elements of the store, and defer decisions that depend on the following words, and with features, such
+    as number, subjects agree with their verbs. The probabilities of the HHMM are
     computed from the grammar when it is read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the
     model of `hhmm-lm`. The file says that it is a model of incremental parsing: `-m FILE` reads it as one. The
     command reports the probability that a tree of the grammar fits in a store of 1, 2, … elements.
@@ -40,6 +41,11 @@ class HhmmTrainer(SplitTrainer):
 
     uses = ("spoken", "seed", "held-out")
 
+    features: str = option(
+        "",
+        metavar="NAMES",
+        doc="Features whose marks labels bear: number,gap,…, all or none. Default: all for English in brackets.",
+    )
     estimation: Literal["grammar", "events"] = option(
         "grammar", doc="Compute the probabilities from a grammar, or count events in right-corner trees."
     )
@@ -86,6 +92,8 @@ class HhmmTrainer(SplitTrainer):
 
         if self.splits:
             raise ConfigError(f"--splits {self.splits}: latent splits cannot be counted, with --estimation events 0")
+        if self.features not in ("", "none"):
+            raise ConfigError(f"--features {self.features}: events are counted in plain trees, with --features none")
         weights, tagged = self.weighed(data)
         trees = [list(treebank(path, data.report, self.tags, spoken=data.spoken)) for path in weights]
         data.progress("counting events")
