@@ -138,17 +138,28 @@ class LatentGrammar:
         """
         kept = np.ones(len(together), np.bool_)
         kept[np.flatnonzero(together) + 1] = False
-        proportion = np.where(kept & ~together, 1.0, proportions)
-        groups = [np.flatnonzero(kept[first:end]) for first, end in pairwise(self.firsts.tolist())]
+        new = np.cumsum(kept) - 1
+        return self.regrouped(new, np.where(kept & ~together, 1.0, proportions))
+
+    def regrouped(self, group: LongArray, proportions: FloatArray) -> LatentGrammar:
+        """Return the grammar in which states with the same number in `group` are one; numbers grow with the labels.
+
+        The rewritings of the new state are those of the old ones, weighted by their `proportions` of its count.
+        """
+        orders, starts = [], []
+        for first, end in pairwise(self.firsts.tolist()):
+            order = np.argsort(group[first:end], kind="stable")
+            orders.append(order)
+            starts.append(np.flatnonzero(np.diff(group[first:end][order], prepend=-1)))
         tensors = []
         for rule, tensor in enumerate(self.tensors()):
             label = self.parent[rule]
-            tensor = tensor * proportion[self.firsts[label] : self.firsts[label + 1], None, None]
+            tensor = tensor * proportions[self.firsts[label] : self.firsts[label + 1], None, None]
             for axis, member in enumerate((label, *self.children[rule])):
-                if member >= 0:
-                    tensor = np.add.reduceat(tensor, groups[member], axis=axis)
+                if member >= 0 and len(starts[member]) < len(orders[member]):
+                    tensor = np.add.reduceat(tensor.take(orders[member], axis), starts[member], axis=axis)
             tensors.append(tensor.ravel())
-        return replace(self, states=np.array([len(group) for group in groups], np.int32), p=np.concatenate(tensors))
+        return replace(self, states=np.array([len(start) for start in starts], np.int32), p=np.concatenate(tensors))
 
 
 def unsplit(forest: Forest) -> LatentGrammar:

@@ -7,7 +7,8 @@ and g, h of the children by relative frequency, and normalised for every state a
     P0(A^f a -> B^g b C^h c) ~ P(A a -> B b C c) · c(A^f -> B^g C^h) / c(A -> B C)
 
 In EM on the marked trees this is the mean of a Dirichlet prior of weight κ: P = (c + κ P0) / (c(A^f a) + κ). A state
-of a marked label differs from that of the plain label as far as counts say so.
+of a marked label differs from that of the plain label as far as counts say so. States that are too rare for that are
+then made one in each label, so that a label that hardly occurs does not have all states of the plain one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins import IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions
 
@@ -35,6 +36,24 @@ def with_marks(grammar: LatentGrammar, forest: Forest, marked: Forest, plain: Ca
     sizes = np.diff(whole.places)
     place = np.repeat(grammar.places[rule] - whole.places[:-1], sizes) + np.arange(sizes.sum())
     return whole.normalised(grammar.p[place] * np.repeat(share, sizes))
+
+
+def without_rare(grammar: LatentGrammar, prior: LatentGrammar, counts: FloatArray, rare: float) -> list[LatentGrammar]:
+    """Return both grammars with one state in each label for all of its states that occur less than `rare` times.
+
+    `counts` are expected counts, laid out as p; `prior` has the same rules and states.
+    """
+    totals = grammar.totals(counts)
+    first = np.repeat(grammar.firsts[:-1], grammar.states)
+    label = np.repeat(np.arange(len(grammar.states)), grammar.states)
+    few = totals < rare
+    leading = np.full(len(grammar.states), len(totals))  # the first rare state of each label, which stands for all
+    np.minimum.at(leading, label[few], np.flatnonzero(few))
+    group = np.where(few, leading[label], np.arange(len(totals)))
+    together = np.bincount(group, totals, len(totals))[group]
+    members = np.bincount(group, minlength=len(totals))[group]
+    proportions = np.where(together > 0, totals / np.maximum(together, 1e-300), 1 / members)
+    return [each.regrouped(group - first, proportions) for each in (grammar, prior)]
 
 
 def _counts(rules: Productions) -> LongArray:

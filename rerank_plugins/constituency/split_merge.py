@@ -24,7 +24,7 @@ from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
-from rerank_plugins.constituency.marked_states import with_marks
+from rerank_plugins.constituency.marked_states import with_marks, without_rare
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts
 from rerank_plugins.core.threads import cores
 
@@ -262,6 +262,8 @@ class Schedule:
     negligible: float = 1e-3
     marked: int = 10  # number of EM iterations on trees with marks, which begin with the states of the plain trees
     prior: float = 20.0  # κ, the weight of the plain grammar in that of the marked trees (marked_states.py)
+    rare: float = 200.0  # states of marked labels that occur less often are made one
+    fewest: float = 0.1  # rules of marked labels with a lower expected count are left out of the finished grammar
     whole: int = 10  # number of EM iterations on all trees, if the splits are learnt on a part of them
     least: float = 1e-5  # rules whose probability is below this are left out of the finished grammar
     seed: int = 1  # seed of the random initialisation
@@ -299,8 +301,12 @@ def split_merge(
             grammar = _improved(trees, grammar, schedule, schedule.whole, number, "whole", report)
         if plain is not None and number == schedule.rounds:
             grammar = with_marks(grammar, forest, marked, plain)
-            trees, prior = Trees(marked, grammar.productions), schedule.prior * grammar.p
-            grammar = _improved(trees, grammar, schedule, schedule.marked, number, "marked", report, prior)
+            trees, mean = Trees(marked, grammar.productions), grammar
+            grammar = _improved(
+                trees, grammar, schedule, schedule.marked, number, "marked", report, schedule.prior * mean.p
+            )
+            grammar, mean = without_rare(grammar, mean, trees.expected(grammar)[1], schedule.rare)
+            prior = schedule.prior * mean.p
         for iteration in range(schedule.smoothing):
             log_p, counts = trees.expected(grammar)
             report(EmStep(number, "smooth", iteration, log_p))
@@ -339,9 +345,11 @@ def merge_back(trees: Trees, grammar: LatentGrammar, proportion: float) -> Laten
 
 def finished(
     forest: Forest, latent: LatentGrammar, counts: FloatArray, least: float, smoothing: Smoothing | None = None,
-    settings: Mapping[str, Any] | None = None, tagged: Tagged | None = None,
+    settings: Mapping[str, Any] | None = None, tagged: Tagged | None = None, fewest: float = 0.0,
 ) -> Grammar:  # fmt: skip
     """Convert a latent grammar to a `Grammar`: one symbol per state, rules below `least` left out, lexicon smoothed.
+
+    So are rules whose expected count is below `fewest`.
 
     `counts` are expected counts, from which the count of each state is taken; `tagged` words are added to the lexicon.
     Symbols of a label with several states are named LABEL^number.
@@ -354,7 +362,7 @@ def finished(
     binary, unary = len(latent.productions.binary), len(latent.productions.binary) + len(latent.productions.unary)
     rules = place < binary
     chains, emits = ~rules & (place < unary), place >= unary
-    large = latent.p >= least
+    large = (latent.p >= least) & (value >= fewest)
     words = np.concatenate([np.zeros(unary, np.int32), latent.productions.emission[:, 1]])[place]
     emits &= value > 1e-6  # an expected count that EM has practically reduced to zero
     rewritings = Productions(

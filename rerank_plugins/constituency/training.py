@@ -71,8 +71,9 @@ def train_grammar(
     plain = unmarked if marked else None
     latent, expected = split_merge(planted.forest, settings.schedule, report, part, plain)
     return finished(
-        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged
-    )
+        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged,
+        settings.schedule.fewest if marked else 0.0,
+    )  # fmt: skip
 
 
 class Planted(NamedTuple):
