@@ -135,6 +135,7 @@ RUNS = {
         "{data} --text {root}/mt/train.en --sizes 20 --epochs 1 --splits 0 --sentences 4 --lists {root}/mt --most 2",
         r"\| 20 \| \d+ \| 1 \|( [\d.]+ \|){5}\n(?s:.*)\| 20 \|( [\d.]+ \|){4}\n(?s:.*)\| 20-trees, all \| [\d.]+ \|",
     ),
+    "agreement_pairs": ("--each 3", r"(?m)^The \w+ laughs \.\tThe \w+ laugh \.\tsimple$"),
     "memory_table": ("--lists 2,4 --hypotheses 50", r"\| 200 \|( \d+ \| -?\d+ \|){2}"),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
@@ -328,7 +329,7 @@ def test_run(name, made, capsys):
     assert re.search(wanted, capsys.readouterr().out)
 
 
-OF_OWN_DATA = {"memory_table"}  # they need no files
+OF_OWN_DATA = {"agreement_pairs", "memory_table"}  # they need no files
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -18,11 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions
-
-KINDS = ("binary", "unary", "emission")
+from rerank_plugins.constituency.treebank_grammar import Forest, Productions, rule_numbers
 
 
 def with_marks(grammar: LatentGrammar, forest: Forest, marked: Forest, plain: Callable[[str], str]) -> LatentGrammar:
@@ -31,8 +29,14 @@ def with_marks(grammar: LatentGrammar, forest: Forest, marked: Forest, plain: Ca
     plain_label = np.array([number[plain(label)] for label in marked.labels], np.int32)
     relative = unsplit(marked)
     whole = replace(relative, states=grammar.states[plain_label])
-    rule = _plain_rules(grammar.productions, whole.productions, plain_label)
-    share = _counts(whole.productions) / np.maximum(_counts(grammar.productions)[rule], 1e-300)
+    rules = whole.productions
+    plain_rules = rules._replace(
+        binary=plain_label[rules.binary],
+        unary=plain_label[rules.unary],
+        emission=np.column_stack([plain_label[rules.emission[:, 0]], rules.emission[:, 1]]),
+    )
+    rule = rule_numbers(grammar.productions, plain_rules)
+    share = _counts(rules) / np.maximum(_counts(grammar.productions)[rule], 1e-300)
     sizes = np.diff(whole.places)
     place = np.repeat(grammar.places[rule] - whole.places[:-1], sizes) + np.arange(sizes.sum())
     return whole.normalised(grammar.p[place] * np.repeat(share, sizes))
@@ -56,25 +60,6 @@ def without_rare(grammar: LatentGrammar, prior: LatentGrammar, counts: FloatArra
     return [each.regrouped(group - first, proportions) for each in (grammar, prior)]
 
 
-def _counts(rules: Productions) -> LongArray:
+def _counts(rules: Productions) -> FloatArray:
     """Return (R) the counts of all rules: binary, unary, emissions."""
-    return np.concatenate([getattr(rules, f"{kind}_count") for kind in KINDS])
-
-
-def _plain_rules(plain: Productions, marked: Productions, plain_label: IntArray) -> LongArray:
-    """Return (R) the number of the plain rule of each rule with marks; rules of each kind are sorted in `plain`."""
-    begin, numbers = 0, []
-    for kind in KINDS:
-        known, wanted = getattr(plain, kind), getattr(marked, kind).copy()
-        labels = wanted.shape[1] - (kind == "emission")  # the second column of emissions has words
-        wanted[:, :labels] = plain_label[wanted[:, :labels]]
-        base = 1 + max(int(known.max(initial=0)), int(wanted.max(initial=0)))
-        keys = []
-        for table in (known, wanted):
-            key = np.zeros(len(table), np.int64)
-            for column in table.T:
-                key = key * base + column
-            keys.append(key)
-        numbers.append(begin + np.searchsorted(*keys))
-        begin += len(known)
-    return np.concatenate(numbers)
+    return np.concatenate([rules.binary_count, rules.unary_count, rules.emission_count])

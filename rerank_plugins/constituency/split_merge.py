@@ -25,7 +25,7 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
 from rerank_plugins.constituency.marked_states import with_marks, without_rare
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts
+from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts, rule_numbers
 from rerank_plugins.core.threads import cores
 
 NODES = 1 << 20  # of a part of a forest; its vectors take 16 bytes per distinct node and state
@@ -208,27 +208,11 @@ def widened(grammar: LatentGrammar, counts: FloatArray, forest: Forest) -> Laten
     whole = replace(whole, p=values)
     left, right = whole.child_states()
     values = values * proportions[left] * proportions[right]
-    place = _places_of(grammar, whole)
+    place = rule_numbers(whole.productions, grammar.productions)
     before = np.repeat(whole.places[place] - grammar.places[:-1], np.diff(grammar.places))
     known = np.arange(len(grammar.p)) + before
     values[known] = BLEND * values[known] + (1 - BLEND) * grammar.p
     return whole.normalised(values)
-
-
-def _places_of(grammar: LatentGrammar, whole: LatentGrammar) -> LongArray:
-    """Return the number in the whole of each rule of the grammar; rules of each kind are sorted in both."""
-    begin, places = 0, []
-    for kind in ("binary", "unary", "emission"):
-        own, all_ = getattr(grammar.productions, kind), getattr(whole.productions, kind)
-        base = 1 + max(int(all_.max(initial=0)), 0)
-        keys = [np.zeros(len(table), np.int64) for table in (own, all_)]
-        for key, table in zip(keys, (own, all_), strict=True):
-            for column in table.T:
-                key *= base
-                key += column
-        places.append(begin + np.searchsorted(keys[1], keys[0]))
-        begin += len(all_)
-    return np.concatenate(places)
 
 
 class EmStep(NamedTuple):
@@ -284,7 +268,7 @@ def split_merge(
     plain labels, and EM with marked ones follows before the last smoothing (marked_states.py).
     """
     rng = np.random.default_rng(schedule.seed)
-    marked, prior = forest, 0.0
+    marked, prior = forest, np.zeros(1)
     if plain is not None:
         forest = forest.renamed([plain(label) for label in forest.labels])
     seen = forest if part is None else forest.chosen(part)

@@ -184,6 +184,22 @@ def _distinct(used: IntArray, mask: BoolArray, weights: FloatArray, rule: IntArr
     return table, np.bincount(inverse.ravel(), weights[mask], len(table)).astype(np.float64)
 
 
+def rule_numbers(known: Productions, rules: Productions) -> LongArray:
+    """Return (R) the number among the `known` rewritings of each of `rules`: binary, then unary, then emissions."""
+    begin, numbers = 0, []
+    for kind in ("binary", "unary", "emission"):
+        tables = [getattr(productions, kind).astype(np.int64) for productions in (known, rules)]
+        base = 1 + max(int(table.max(initial=0)) for table in tables)
+        keys = [np.zeros(len(table), np.int64) for table in tables]
+        for key, table in zip(keys, tables, strict=True):
+            for column in table.T:
+                key *= base
+                key += column
+        numbers.append(begin + np.searchsorted(keys[0], keys[1]))
+        begin += len(tables[0])
+    return np.concatenate(numbers)
+
+
 def treebank_grammar(
     forest: Forest,
     smoothing: Smoothing | None = None,

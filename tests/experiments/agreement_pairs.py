@@ -1,13 +1,13 @@
 r"""Print minimal pairs of English subject–verb agreement in fifteen constructions, made by templates.
 
-Each line has the construction, the good sentence and the bad one, separated by tabs, as `rerank acceptability pairs`
+Each line has the good sentence, the bad one and the construction, separated by tabs, as `rerank acceptability pairs`
 reads them. The constructions are those of Marvin and Linzen (2018); nouns, verbs and attributes are ours. Sentences are
 drawn by --seed, the two numbers of each subject equally often, with a noun of the other number between the subject and
 its verb wherever the construction has one.
 
 \b
     python -m tests.experiments.agreement_pairs --each 100 --seed 1 > agreement.tsv
-    rerank acceptability pairs agreement.tsv -f hhmm-lm --by group
+    rerank acceptability pairs agreement.tsv -f hhmm-lm --by construction
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ PREPOSITIONS = "near|behind|next to|in front of"
 LONG = (
     "enjoys music in the evening/enjoy music in the evening|writes in a journal every day/write in a journal every day"
 )
+LONG_TOO = "is twenty years old/are twenty years old|likes to watch television/like to watch television"
 SAID = "said that|thought that|knew that"
 
 
@@ -105,21 +106,13 @@ def within_object_relative(that: str, subjects: str, predicates: str) -> Callabl
 
 def long_coordination(draw: Draw) -> Pair:
     """The second of two long verb phrases."""
-    first, second = random_order(draw)
-    return ending(f"{draw.noun()} {first[0]} and", second)
-
-
-def random_order(draw: Draw) -> tuple[Forms, Forms]:
-    """Two long verb phrases, the first of which agrees."""
-    return draw.verbs(LONG), draw.verbs(
-        "is twenty years old/are twenty years old|likes to watch television shows/like to watch television shows"
-    )
+    return ending(f"{draw.noun()} {draw.verbs(LONG)[0]} and", draw.verbs(LONG_TOO))
 
 
 CONSTRUCTIONS: dict[str, Callable[[Draw], Pair]] = {
     "simple": lambda draw: ending(draw.noun(), draw.verbs()),
     "in a complement": lambda draw: ending(
-        f"the {draw.text('pilot|captain')} {draw.text(SAID)} {draw.noun(other=False)}", draw.verbs()
+        f"the {draw.text('pilot|captain')} {draw.text(SAID)} {draw.noun()}", draw.verbs()
     ),
     "coordination": lambda draw: ending(f"{draw.noun()} {draw.verbs(INTRANSITIVE)[0]} and", draw.verbs()),
     "long coordination": long_coordination,
@@ -146,7 +139,7 @@ CONSTRUCTIONS: dict[str, Callable[[Draw], Pair]] = {
 
 
 def pairs(each: int, seed: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the construction, the good sentence and the bad one; distinct pairs only."""
+    """Yield the good sentence, the bad one and the construction; distinct pairs only."""
     generator = random.Random(seed)
     for name, make in CONSTRUCTIONS.items():
         known: set[Pair] = set()
@@ -154,7 +147,8 @@ def pairs(each: int, seed: int) -> Iterator[tuple[str, str, str]]:
             pair = make(Draw(generator, number % 2 == 1))
             if len(known) < each and pair not in known:
                 known.add(pair)
-                yield name, *(f"{sentence[0].upper()}{sentence[1:]} ." for sentence in pair)
+                good, bad = (f"{sentence[0].upper()}{sentence[1:]} ." for sentence in pair)
+                yield good, bad, name
 
 
 @experiment("agreement_pairs", __doc__)
@@ -162,7 +156,7 @@ def pairs(each: int, seed: int) -> Iterator[tuple[str, str, str]]:
 @click.option("--seed", type=int, default=1, help="Seed of the draws.")
 def main(each: int, seed: int) -> None:
     """Print the pairs."""
-    print("construction\tgood\tbad")
+    print("good\tbad\tconstruction")
     for row in pairs(each, seed):
         print(*row, sep="\t")
 
