@@ -75,9 +75,10 @@ class _LateDisplay(ABC):
 
     def _start_timer(self) -> None:
         action = self._appear if sys.stderr.isatty() else self._log
-        self._timer = Timer(max(0.0, self._due - time.monotonic()), action)
-        self._timer.daemon = True
-        self._timer.start()
+        timer = Timer(max(0.0, self._due - time.monotonic()), action)
+        timer.daemon = True
+        timer.start()
+        self._timer = timer  # only now, since only a timer that has started can be waited for
 
     def _stop_timer(self) -> bool:
         """End the timer and its thread; return whether there is still something for it to do."""
