@@ -91,7 +91,8 @@ def place(tmp_path_factory, tmp_path, root, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path_factory.mktemp("cache")))
     lines = (root / "example_nbest" / "mt" / "tune.nbest").read_text().splitlines(keepends=True)
     fields = [line.split(" ||| ") for row, line in enumerate(lines) if row % 50 < 10]
-    (tmp_path / "lists").write_text("".join(f"{segment} ||| {text} ||| D= 1 ||| 1\n" for segment, text, *_ in fields))
+    numbered = (f"{segment} ||| {text} ||| D= {i % 3} ||| 1\n" for i, (segment, text, *_) in enumerate(fields))
+    (tmp_path / "lists").write_text("".join(numbered))
     (tmp_path / "refs").write_text((root / "example_nbest" / "mt" / "tune.en").read_text())
     (tmp_path / "text").write_text("".join(f"the dog number {i} sleeps\n" for i in range(50)))
     (tmp_path / "weights.toml").write_text(
