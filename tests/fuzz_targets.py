@@ -46,12 +46,14 @@ from rerank_plugins.dependency import model as dependency
 from rerank_plugins.dependency import model as dependency_file
 from rerank_plugins.dependency.ancestor_paths import TreeCollector
 from rerank_plugins.dependency.biaffine import parser_file as biaffine
+from rerank_plugins.dependency.form_features import read_features
 from rerank_plugins.dependency.parsers import TreebankParser
 from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical
 from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
+from rerank_plugins.kit.trees.features import read_features as read_rules
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
@@ -92,6 +94,7 @@ from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "example_nbest"
 HEADS = ROOT / "rerank_plugins" / "kit" / "trees" / "english_heads.tsv"
+FEATURES = HEADS.with_name("english_features.tsv")
 REGISTRY = load_plugins(BUILTIN, installed=False)
 LINES = ["the dog ran home", "a cat ran", "the cat saw the dog", "we saw a dog at home"] * 3
 PAIRS = [("der Hund lief heim", "the dog ran home"), ("eine Katze lief", "a cat ran"), ("wir sahen", "we saw")] * 2
@@ -329,7 +332,11 @@ def texts() -> Iterable[Target]:
     yield text(
         "head rules", HEADS.read_bytes(), of_lines(lambda lines, path: read_head_rules(lines, path).rules.items())
     )
+    yield text(
+        "features of trees", FEATURES.read_bytes(), of_lines(lambda lines, path: read_rules(lines, path).features)
+    )
     yield text("CoNLL-U", TREES, of_lines(read_conllu))
+    yield text("features of forms", TREES, lambda path: read_features([path], str.lower))
     yield text("CoNLL-U as constituents", TREES, of_lines(lambda lines, path: Conversion().read(lines, path)))
     yield text("CoNLL-U with features", TREES, of_lines(read_annotated))
     yield text("CoNLL-U with surface tokens", TREES, of_lines(surface_sentences))

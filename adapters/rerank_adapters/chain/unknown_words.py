@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from rerank_adapters.chain.job import Job
 from rerank_adapters.text import HIGH, vocabulary_warnings
@@ -65,6 +66,8 @@ def language_of_model(model: object) -> str:
     path = getattr(model, "model", None)
     if path is None:
         return ENGLISH if hasattr(model, "model") else ""
+    if not isinstance(path, str | Path):  # a model that has no file of its own
+        return ""
     known = not is_kenlm_binary(path) and model_kind(path) is not None and (found := read_trained_on(path)).known
     return found.language if known else ""
 
