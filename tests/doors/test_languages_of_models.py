@@ -3,12 +3,14 @@
 import json
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
+from rerank_adapters.chain.unknown_words import language_of_model
 from rerank_adapters.config import Config
 from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
@@ -90,6 +92,13 @@ def test_lists_in_another_language_than_the_model_are_warned_of(put, tmp_path):
     warning = "unknown to the model of 'unigram'"
     assert warning in done("check", job).out
     assert warning in done("run", job, "--work", tmp_path / "work").err
+
+
+def test_a_model_that_is_an_object_and_no_file_has_no_language():
+    """The feature `referential` has a model of a world and a grammar."""
+    world = SimpleNamespace(model=object())
+    assert language_of_model(world) == ""
+    assert language_of_model(SimpleNamespace(model=None)) == "en"
 
 
 @pytest.mark.parametrize("kind", ["errors", "phenomena"])

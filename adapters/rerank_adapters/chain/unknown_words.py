@@ -66,7 +66,7 @@ def language_of_model(model: object) -> str:
     path = getattr(model, "model", None)
     if path is None:
         return ENGLISH if hasattr(model, "model") else ""
-    if not isinstance(path, str | Path):  # a model that has no file of its own
+    if not isinstance(path, Path):  # a model object, which has no file of its own
         return ""
     known = not is_kenlm_binary(path) and model_kind(path) is not None and (found := read_trained_on(path)).known
     return found.language if known else ""
