@@ -57,7 +57,7 @@ class ClassFactors(PickledFields):
 
     def symbol_of(self, number: int, form: str) -> int:
         """The symbol of a word with this number in the vocabulary, or, where that is 0, of an unknown form."""
-        return number + len(self.lexicon) - 1 if number else self.lexicon.of_unknown(form)
+        return symbol_of(self.lexicon, number, form)
 
     def ln_p(self, tables: BackoffTables, paths: ClassPaths, forest: TreePaths) -> FloatArray:
         """(n) ln p of the words, of which unknown ones are not divided yet; `tables` are those below ancestors."""
@@ -75,6 +75,11 @@ class ClassFactors(PickledFields):
         """(symbols) ln of the types that a symbol stands for, which are `total` over all unknown words."""
         types = np.maximum(self.unknown_types * (total / self.unknown_types.sum()), 1.0)
         return np.concatenate([np.log(types), np.zeros(len(self.class_of) - len(types))])
+
+
+def symbol_of(lexicon: WordClasses, number: int, form: str) -> int:
+    """The symbol of a word with this number in the vocabulary, or, where that is 0, of an unknown form."""
+    return number + len(lexicon) - 1 if number else lexicon.of_unknown(form)
 
 
 def symbol_classes(lexicon: WordClasses) -> IntArray:
@@ -102,10 +107,8 @@ def train_factors(
     """
     lexicon = learn_classes(corpus.tags, features, corpus.vocabulary.words)
     class_of, size = symbol_classes(lexicon), len(lexicon)
-    symbols = [
-        number + size - 1 if number else lexicon.of_unknown(form)
-        for form, number in zip(corpus.forms, corpus.new_words.tolist(), strict=True)
-    ]
+    numbered_forms = zip(corpus.forms, corpus.new_words.tolist(), strict=True)
+    symbols = [symbol_of(lexicon, number, form) for form, number in numbered_forms]
     numbered = corpus.renumbered(np.array(symbols, np.int32))
     paths = ClassPaths.of(class_of, size, order, corpus.labels)
     words = estimated(map(paths.of_words, numbered.blocks()), paths.word_sizes, prune, np.zeros(len(class_of)))

@@ -233,7 +233,7 @@ def train_on(
     """
     vocabulary, labels, unknown = corpus.vocabulary, corpus.labels, corpus.unknown_types
     provenance: dict[str, Any] = {"words": len(corpus.rows), "trees": len(corpus.lengths)}
-    provenance["unknown_words"] = sum(int(np.count_nonzero(block.words == 0)) for block in corpus.blocks())
+    provenance["unknown_words"] = int(corpus.counts[corpus.new_words == 0].sum())
 
     def estimated(
         events: Iterable[Ids], sizes: tuple[int, ...], prune: tuple[int, ...], lowest: FloatArray | None = None

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins import ScoredTree, Tree
+from rerank_plugins.constituency.annotation import plain
 from rerank_plugins.constituency.grammar import ROOT, Grammar
 from rerank_plugins.hhmm.event_counts import WITHIN
 from rerank_plugins.hhmm.model import Beam, HhmmModel
 from rerank_plugins.hhmm.search_tables import EMPTY
-from rerank_plugins.kit.trees.binarisation import JOINED, remove_ancestors, remove_intermediate, split_unaries
-from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
+from rerank_plugins.kit.trees.binarisation import JOINED, split_unaries
 
 FRAGMENT = "FRAG"
 
@@ -129,7 +129,7 @@ class Replay:
         return [self._named(node) for node in (*(element.active for element in self.elements), self.done)]
 
     def _named(self, top: _Node) -> Tree:
-        """Return the tree in the treebank's form: base labels, without intermediate nodes and marks of ancestors."""
+        """Return the tree in the treebank's form: base labels, without intermediate nodes and marks."""
         built: dict[int, Tree] = {}
         order, todo = [], [top]
         while todo:
@@ -142,7 +142,7 @@ class Replay:
         tree = built[id(top)]
         if self.grammar.settings.get("unaries") == JOINED:
             tree = split_unaries(tree)
-        return relabel(remove_ancestors(remove_intermediate(tree)), category)
+        return plain(tree)
 
 
 class UnaryChains:

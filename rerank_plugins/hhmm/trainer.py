@@ -24,10 +24,10 @@ class HhmmTrainer(SplitTrainer):
 
     By default, the model is the grammar of `rerank train grammar --binarise left --features all`: left-branching rules
     need fewer elements of the store, and defer decisions that depend on the following words, and with features, such
-    as number, subjects agree with their verbs. The probabilities of the HHMM are
-    computed from the grammar when it is read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the
-    model of `hhmm-lm`. The file says that it is a model of incremental parsing: `-m FILE` reads it as one. The
-    command reports the probability that a tree of the grammar fits in a store of 1, 2, … elements.
+    as number, subjects agree with their verbs. The probabilities of the HHMM are computed from the grammar when it is
+    read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the model of `hhmm-lm`. The file says that
+    it is a model of incremental parsing: `-m FILE` reads it as one. The command reports the probability that a tree of
+    the grammar fits in a store of 1, 2, … elements.
 
     With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
     11-14) for a store of `--depth` elements, and are smoothed with the grammar of the same trees. Latent splits cannot

@@ -1,9 +1,9 @@
-"""Features on trees: number, person, verb form, case, gap …, handed up from words to the phrases that bear them.
+"""Features on trees: number, gaps, polarity and more, handed up from words to the phrases that bear them.
 
 A feature gives every node of a tree a value, or none. A table of the language says where values start and how they go
-up, as in unification grammars (GPSG, Gazdar et al. 1985; models.md of this kind: head features, foot features). A mark
-is a value in the label of a node, NP-pl or VP-fin-sg; `category` (treebank_cleaning.py) leaves marks out, so that the
-trees of a parser whose grammar has them are plain trees. A line of the table is one of
+up, along heads or from any child, as the head and foot features of GPSG do (Gazdar et al. 1985). A mark is a value in
+the label of a node, NP-pl or VP-sg-gap; `category` (treebank_cleaning.py) leaves marks out, so that the trees of a
+parser whose grammar has them are plain trees. A line of the table is one of
 
     FEATURE is VALUE : TAG word/TAG …                the value of tags, or of words with a tag; words go before tags
     FEATURE joined VALUE CATEGORY … : CATEGORY …     the value of phrases in which a conjunction joins two such children
