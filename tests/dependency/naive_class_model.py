@@ -1,8 +1,8 @@
 """The dependency language model with classes, in dictionaries: slow and obvious. Classes are given: a dict of forms."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 
-from tests.dependency.naive_dependency_lm import ROOT
+from tests.dependency.naive_dependency_lm import ROOT, counts_by_length, discounts
 
 INFLECTED = ("aux", "cop")
 
@@ -12,26 +12,8 @@ class NaiveBackoff:
 
     def __init__(self, events):
         full = Counter(events)
-        lengths = 1 + max(len(context) for context, _ in full)
-        self.counts = [defaultdict(Counter) for _ in range(lengths)]
-        seen = [set() for _ in range(lengths)]
-        for (context, x), n in full.items():
-            self.counts[len(context)][context][x] += n  # raw: a complete context
-            for k in range(1, len(context) + 1):
-                seen[len(context) - k + 1].add((context[k - 1 :], x))
-        for length in range(1, lengths):
-            for context, x in seen[length]:
-                self.counts[length - 1][context[1:]][x] += 1
-        self.discounts = [self._discounts(counts) for counts in self.counts]
-
-    @staticmethod
-    def _discounts(counts):
-        of = Counter(n for words in counts.values() for n in words.values())
-        if not all(of[j] for j in (1, 2, 3)):
-            return (0.5, 1.0, 1.5)
-        y = of[1] / (of[1] + 2 * of[2])
-        discounts = tuple(j - (j + 1) * y * of[j + 1] / of[j] for j in (1, 2, 3))
-        return discounts if all(0 <= d <= j for j, d in enumerate(discounts, 1)) else (0.5, 1.0, 1.5)
+        self.counts = counts_by_length(full, 1 + max(len(context) for context, _ in full))
+        self.discounts = [discounts(counts) for counts in self.counts]
 
     def p(self, context, x, lowest, length=0):
         """P(x | context); contexts of fewer symbols than `length` do not count, and `lowest` is p below them."""

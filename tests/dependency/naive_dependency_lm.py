@@ -74,6 +74,30 @@ class NaiveStupidBackoff:
         return product
 
 
+def counts_by_length(full, order):
+    """The counts of Kneser–Ney by the length of the context: those of `full`, and of the orders below it."""
+    by_length = [defaultdict(Counter) for _ in range(order)]
+    seen = [set() for _ in range(order)]
+    for (context, x), n in full.items():
+        by_length[len(context)][context][x] += n  # raw: of highest order, or from ROOT on
+        for k in range(1, len(context) + 1):
+            seen[len(context) - k + 1].add((context[k - 1 :], x))
+    for length in range(1, order):
+        for context, x in seen[length]:
+            by_length[length - 1][context[1:]][x] += 1  # one for each context that lengthens it
+    return by_length
+
+
+def discounts(counts):
+    """The discounts of what was counted once, twice, and more often."""
+    of = Counter(n for words in counts.values() for n in words.values())
+    if not all(of[j] for j in (1, 2, 3)):
+        return (0.5, 1.0, 1.5)
+    y = of[1] / (of[1] + 2 * of[2])
+    made = tuple(j - (j + 1) * y * of[j + 1] / of[j] for j in (1, 2, 3))
+    return made if all(0 <= d <= j for j, d in enumerate(made, 1)) else (0.5, 1.0, 1.5)
+
+
 class NaiveKneserNey:
     """Interpolated modified Kneser–Ney over paths (Chen and Goodman 1998); a path that begins at ROOT is complete."""
 
@@ -81,25 +105,8 @@ class NaiveKneserNey:
         self.order, self.labelled = order, labelled
         self.known, self.unknown = vocabulary(trees, min_count)
         full = Counter(event for tree in trees for event in events(tree, order, labelled, self.known))
-        self.counts = [defaultdict(Counter) for _ in range(order)]  # by length of the context
-        seen = [set() for _ in range(order)]
-        for (context, word), n in full.items():
-            self.counts[len(context)][context][word] += n  # raw: of highest order, or from ROOT on
-            for k in range(1, len(context) + 1):
-                seen[len(context) - k + 1].add((context[k - 1 :], word))
-        for length in range(1, order):
-            for context, word in seen[length]:
-                self.counts[length - 1][context[1:]][word] += 1  # one for each context that lengthens it
-        self.discounts = [self._discounts(counts) for counts in self.counts]
-
-    @staticmethod
-    def _discounts(counts):
-        of = Counter(n for words in counts.values() for n in words.values())
-        if not all(of[j] for j in (1, 2, 3)):
-            return (0.5, 1.0, 1.5)
-        y = of[1] / (of[1] + 2 * of[2])
-        made = tuple(j - (j + 1) * y * of[j + 1] / of[j] for j in (1, 2, 3))
-        return made if all(0 <= d <= j for j, d in enumerate(made, 1)) else (0.5, 1.0, 1.5)
+        self.counts = counts_by_length(full, order)
+        self.discounts = [discounts(counts) for counts in self.counts]
 
     def score(self, context, word):
         if context is None:
