@@ -257,6 +257,9 @@ def test_a_server_without_the_process_that_forks_goes_on(serve):
     server = serve("-j", 1)
     (forking,) = children(server.process.pid)
     os.kill(forking, signal.SIGKILL)
+    until = time.monotonic() + 60
+    while metric(server, "rerank_replaced") == 0 and time.monotonic() < until:  # its worker ends a little later
+        server.client.get("/health")
     after_a_while(server)
     assert "no worker process can be started" in server.end()
 
