@@ -53,7 +53,7 @@ from rerank_plugins.hhmm.model_file import read_hhmm, write_empirical
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
-from rerank_plugins.kit.trees.features import read_features as read_rules
+from rerank_plugins.kit.trees.feature_table import read_table
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
@@ -332,9 +332,7 @@ def texts() -> Iterable[Target]:
     yield text(
         "head rules", HEADS.read_bytes(), of_lines(lambda lines, path: read_head_rules(lines, path).rules.items())
     )
-    yield text(
-        "features of trees", FEATURES.read_bytes(), of_lines(lambda lines, path: read_rules(lines, path).features)
-    )
+    yield text("features of trees", FEATURES.read_bytes(), of_lines(read_table))
     yield text("CoNLL-U", TREES, of_lines(read_conllu))
     yield text("features of forms", TREES, lambda path: read_features([path], str.lower))
     yield text("CoNLL-U as constituents", TREES, of_lines(lambda lines, path: Conversion().read(lines, path)))

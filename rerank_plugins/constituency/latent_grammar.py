@@ -162,13 +162,18 @@ class LatentGrammar:
         return replace(self, states=np.array([len(start) for start in starts], np.int32), p=np.concatenate(tensors))
 
 
+def of_productions(rules: Productions, states: IntArray) -> LatentGrammar:
+    """Return the grammar of these rules whose labels have so many states; all probabilities are zero."""
+    none = np.full(len(rules.unary), -1, np.int32)
+    nothing = np.full((len(rules.emission), 2), -1, np.int32)
+    parent = np.concatenate([rules.binary[:, 0], rules.unary[:, 0], rules.emission[:, 0]])
+    children = np.concatenate([rules.binary[:, 1:], np.stack([rules.unary[:, 1], none], axis=1), nothing])
+    grammar = LatentGrammar(rules, parent, children, states, np.zeros(0))
+    return replace(grammar, p=np.zeros(grammar.places[-1]))
+
+
 def unsplit(forest: Forest) -> LatentGrammar:
     """Return the treebank grammar of a forest, with one state for each label and an unsmoothed lexicon."""
-    rewritings = productions(forest)
-    none = np.full(len(rewritings.unary), -1, np.int32)
-    nothing = np.full((len(rewritings.emission), 2), -1, np.int32)
-    parent = np.concatenate([rewritings.binary[:, 0], rewritings.unary[:, 0], rewritings.emission[:, 0]])
-    children = np.concatenate([rewritings.binary[:, 1:], np.stack([rewritings.unary[:, 1], none], axis=1), nothing])
-    states = np.ones(len(forest.labels), np.int32)
-    counts = np.concatenate([rewritings.binary_count, rewritings.unary_count, rewritings.emission_count])
-    return LatentGrammar(rewritings, parent, children, states, counts).normalised(counts)
+    rules = productions(forest)
+    counts = np.concatenate([rules.binary_count, rules.unary_count, rules.emission_count])
+    return of_productions(rules, np.ones(len(forest.labels), np.int32)).normalised(counts)

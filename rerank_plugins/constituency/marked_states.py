@@ -9,43 +9,82 @@ and g, h of the children by relative frequency, and normalised for every state a
 In EM on the marked trees this is the mean of a Dirichlet prior of weight κ: P = (c + κ P0) / (c(A^f a) + κ). A state
 of a marked label differs from that of the plain label as far as counts say so. States that are too rare for that are
 then made one in each label, so that a label that hardly occurs does not have all states of the plain one.
+
+No tree has all combinations of marks: a plural subject whose verb phrase lacks its object and waits for the licensor
+of *any* is rare. Head features, such as number, and foot features, such as gaps, are independent within a plain rule,
+as far as we know. So where their combination is less frequent than independence would have it, a part λ of what it
+lacks is added to the prior, in the states that the plain rule has:
+
+    λ max(0, c(n, r) c(o, r) / c(r) - c(n, o, r))        n: the head marks of a rule r, o: its foot marks
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray
-from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions, rule_numbers
+from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins.constituency.latent_grammar import LatentGrammar, of_productions
+from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions, rule_numbers
+
+LEAST = 0.5  # combinations with a lower count by independence are left out
 
 
-def with_marks(grammar: LatentGrammar, forest: Forest, marked: Forest, plain: Callable[[str], str]) -> LatentGrammar:
-    """Return P0 for the labels of the forest `marked`; `grammar` is that of the same `forest` with plain labels."""
+class Marks(NamedTuple):
+    """What takes marks off a label: all of them, those of foot features, or those of head features."""
+
+    plain: Callable[[str], str]
+    head: Callable[[str], str]  # the label with the marks of head features alone
+    foot: Callable[[str], str]  # the label with the marks of foot features alone
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A Dirichlet prior of the rules with marks: `mean` with `weight` for every state, and `added` counts."""
+
+    mean: LatentGrammar
+    weight: float
+    added: FloatArray  # laid out as mean.p
+
+    @property
+    def counts(self) -> FloatArray:
+        """The counts that EM adds to those of the trees, laid out as mean.p."""
+        return self.weight * self.mean.p + self.added
+
+
+def with_marks(
+    grammar: LatentGrammar, counts: FloatArray, forest: Forest, marked: Forest, marks: Marks, weight: float, part: float
+) -> tuple[LatentGrammar, Prior]:
+    """Return a grammar for the labels of the forest `marked` with which EM starts, and the prior of its rules.
+
+    `grammar` is that of the same `forest` with plain labels, and `counts` are its expected counts, laid out as p.
+    `weight` is κ, and `part` is λ.
+    """
     number = {label: i for i, label in enumerate(forest.labels)}
-    plain_label = np.array([number[plain(label)] for label in marked.labels], np.int32)
-    relative = unsplit(marked)
-    whole = replace(relative, states=grammar.states[plain_label])
-    rules = whole.productions
-    plain_rules = rules._replace(
-        binary=plain_label[rules.binary],
-        unary=plain_label[rules.unary],
-        emission=np.column_stack([plain_label[rules.emission[:, 0]], rules.emission[:, 1]]),
-    )
-    rule = rule_numbers(grammar.productions, plain_rules)
-    share = _counts(rules) / np.maximum(_counts(grammar.productions)[rule], 1e-300)
+    plain_label = np.array([number[marks.plain(label)] for label in marked.labels], np.int32)
+    rules, lacking = _combined(marked, plain_label, marks, part)
+    whole = of_productions(rules, grammar.states[plain_label])
+    rule = rule_numbers(grammar.productions, _renamed(rules, plain_label))
     sizes = np.diff(whole.places)
     place = np.repeat(grammar.places[rule] - whole.places[:-1], sizes) + np.arange(sizes.sum())
-    return whole.normalised(grammar.p[place] * np.repeat(share, sizes))
+    rule_counts = np.add.reduceat(counts, grammar.places[:-1])[rule]
+
+    def in_states(values: FloatArray) -> FloatArray:
+        """Counts of rules, laid out as p: among states as the expected counts of the plain rules are."""
+        laid_out: FloatArray = counts[place] * np.repeat(values / np.maximum(rule_counts, 1e-300), sizes)
+        return laid_out
+
+    seen, added = in_states(_counts(rules)), in_states(lacking)
+    return whole.normalised(seen + added), Prior(whole.normalised(seen), weight, added)
 
 
-def without_rare(grammar: LatentGrammar, prior: LatentGrammar, counts: FloatArray, rare: float) -> list[LatentGrammar]:
-    """Return both grammars with one state in each label for all of its states that occur less than `rare` times.
+def without_rare(grammar: LatentGrammar, prior: Prior, counts: FloatArray, rare: float) -> tuple[LatentGrammar, Prior]:
+    """Return both with one state in each label for all of its states that occur less than `rare` times.
 
-    `counts` are expected counts, laid out as p; `prior` has the same rules and states.
+    `counts` are expected counts, laid out as p; the prior has the same rules and states.
     """
     totals = grammar.totals(counts)
     first = np.repeat(grammar.firsts[:-1], grammar.states)
@@ -57,7 +96,94 @@ def without_rare(grammar: LatentGrammar, prior: LatentGrammar, counts: FloatArra
     together = np.bincount(group, totals, len(totals))[group]
     members = np.bincount(group, minlength=len(totals))[group]
     proportions = np.where(together > 0, totals / np.maximum(together, 1e-300), 1 / members)
-    return [each.regrouped(group - first, proportions) for each in (grammar, prior)]
+    mean = prior.mean.regrouped(group - first, proportions)
+    added = replace(prior.mean, p=prior.added).regrouped(group - first, np.ones(len(totals)))
+    return grammar.regrouped(group - first, proportions), Prior(mean, prior.weight, added.p)
+
+
+def _combined(forest: Forest, plain: IntArray, marks: Marks, part: float) -> tuple[Productions, FloatArray]:
+    """Return the productions of a marked forest, with combinations of marks, and (R) λ times what each of them lacks.
+
+    `plain` (C) are the numbers of the plain labels. A combination that no tree has gets the count 0.
+    """
+    seen = productions(forest)
+    binary = forest.right >= 0
+    unary = ~binary & (forest.word < 0)
+    combinations = _Combinations(forest.labels, plain, marks)
+    rule = seen.rule.copy()
+    tables, counts, lacking = [], [], []
+    for rules, count, nodes in ((seen.binary, seen.binary_count, binary), (seen.unary, seen.unary_count, unary)):
+        whole, place, expected = combinations.of(rules, count)
+        tables.append(whole)
+        counts.append(_sums(place, count, len(whole)))
+        lacking.append(part * np.maximum(expected - counts[-1], 0))
+        rule[nodes] = place[rule[nodes]]
+    table = Productions(tables[0], counts[0], tables[1], counts[1], seen.emission, seen.emission_count, rule)
+    return table, np.concatenate([*lacking, np.zeros(len(seen.emission))])
+
+
+class _Combinations:
+    """Combines head marks and foot marks of rules, whose labels are numbers."""
+
+    def __init__(self, labels: tuple[str, ...], plain: IntArray, marks: Marks) -> None:
+        self._head, self._foot = (_numbers(map(projection, labels)) for projection in (marks.head, marks.foot))
+        self._label = np.full((self._head.max() + 1, self._foot.max() + 1), -1, np.int32)  # of both projections
+        self._label[self._head, self._foot] = np.arange(len(labels))
+        self._plain_of_head, self._plain_of_foot = (
+            np.zeros(each.max() + 1, np.int32) for each in (self._head, self._foot)
+        )
+        self._plain_of_head[self._head] = self._plain_of_foot[self._foot] = plain
+
+    def of(self, rules: IntArray, counts: FloatArray) -> tuple[IntArray, LongArray, FloatArray]:
+        """Return these rules (R, k) with their combinations, sorted; the place of each rule; and expected counts.
+
+        The expected counts are those of independent marks, c(n, r) c(o, r) / c(r).
+        """
+        if not len(rules):
+            return rules, np.zeros(0, np.int64), np.zeros(0)
+        heads, head_counts = _summed(self._head[rules], counts)
+        feet, foot_counts = _summed(self._foot[rules], counts)
+        combined, expected = [rules], []
+        for head, foot in zip(_by_row(self._plain_of_head[heads]), _by_row(self._plain_of_foot[feet]), strict=True):
+            values = np.outer(head_counts[head], foot_counts[foot]) / head_counts[head].sum()
+            i, j = np.nonzero(values >= LEAST)
+            labels = self._label[heads[head[i]], feet[foot[j]]]
+            exists = (labels >= 0).all(axis=1)
+            combined.append(labels[exists])
+            expected.append(values[i, j][exists])
+        whole, place = np.unique(np.concatenate(combined), axis=0, return_inverse=True)
+        known, new = np.split(place.ravel(), [len(rules)])
+        return whole, known.astype(np.int64), _sums(new, np.concatenate(expected), len(whole))
+
+
+def _numbers(names: Iterable[str]) -> IntArray:
+    """Number names in the order in which they come; equal names have the same number."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+
+
+def _summed(rules: IntArray, counts: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the distinct rows and the sum of the counts of each."""
+    distinct, row = np.unique(rules, axis=0, return_inverse=True)
+    return distinct, _sums(row.ravel(), counts, len(distinct))
+
+
+def _sums(places: LongArray, values: FloatArray, size: int) -> FloatArray:
+    """Return (size) the sum of the values at each place."""
+    return np.bincount(places, values, size).astype(np.float64)
+
+
+def _by_row(rows: IntArray) -> list[LongArray]:
+    """Return the places of each distinct row, in the order of the sorted rows."""
+    distinct, row = np.unique(rows, axis=0, return_inverse=True)
+    row = row.ravel()
+    return np.split(np.argsort(row, kind="stable"), np.cumsum(np.bincount(row, minlength=len(distinct)))[:-1])
+
+
+def _renamed(rules: Productions, number: IntArray) -> Productions:
+    """The productions with another number for every label."""
+    emission = np.column_stack([number[rules.emission[:, 0]], rules.emission[:, 1]])
+    return rules._replace(binary=number[rules.binary], unary=number[rules.unary], emission=emission)
 
 
 def _counts(rules: Productions) -> FloatArray:

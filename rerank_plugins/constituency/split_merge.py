@@ -24,7 +24,7 @@ from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
-from rerank_plugins.constituency.marked_states import with_marks, without_rare
+from rerank_plugins.constituency.marked_states import Marks, with_marks, without_rare
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts, rule_numbers
 from rerank_plugins.core.threads import cores
 
@@ -246,6 +246,7 @@ class Schedule:
     negligible: float = 1e-3
     marked: int = 10  # number of EM iterations on trees with marks, which begin with the states of the plain trees
     prior: float = 20.0  # κ, the weight of the plain grammar in that of the marked trees (marked_states.py)
+    combined: float = 0.5  # λ, the part that is added of what combinations of marks lack
     rare: float = 200.0  # states of marked labels that occur less often are made one
     fewest: float = 0.1  # rules of marked labels with a lower expected count are left out of the finished grammar
     whole: int = 10  # number of EM iterations on all trees, if the splits are learnt on a part of them
@@ -259,18 +260,18 @@ def split_merge(
     schedule: Schedule,
     report: Callable[[EmStep], None] = lambda step: None,
     part: BoolArray | None = None,
-    plain: Callable[[str], str] | None = None,
+    marks: Marks | None = None,
 ) -> tuple[LatentGrammar, FloatArray]:
     """Train a split grammar; return it with the expected counts of its rewritings in the forest.
 
     With `part`, a mask of trees, the splits are learnt on those trees. EM with all trees follows the merging of the
-    last round, and its smoothing. With `plain`, which takes the marks of features off a label, the states are learnt on
-    plain labels, and EM with marked ones follows before the last smoothing (marked_states.py).
+    last round, and its smoothing. With `marks`, the states are learnt on labels without marks, and EM with marked ones
+    follows before the last smoothing (marked_states.py).
     """
     rng = np.random.default_rng(schedule.seed)
-    marked, prior = forest, np.zeros(1)
-    if plain is not None:
-        forest = forest.renamed([plain(label) for label in forest.labels])
+    marked, added = forest, np.zeros(1)
+    if marks is not None:
+        forest = forest.renamed([marks.plain(label) for label in forest.labels])
     seen = forest if part is None else forest.chosen(part)
     grammar = unsplit(seen)
     trees = Trees(seen, grammar.productions)
@@ -283,31 +284,30 @@ def split_merge(
             grammar = widened(grammar, trees.expected(grammar)[1], forest)
             trees = Trees(forest, grammar.productions)
             grammar = _improved(trees, grammar, schedule, schedule.whole, number, "whole", report)
-        if plain is not None and number == schedule.rounds:
-            grammar = with_marks(grammar, forest, marked, plain)
-            trees, mean = Trees(marked, grammar.productions), grammar
-            grammar = _improved(
-                trees, grammar, schedule, schedule.marked, number, "marked", report, schedule.prior * mean.p
-            )
-            grammar, mean = without_rare(grammar, mean, trees.expected(grammar)[1], schedule.rare)
-            prior = schedule.prior * mean.p
+        if marks is not None and number == schedule.rounds:
+            counts = trees.expected(grammar)[1]
+            grammar, prior = with_marks(grammar, counts, forest, marked, marks, schedule.prior, schedule.combined)
+            trees = Trees(marked, grammar.productions)
+            grammar = _improved(trees, grammar, schedule, schedule.marked, number, "marked", report, prior.counts)
+            grammar, prior = without_rare(grammar, prior, trees.expected(grammar)[1], schedule.rare)
+            added = prior.counts
         for iteration in range(schedule.smoothing):
             log_p, counts = trees.expected(grammar)
             report(EmStep(number, "smooth", iteration, log_p))
-            grammar = grammar.normalised(counts + prior).smoothed(schedule.rule_smoothing, schedule.emission_smoothing)
+            grammar = grammar.normalised(counts + added).smoothed(schedule.rule_smoothing, schedule.emission_smoothing)
             grammar = grammar.without_negligible(counts, schedule.negligible)
     return grammar, trees.expected(grammar)[1]
 
 
 def _improved(
     trees: Trees, grammar: LatentGrammar, schedule: Schedule, iterations: int, number: int, phase: str,
-    report: Callable[[EmStep], None], prior: FloatArray | float = 0.0,
+    report: Callable[[EmStep], None], added: FloatArray | float = 0.0,
 ) -> LatentGrammar:  # fmt: skip
-    """Run EM iterations; each reports the likelihood before its update. `prior` counts, laid out as p, are added."""
+    """Run EM iterations; each reports the likelihood before its update. `added` counts are laid out as p."""
     for iteration in range(iterations):
         log_p, counts = trees.expected(grammar)
         report(EmStep(number, phase, iteration, log_p))
-        grammar = grammar.normalised(counts + prior).without_negligible(counts + prior, schedule.negligible)
+        grammar = grammar.normalised(counts + added).without_negligible(counts + added, schedule.negligible)
     return grammar
 
 

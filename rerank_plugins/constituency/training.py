@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,10 +13,12 @@ from rerank_plugins import BoolArray, Tree, __version__
 from rerank_plugins.constituency.annotation import annotate, named
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
+from rerank_plugins.constituency.marked_states import Marks
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
 from rerank_plugins.kit.trees.binarisation import Binarisation
-from rerank_plugins.kit.trees.features import english_features, finish, unmarked
+from rerank_plugins.kit.trees.features import FeatureRules, english_features
+from rerank_plugins.kit.trees.marked_labels import finish, keeping, unmarked
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
@@ -46,8 +49,17 @@ class GrammarSettings:
         annotated = (annotate(tree, annotations) for tree in cleaned if tree is not None)
         if not self.features:
             return map(binarisation.apply, annotated)
-        rules = english_features().chosen(self.features)
+        rules = self.rules()
         return (finish(binarisation.apply(rules.mark(tree))) for tree in annotated)
+
+    def rules(self) -> FeatureRules:
+        """The rules of the features."""
+        return english_features().chosen(self.features)
+
+    def marks(self) -> Marks:
+        """What takes the marks of the features off labels."""
+        rules = self.rules()
+        return Marks(unmarked, partial(keeping, marks=rules.head_marks), partial(keeping, marks=rules.foot_marks))
 
 
 def train_grammar(
@@ -68,8 +80,8 @@ def train_grammar(
         return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
     part = planted.chosen(settings.schedule.learn_on)
     marked = settings.features and any(unmarked(label) != label for label in planted.forest.labels)
-    plain = unmarked if marked else None
-    latent, expected = split_merge(planted.forest, settings.schedule, report, part, plain)
+    marks = settings.marks() if marked else None
+    latent, expected = split_merge(planted.forest, settings.schedule, report, part, marks)
     return finished(
         planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged,
         settings.schedule.fewest if marked else 0.0,

@@ -17,7 +17,9 @@ from rerank_plugins.constituency.training import GrammarSettings, plant_treebank
 from rerank_plugins.constituency.treebank_grammar import productions
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from rerank_plugins.kit.trees.features import english_features, finish, read_features, unmarked
+from rerank_plugins.kit.trees.feature_table import read_table
+from rerank_plugins.kit.trees.features import english_features
+from rerank_plugins.kit.trees.marked_labels import finish, unmarked
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
 
 ALL = tuple(feature.name for feature in english_features().features)
@@ -101,7 +103,7 @@ def test_chosen_features_come_with_those_that_they_read() -> None:
 )
 def test_a_malformed_line_is_named(line: str) -> None:
     with pytest.raises(FormatError, match=r"table:2.*expected a line such as"):
-        read_features(["# a table", line], "table")
+        read_table(["# a table", line], "table")
 
 
 def test_the_symbols_within_a_phrase_hand_on_what_the_rule_must_check() -> None:

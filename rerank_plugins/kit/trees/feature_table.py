@@ -1,0 +1,136 @@
+"""Reads a table of features of trees: where the values of number, gaps or polarity start, and how they go up.
+
+A line of a table is one of
+
+    FEATURE is VALUE : TAG word/TAG …                the value of tags, or of words with a tag; words go before tags
+    FEATURE joined VALUE CATEGORY … : CATEGORY …     the value of phrases in which a conjunction joins two such children
+    FEATURE from head : CATEGORY …                   a phrase has the value of its head child
+    FEATURE from CATEGORY … [unless CATEGORY …] : CATEGORY …
+                                                     or of its first child of these categories, unless it has others
+    FEATURE from FEATURE : CATEGORY …                or the value that its first child has in another feature
+    FEATURE from any : CATEGORY …                    or that of any child (a foot feature) …
+    FEATURE ends after FEATURE : CATEGORY …          … unless a child before it has another feature
+    FEATURE ends within : CATEGORY …                 … or the phrase itself ends it
+    FEATURE from filler : CATEGORY …                 the value "gap" of phrases between a filler and its gap (gaps.py)
+    FEATURE shown [as PREFIX] : CATEGORY …           the nodes whose labels bear the mark
+    FEATURE inside beside CATEGORY … : CATEGORY …    … but only the symbols within them, if they have such a child
+
+The sources of a feature are tried in the order of its lines. A category may be a whole label, the part of speech of a
+phrase made from dependencies (NOUN) or its relation (.acl).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rerank_plugins.core.errors import FormatError
+
+GAP = "gap"  # the value of phrases between a filler and its gap
+
+
+class Source(NamedTuple):
+    """A line on where phrases of some categories have a value from."""
+
+    kind: str  # "joined", "head", "child", "feature", "any" or "filler"
+    categories: frozenset[str]
+    what: tuple[str, ...] = ()  # the value that is joined, the categories of a child, or the name of a feature
+    unless: frozenset[str] = frozenset()
+
+
+@dataclass
+class Feature:
+    """The lines of one feature."""
+
+    name: str
+    words: dict[str, str] = field(default_factory=dict)  # a tag, or word/TAG: its value
+    sources: list[Source] = field(default_factory=list)
+    ends_after: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # a feature, and phrases
+    ends_within: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
+    prefix: str = ""
+    inside: list[tuple[frozenset[str], frozenset[str]]] = field(default_factory=list)  # beside these, phrases
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The names of the other features on which its values depend."""
+        sources = [source.what[0] for source in self.sources if source.kind == "feature"]
+        return tuple(sources + [other for other, _ in self.ends_after])
+
+    def marks(self, features: Mapping[str, Feature]) -> frozenset[str]:
+        """The marks of its values in labels: those of its own lines, and of the feature that it has them from."""
+        values = set(self.words.values())
+        for source in self.sources:
+            if source.kind == "joined":
+                values.add(source.what[0])
+            elif source.kind == "filler":
+                values.add(GAP)
+            elif source.kind == "feature":
+                other = features[source.what[0]]
+                values |= {mark.removeprefix(other.prefix) for mark in other.marks(features)}
+        return frozenset(self.prefix + value for value in values)
+
+
+def names(label: str) -> tuple[str, ...]:
+    """The names by which lines of a table may mean a category.
+
+    >>> names("NP"), names("NOUN.acl")
+    (('NP',), ('NOUN.acl', 'NOUN', '.acl'))
+    """
+    part, point, relation = label.partition(".")
+    return (label, part, point + relation) if part and relation else (label,)
+
+
+def among(label: str, categories: Iterable[str]) -> bool:
+    """Whether lines on these categories are about a label."""
+    return not set(categories).isdisjoint(names(label))
+
+
+def read_table(lines: Iterable[str], path: str = "<features>") -> tuple[Feature, ...]:
+    """The features in the lines of a table. Raises FormatError (with file and line) for a malformed line."""
+    features: dict[str, Feature] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            name, verb, *rest = line.split()
+            colon = rest.index(":")
+            before, after = rest[:colon], tuple(rest[colon + 1 :])
+            _add(features.setdefault(name, Feature(name)), verb, before, after, features)
+        except ValueError as error:
+            wanted = f"expected a line such as `number from head : NP VP`, found {line.strip()!r} ({error})"
+            raise FormatError(wanted, path=path, line=number) from None
+    return tuple(features.values())
+
+
+def _add(
+    feature: Feature, verb: str, before: list[str], after: tuple[str, ...], features: Mapping[str, Feature]
+) -> None:
+    """Add a line to a feature: what stands before the colon, and after it. Raises ValueError for any other line."""
+    categories = frozenset(after)
+    match verb, before:
+        case "is", [value]:
+            feature.words.update(dict.fromkeys(after, value))
+        case "joined", [value, *children] if children:
+            feature.sources.append(Source("joined", categories, (value, *children)))
+        case "from", ["head" | "any" | "filler" as kind]:
+            feature.sources.append(Source(kind, categories))
+        case "from", [name] if name in features and name != feature.name:
+            feature.sources.append(Source("feature", categories, (name,)))
+        case "from", [*children] if children:
+            unless = children.index("unless") if "unless" in children else len(children)
+            what, others = tuple(children[:unless]), frozenset(children[unless + 1 :])
+            feature.sources.append(Source("child", categories, what, others))
+        case "ends", ["after", name]:
+            feature.ends_after.append((name, categories))
+        case "ends", ["within"]:
+            feature.ends_within |= categories
+        case "shown", []:
+            feature.shown |= categories
+        case "shown", ["as", prefix]:
+            feature.shown, feature.prefix = feature.shown | categories, prefix
+        case "inside", ["beside", *others]:
+            feature.inside.append((frozenset(others), categories))
+        case _:
+            raise ValueError(f"unknown kind of line: {' '.join([verb, *before])}")

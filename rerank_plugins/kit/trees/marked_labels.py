@@ -1,0 +1,54 @@
+"""Marks of features in labels: NP-pl, VP-sg-gap, and S=pl, whose mark is borne by the symbols within S alone.
+
+A mark is the value of a feature (features.py) after the category of a label. `category` (treebank_cleaning.py) leaves
+marks out, so that the trees of a parser whose grammar has them are plain trees. A mark that only the symbols within a
+phrase bear begins with = and is taken off the phrase itself once the tree is binarised (`finish`): in
+S → NP-pl @S=pl, @S=pl → ADVP VP-pl the intermediate symbol hands on what the rule must check, while S has the contexts
+of every other S.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
+
+MARK, INNER = "-", "="  # the characters before a mark, and before one that only symbols within the phrase bear
+
+
+def finish(tree: Tree) -> Tree:
+    """The binarised tree without the marks of symbols within phrases on the phrases themselves.
+
+    >>> str(finish(Tree("S=pl", (Tree("NP-pl", ("they",)), Tree("@S=pl", ("go",))))))
+    '(S (NP-pl they) (@S=pl go))'
+    """
+    return relabel(tree, lambda label: label if label.startswith(INTERMEDIATE) else label.partition(INNER)[0] or label)
+
+
+def keeping(label: str, marks: Collection[str]) -> str:
+    """The label of a binarised tree without all other marks than these.
+
+    >>> keeping("@NP-pl-npi", {"pl"}), keeping("S-gap=sg", {"sg"}), keeping("-LRB-", {"pl"})
+    ('@NP-pl', 'S=sg', '-LRB-')
+    """
+    if not label.startswith(INTERMEDIATE):
+        name = category(label)
+        kept = (mark for mark in re.findall("[-=][^-=]+", label[len(name) :]) if mark[1:] in marks)
+        return name + "".join(kept)
+    name, bar, siblings = label[1:].partition("|")
+    parts = (
+        sign.join(keeping(part, marks) for part in text.split(sign)) for text, sign in ((name, ":"), (siblings, "_"))
+    )
+    return INTERMEDIATE + bar.join(parts)
+
+
+def unmarked(label: str) -> str:
+    """The label of a binarised tree without marks.
+
+    >>> unmarked("@NP-pl-npi"), unmarked("NP-pl"), unmarked("-LRB-"), unmarked("@S-fin=pl|NP-sg")
+    ('@NP', 'NP', '-LRB-', '@S|NP')
+    """
+    return keeping(label, ())
