@@ -16,6 +16,9 @@ as far as we know. So where their combination is less frequent than independence
 lacks is added to the prior, in the states that the plain rule has:
 
     λ max(0, c(n, r) c(o, r) / c(r) - c(n, o, r))        n: the head marks of a rule r, o: its foot marks
+
+Likewise a word has its tag with all the marks that siblings give it: one occurrence of a word w with a tag T is added,
+divided among the marks h of the tag as they are frequent with all its words, c(T^h) / c(T).
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from rerank_plugins.constituency.latent_grammar import LatentGrammar, of_product
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions, rule_numbers
 
 LEAST = 0.5  # combinations with a lower count by independence are left out
+OCCURRENCE = 1.0  # the weight of the marks of a tag in those of each of its words, in occurrences of the word
 
 
 class Marks(NamedTuple):
@@ -39,6 +43,7 @@ class Marks(NamedTuple):
     plain: Callable[[str], str]
     head: Callable[[str], str]  # the label with the marks of head features alone
     foot: Callable[[str], str]  # the label with the marks of foot features alone
+    word: Callable[[str], str]  # of a tag, the label without marks from its siblings: what its word says
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +118,35 @@ def _combined(forest: Forest, plain: IntArray, marks: Marks, part: float) -> tup
     rule = seen.rule.copy()
     tables, counts, lacking = [], [], []
     for rules, count, nodes in ((seen.binary, seen.binary_count, binary), (seen.unary, seen.unary_count, unary)):
-        whole, place, expected = combinations.of(rules, count)
-        tables.append(whole)
-        counts.append(_sums(place, count, len(whole)))
+        table, place, expected = combinations.of(rules, count)
+        tables.append(table)
+        counts.append(_sums(place, count, len(table)))
         lacking.append(part * np.maximum(expected - counts[-1], 0))
         rule[nodes] = place[rule[nodes]]
-    table = Productions(tables[0], counts[0], tables[1], counts[1], seen.emission, seen.emission_count, rule)
-    return table, np.concatenate([*lacking, np.zeros(len(seen.emission))])
+    words, place, added = _with_all_marks(seen, _numbers(map(marks.word, forest.labels)))
+    rule[forest.word >= 0] = place[rule[forest.word >= 0]]
+    counts.append(_sums(place, seen.emission_count, len(words)))
+    whole = Productions(tables[0], counts[0], tables[1], counts[1], words, counts[2], rule)
+    return whole, np.concatenate([*lacking, added])
+
+
+def _with_all_marks(seen: Productions, without: IntArray) -> tuple[IntArray, LongArray, FloatArray]:
+    """Return the emissions with all marks of each tag; the places of those that are seen; and the added counts.
+
+    `without` (C) numbers the labels without marks from siblings.
+    """
+    label, word = seen.emission.astype(np.int64).T
+    totals = _sums(label, seen.emission_count, len(without))
+    share = totals / np.maximum(_sums(without.astype(np.int64), totals, without.max() + 1)[without], 1e-300)
+    pairs = np.unique(np.column_stack([without[label], word]), axis=0)
+    emissions, added = [seen.emission], []
+    for mark in np.flatnonzero((share > 0) & (share < 1)).tolist():
+        words = pairs[pairs[:, 0] == without[mark], 1]
+        emissions.append(np.column_stack([np.full_like(words, mark), words]))
+        added.append(np.full(len(words), OCCURRENCE * share[mark]))
+    whole, place = np.unique(np.concatenate(emissions), axis=0, return_inverse=True)
+    known, new = np.split(place.ravel(), [len(label)])
+    return whole, known.astype(np.int64), _sums(new, np.concatenate([np.zeros(0), *added]), len(whole))
 
 
 class _Combinations:

@@ -246,9 +246,10 @@ class Schedule:
     negligible: float = 1e-3
     marked: int = 10  # number of EM iterations on trees with marks, which begin with the states of the plain trees
     prior: float = 20.0  # κ, the weight of the plain grammar in that of the marked trees (marked_states.py)
-    combined: float = 0.5  # λ, the part that is added of what combinations of marks lack
-    rare: float = 200.0  # states of marked labels that occur less often are made one
-    fewest: float = 0.1  # rules of marked labels with a lower expected count are left out of the finished grammar
+    combined: float = 1.0  # λ, the part that is added of what combinations of marks lack
+    # states of labels with marks that occur less often are made one, and rules whose expected count is below a
+    # thousandth of it are left out of the finished grammar
+    rare: float = 200.0
     whole: int = 10  # number of EM iterations on all trees, if the splits are learnt on a part of them
     least: float = 1e-5  # rules whose probability is below this are left out of the finished grammar
     seed: int = 1  # seed of the random initialisation

@@ -149,6 +149,14 @@ class SplitTrainer(TreebankTrainer):
         "none", metavar="NAMES", doc="Features whose marks labels bear, for trees of English in brackets: number,gap,…"
     )
 
+    rare_marks: float = option(
+        200.0,
+        within="[0, ]",
+        metavar="COUNT",
+        doc="With features: states of labels with marks that occur less often than this are made one, and rules a "
+        "thousandth as often are left out. More of it makes a smaller, faster grammar.",
+    )
+
     def named_features(self, data: TrainingData) -> tuple[str, ...]:
         """The names of the features of trees. Raises ConfigError for other names, and for trees without a table."""
         from rerank_plugins.kit.trees.features import english_features
@@ -168,7 +176,7 @@ class SplitTrainer(TreebankTrainer):
         from rerank_plugins.constituency.split_merge import Schedule
 
         rounds = SPLITS if self.splits is None else self.splits
-        return Schedule(rounds=rounds, seed=data.seed, learn_on=self.split_on)
+        return Schedule(rounds=rounds, seed=data.seed, learn_on=self.split_on, rare=self.rare_marks)
 
     def grammar(self, data: TrainingData, settings: GrammarSettings) -> Grammar:
         """A grammar of the treebanks. Raises ConfigError, FormatError, also for a file without trees."""

@@ -59,7 +59,10 @@ class GrammarSettings:
     def marks(self) -> Marks:
         """What takes the marks of the features off labels."""
         rules = self.rules()
-        return Marks(unmarked, partial(keeping, marks=rules.head_marks), partial(keeping, marks=rules.foot_marks))
+        of_words = (rules.head_marks | rules.foot_marks) - rules.beside_marks
+        return Marks(
+            unmarked, *(partial(keeping, kept=marks) for marks in (rules.head_marks, rules.foot_marks, of_words))
+        )
 
 
 def train_grammar(
@@ -84,7 +87,7 @@ def train_grammar(
     latent, expected = split_merge(planted.forest, settings.schedule, report, part, marks)
     return finished(
         planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged,
-        settings.schedule.fewest if marked else 0.0,
+        settings.schedule.rare / 1000 if marked else 0.0,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def trees(count: int, seed: int) -> list[Tree]:
     draws = random.Random(seed)
 
     def label(name: str) -> str:
-        number, gap, polarity = (draws.choice(("", mark)) for mark in ("-pl", "-gap", "-npi"))
+        number, gap, polarity = (draws.choice(("", mark)) for mark in ("-pl", "-gap", "-any"))
         return name + number + gap + polarity
 
     texts = [
@@ -42,10 +42,10 @@ def forests(count: int) -> tuple[Forest, Forest]:
 
 
 def test_projections_keep_the_marks_of_head_or_foot_features() -> None:
-    assert MARKS.head("@VP-pl-gap-npi") == "@VP-pl"
-    assert MARKS.foot("@VP-pl-gap-npi") == "@VP-gap-npi"
+    assert MARKS.head("@VP-pl-gap-any") == "@VP-pl"
+    assert MARKS.foot("@VP-pl-gap-any") == "@VP-gap-any"
     assert MARKS.foot("S-gap=sg") == "S-gap"
-    assert MARKS.plain("@VP-pl-gap-npi") == "@VP"
+    assert MARKS.plain("@VP-pl-gap-any") == "@VP"
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
@@ -89,16 +89,16 @@ def test_every_node_has_its_rule_among_the_combinations() -> None:
 
 
 def test_a_combination_that_no_tree_has_gets_a_probability() -> None:
-    shapes = [("-pl", ""), ("", "-npi")] * 30 + [("", "")] * 30 + [("-pl", "-npi")]
+    shapes = [("-pl", ""), ("", "-any")] * 30 + [("", "")] * 30 + [("-pl", "-any")]
     texts = [f"(ROOT (S (NP{number}{foot} (NN it)) (VP{number}{foot} (VB runs))))" for number, foot in shapes[:-1]]
-    texts.append("(ROOT (X (NP-pl-npi (NN it)) (VP-pl-npi (VB runs))))")
+    texts.append("(ROOT (X (NP-pl-any (NN it)) (VP-pl-any (VB runs))))")
     forest = plant(read_trees(texts))
     plain = forest.renamed([MARKS.plain(label) for label in forest.labels])
     grammar = unsplit(plain)
     counts = Trees(plain, grammar.productions).expected(grammar)[1]
     start = with_marks(grammar, counts, plain, forest, MARKS, 20.0, 0.5)[0]
     names = [tuple(forest.labels[label] for label in rule) for rule in start.productions.binary.tolist()]
-    rule = names.index(("S", "NP-pl-npi", "VP-pl-npi"))
+    rule = names.index(("S", "NP-pl-any", "VP-pl-any"))
     none_with_none = 60 * 60 / 90 - 30  # what the rule without marks lacks
     assert start.p[start.places[rule]] == pytest.approx(
         0.5 * 30 * 30 / 90 / (90 + 0.5 * (30 * 30 / 90 + none_with_none))
@@ -114,3 +114,23 @@ def test_latent_grammars_with_combinations_sum_to_one() -> None:
     ]
     totals = train_grammar([list(read_trees(texts * 20))], [1.0], settings).totals()
     assert totals[totals > 0] == pytest.approx(1.0)  # a state that EM has left without a count has no rules
+
+
+def test_a_word_has_its_tag_with_all_marks_of_siblings() -> None:
+    settings = GrammarSettings("en", features=("complement",))
+    texts = ["(ROOT (VP (VB see) (NP (NN it))))"] * 6 + ["(ROOT (VP (VB run) (RB so)))"] * 2
+    forest = plant(settings.rules().mark(tree) for tree in read_trees(texts))
+    marks = settings.marks()
+    plain = forest.renamed([marks.plain(label) for label in forest.labels])
+    grammar = unsplit(plain)
+    counts = Trees(plain, grammar.productions).expected(grammar)[1]
+    start, prior = with_marks(grammar, counts, plain, forest, marks, 20.0, 1.0)
+    emissions = len(start.productions.binary) + len(start.productions.unary)
+    added = {
+        (forest.labels[label], forest.words[word]): prior.added[start.places[emissions + i]]
+        for i, (label, word) in enumerate(start.productions.emission.tolist())
+        if forest.labels[label].startswith("VB")
+    }
+    assert added == pytest.approx(
+        {("VB-obj", "see"): 0.75, ("VB", "see"): 0.25, ("VB-obj", "run"): 0.75, ("VB", "run"): 0.25}
+    )

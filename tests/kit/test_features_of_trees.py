@@ -29,7 +29,7 @@ MARKED = [
         "(S (NP (DT These) (NNS dogs)) (VP (VBP bark)))",
         "(S=pl (NP-pl (DT-pl These) (NNS dogs)) (VP-pl (VBP-pl bark)))",
     ),
-    ("(S (NP (DT The) (NN dog)) (VP (MD can) (VP (VB bark))))", "(S (NP-sg (DT The) (NN dog)) (VP (MD can) (VP (VB bark))))"),
+    ("(S (NP (DT The) (NN dog)) (VP (MD can) (VP (VB bark))))", "(S (NP-sg (DT The) (NN dog)) (VP (MD can) (VP-base (VB bark))))"),
     # Two joined noun phrases are plural.
     (
         "(S (NP (NP (NNP Ann)) (CC and) (NP (NNP Bo))) (VP (VBP sing)))",
@@ -48,26 +48,31 @@ MARKED = [
     # A relative clause with a subject has a gap. Its number is a matter of its own.
     (
         "(NP (NP (NNS cats)) (SBAR (WHNP (WDT that)) (S (NP (DT the) (NN boy)) (VP (VBZ likes)))))",
-        "(NP-pl (NP-pl (NNS cats)) (SBAR (WHNP (WDT that)) (S-gap=sg (NP-sg (DT the) (NN boy)) (VP-sg-gap (VBZ likes)))))",
+        "(NP-pl (NP-pl (NNS cats)) (SBAR (WHNP (WDT that)) (S-gap=sg (NP-sg (DT the) (NN boy)) (VP-sg-gap (VBZ-obj likes)))))",
     ),
     # A reflexive gives the verb phrase its number.
     (
         "(S (NP (DT The) (NN girl)) (VP (VBD hurt) (NP (PRP herself))))",
-        "(S=sg (NP-sg (DT The) (NN girl)) (VP-sg (VBD hurt) (NP-self.sg-sg (PRP-self.sg herself))))",
+        "(S=sg (NP-sg (DT The) (NN girl)) (VP-sg (VBD-obj hurt) (NP-self.sg-sg (PRP-self.sg herself))))",
     ),
     # A polarity item waits for what licenses it: a negative before it in one of the phrases above.
     (
         "(S (NP (PRP I)) (VP (VBD saw) (NP (DT any) (NN dog))))",
-        "(S-npi (NP-1 (PRP I)) (VP-npi (VBD saw) (NP-sg-npi (DT-npi any) (NN dog))))",
+        "(S-any (NP-1 (PRP I)) (VP-any (VBD-obj saw) (NP-sg-any (DT-any any) (NN dog))))",
     ),
     (
         "(S (NP (DT No) (NN dog)) (VP (MD will) (ADVP (RB ever)) (VP (VB bark))))",
-        "(S (NP-sg-neg (DT-neg No) (NN dog)) (VP-npi (MD will) (ADVP-npi (RB-npi ever)) (VP (VB bark))))",
+        "(S (NP-sg-neg (DT-neg No) (NN dog)) (VP-ever (MD will) (ADVP-ever (RB-ever ever)) (VP-base (VB bark))))",
     ),
     # A question ends the waiting.
     (
         "(SQ (VBZ Does) (NP (NNP Bo)) (ADVP (RB ever)) (VP (VB sing)))",
-        "(SQ=sg (VBZ Does) (NP-sg (NNP Bo)) (ADVP-npi (RB-npi ever)) (VP (VB sing)))",
+        "(SQ=sg (VBZ Does) (NP-sg (NNP Bo)) (ADVP-ever (RB-ever ever)) (VP-base (VB sing)))",
+    ),
+    # A bare verb, and verbs with an object or a clause beside them; a gap is an object.
+    (
+        "(S (NP (PRP We)) (VP (VBP say) (SBAR (S (NP (PRP he)) (VP (MD can) (VP (VB read) (NP (NNS books))))))))",
+        "(S=pl (NP-pl (PRP We)) (VP-pl (VBP-pl-clause say) (SBAR (S (NP-sg (PRP he)) (VP (MD can) (VP-base (VB-obj read) (NP-pl (NNS books))))))))",
     ),
     # A stranded preposition has the gap.
     (

@@ -3,6 +3,9 @@
 A line of a table is one of
 
     FEATURE is VALUE : TAG word/TAG …                the value of tags, or of words with a tag; words go before tags
+    FEATURE is VALUE in CATEGORY beside CATEGORY … : TAG …
+                                                     the value of tags in such a phrase, before a sibling of these
+                                                     categories or before a "gap"; it does not go up
     FEATURE joined VALUE CATEGORY … : CATEGORY …     the value of phrases in which a conjunction joins two such children
     FEATURE from head : CATEGORY …                   a phrase has the value of its head child
     FEATURE from CATEGORY … [unless CATEGORY …] : CATEGORY …
@@ -39,12 +42,22 @@ class Source(NamedTuple):
     unless: frozenset[str] = frozenset()
 
 
+class Beside(NamedTuple):
+    """A line on the value of tags in some phrase, before siblings of some categories."""
+
+    value: str
+    phrase: str
+    siblings: frozenset[str]
+    tags: frozenset[str]
+
+
 @dataclass
 class Feature:
     """The lines of one feature."""
 
     name: str
     words: dict[str, str] = field(default_factory=dict)  # a tag, or word/TAG: its value
+    beside: list[Beside] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     ends_after: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # a feature, and phrases
     ends_within: frozenset[str] = frozenset()
@@ -60,7 +73,7 @@ class Feature:
 
     def marks(self, features: Mapping[str, Feature]) -> frozenset[str]:
         """The marks of its values in labels: those of its own lines, and of the feature that it has them from."""
-        values = set(self.words.values())
+        values = set(self.words.values()) | {line.value for line in self.beside}
         for source in self.sources:
             if source.kind == "joined":
                 values.add(source.what[0])
@@ -112,6 +125,8 @@ def _add(
     match verb, before:
         case "is", [value]:
             feature.words.update(dict.fromkeys(after, value))
+        case "is", [value, "in", phrase, "beside", *siblings] if siblings:
+            feature.beside.append(Beside(value, phrase, frozenset(siblings), categories))
         case "joined", [value, *children] if children:
             feature.sources.append(Source("joined", categories, (value, *children)))
         case "from", ["head" | "any" | "filler" as kind]:

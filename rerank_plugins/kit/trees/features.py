@@ -66,6 +66,11 @@ class FeatureRules:
         """The marks of the features that do not go up along heads."""
         return self._marks_of(self._named) - self.head_marks
 
+    @cached_property
+    def beside_marks(self) -> frozenset[str]:
+        """The marks that tags have from their siblings, not from their words."""
+        return frozenset(feature.prefix + line.value for feature in self.features for line in feature.beside)
+
     def _marks_of(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(mark for name in names for mark in self._named[name].marks(self._named))
 
@@ -91,8 +96,13 @@ class FeatureRules:
 
         def phrase(node: Tree, children: list[tuple[Node, Tree]]) -> tuple[Node, Tree]:
             below = tuple(child for child, _ in children)
-            above, marks = self._above(category(node.label), below, id(node) in lacking)
-            return above, Tree(node.label + marks, tuple(child for _, child in children))
+            lacks = id(node) in lacking
+            ends = lacks and not any(id(child) in lacking for child in node.children)
+            above, marks, beside = self._above(category(node.label), below, lacks, ends)
+            trees = [child for _, child in children]
+            if any(beside):
+                trees = [Tree(child.label + mark, child.children) for child, mark in zip(trees, beside, strict=True)]
+            return above, Tree(node.label + marks, tuple(trees))
 
         return tree.fold(tag, phrase)[1]
 
@@ -110,8 +120,8 @@ class FeatureRules:
         return Remembered(REMEMBERED)
 
     @cached_property
-    def _phrases(self) -> Remembered[tuple[str, tuple[Node, ...], bool], tuple[Node, str]]:
-        """The nodes of phrases by category and children, with their marks; most occur many times."""
+    def _phrases(self) -> Remembered[tuple[str, tuple[Node, ...], bool, bool], tuple[Node, str, tuple[str, ...]]]:
+        """The nodes of phrases by category and children, with their marks and those that tags get beside siblings."""
         return Remembered(REMEMBERED)
 
     def _start(self, tag: str, word: str) -> tuple[Node, str]:
@@ -124,8 +134,14 @@ class FeatureRules:
         self._starts.make_room()
         return self._starts.keep(key, (node, self._marks(node, repeat(False, len(values)))))
 
-    def _above(self, label: str, children: tuple[Node, ...], lacks: bool) -> tuple[Node, str]:
-        key = (label, children, lacks)
+    def _above(
+        self, label: str, children: tuple[Node, ...], lacks: bool, ends: bool
+    ) -> tuple[Node, str, tuple[str, ...]]:
+        """The node of a phrase, its marks, and those that its children have beside each other.
+
+        The phrase `lacks` something if it lies between a filler and a gap, and `ends` the path if the gap is its child.
+        """
+        key = (label, children, lacks, ends)
         if (known := self._phrases.get(key)) is not None:
             return known
         head = children[self.heads.head(label, [child.category for child in children])]
@@ -134,7 +150,29 @@ class FeatureRules:
         hidden = [self._is_inner(label, feature, children) for feature in self.features]
         outside = Node(label, tuple("" if inner else value for value, inner in zip(node.values, hidden, strict=True)))
         self._phrases.make_room()
-        return self._phrases.keep(key, (outside, self._marks(node, hidden)))
+        return self._phrases.keep(key, (outside, self._marks(node, hidden), self._beside(label, children, ends)))
+
+    def _beside(self, label: str, children: Sequence[Node], ends: bool) -> tuple[str, ...]:
+        """The marks of children beside those that follow them; an empty tuple if no feature has any in this phrase."""
+        lines = [
+            (feature.prefix, found)
+            for feature in self.features
+            if (found := [line for line in feature.beside if line.phrase == label])
+        ]
+        marks = []
+        for i, child in enumerate(children if lines else ()):
+            after = [sibling.category for sibling in children[i + 1 :]] + [GAP] * ends
+            mark = ""
+            for prefix, found in lines:
+                values = (
+                    line.value
+                    for line in found
+                    if child.category in line.tags and any(among(sibling, line.siblings) for sibling in after)
+                )
+                if value := next(values, ""):
+                    mark += MARK + prefix + value
+            marks.append(mark)
+        return tuple(marks)
 
     def _value(self, label: str, feature: Feature, head: Node, children: Sequence[Node], lacks: bool) -> str:
         """The first value that a source of the feature has for a phrase."""

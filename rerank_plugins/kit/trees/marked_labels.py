@@ -28,19 +28,26 @@ def finish(tree: Tree) -> Tree:
     return relabel(tree, lambda label: label if label.startswith(INTERMEDIATE) else label.partition(INNER)[0] or label)
 
 
-def keeping(label: str, marks: Collection[str]) -> str:
+def signed_marks(label: str) -> list[tuple[str, str]]:
+    """The marks of a label, each with the character before it.
+
+    >>> signed_marks("S-gap=sg"), signed_marks("NP"), signed_marks("-LRB-")
+    ([('-', 'gap'), ('=', 'sg')], [], [])
+    """
+    return [(mark[0], mark[1:]) for mark in re.findall("[-=][^-=]+", label[len(category(label)) :])]
+
+
+def keeping(label: str, kept: Collection[str]) -> str:
     """The label of a binarised tree without all other marks than these.
 
     >>> keeping("@NP-pl-npi", {"pl"}), keeping("S-gap=sg", {"sg"}), keeping("-LRB-", {"pl"})
     ('@NP-pl', 'S=sg', '-LRB-')
     """
     if not label.startswith(INTERMEDIATE):
-        name = category(label)
-        kept = (mark for mark in re.findall("[-=][^-=]+", label[len(name) :]) if mark[1:] in marks)
-        return name + "".join(kept)
+        return category(label) + "".join(sign + mark for sign, mark in signed_marks(label) if mark in kept)
     name, bar, siblings = label[1:].partition("|")
     parts = (
-        sign.join(keeping(part, marks) for part in text.split(sign)) for text, sign in ((name, ":"), (siblings, "_"))
+        sign.join(keeping(part, kept) for part in text.split(sign)) for text, sign in ((name, ":"), (siblings, "_"))
     )
     return INTERMEDIATE + bar.join(parts)
 
