@@ -49,6 +49,10 @@ RUNS = {
         "{lists} lm=ngram-lm,model={root}/mt/lm.arpa --base length --changes 1",
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
+    "agreement_errors": (
+        "right={root}/mt/test.en wrong={root}/mt/test.en --text none --show 1",
+        r"\| right \| \d+ \| \d+ \| [\d.]+ \|(?s:.*)\| wrong \| \d+ \| \d+ \| [\d.]+ \|",
+    ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
     "content_table": (
         "{root}/mt/test.nbest:{root}/mt/test.en:{root}/mt/test.de --sizes 1,20 --parts 1 --noise 0.1",
