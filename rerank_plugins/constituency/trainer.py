@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.constituency.lexicon import Tagged
-from rerank_plugins.constituency.treebank_files import check_tag_sets, read_tagged, read_treebank, treebank
+from rerank_plugins.constituency.treebank_files import check_tag_sets, read_inflection, read_tagged, read_treebank, treebank
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option
@@ -146,7 +146,9 @@ class SplitTrainer(TreebankTrainer):
         "all trees. Default: all.",
     )
     features: str = option(
-        "none", metavar="NAMES", doc="Features whose marks labels bear, for trees of English in brackets: number,gap,…"
+        "none",
+        metavar="NAMES",
+        doc="Features whose marks labels bear, number,gap,…, of English trees in brackets, or of CoNLL-U with FEATS.",
     )
 
     rare_marks: float = option(
@@ -159,15 +161,18 @@ class SplitTrainer(TreebankTrainer):
 
     def named_features(self, data: TrainingData) -> tuple[str, ...]:
         """The names of the features of trees. Raises ConfigError for other names, and for trees without a table."""
-        from rerank_plugins.kit.trees.features import english_features
+        from rerank_plugins.kit.trees.features import english_features, universal_features
 
         names = tuple(name.strip() for name in self.features.split(",") if name.strip())
-        has_table = self.has_english_labels(data)
-        if names == ("none",) or not (names or has_table):
+        english, universal = self.has_english_labels(data), of_dependencies(map(Path, data.paths))
+        if names == ("none",) or not (names or english):
             return ()
-        if not has_table:
-            raise ConfigError(f"--features {self.features}: there is a table for trees of English in brackets only")
-        rules = english_features()
+        if not (english or universal):
+            raise ConfigError(
+                f"--features {self.features}: there is a table for trees in brackets of English only: leave it out, or "
+                "train on dependencies (CoNLL-U) with FEATS"
+            )
+        rules = universal_features() if universal else english_features()
         chosen = rules if names in ((), ("all",)) else rules.chosen(names)
         return tuple(feature.name for feature in chosen.features)
 
@@ -193,7 +198,10 @@ class SplitTrainer(TreebankTrainer):
                 data.report(f"{phase}: ln p of the trees {step.log_likelihood:,.0f}")
 
         weights, tagged = self.weighed(data)
-        treebanks = [treebank(path, data.report, self.tags, spoken=data.spoken) for path in weights]
+        inflection = read_inflection(weights) if settings.features and settings.universal else None
+        treebanks = [
+            treebank(path, data.report, self.tags, spoken=data.spoken, inflection=inflection) for path in weights
+        ]
         return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
 
 
@@ -244,7 +252,7 @@ class GrammarTrainer(SplitTrainer):
             self.check_heads(data, "--binarise head")
         settings = GrammarSettings(
             self.language, self.binarise, self.horizontal, self.vertical, names, self.schedule(data), self.unknown,
-            features=features,
+            features=features, universal=of_dependencies(map(Path, data.paths)),
         )  # fmt: skip
         grammar = self.grammar(data, settings)
 

@@ -17,7 +17,7 @@ from rerank_plugins.constituency.marked_states import Marks
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
 from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
 from rerank_plugins.kit.trees.binarisation import Binarisation
-from rerank_plugins.kit.trees.features import FeatureRules, english_features
+from rerank_plugins.kit.trees.features import FeatureRules, english_features, universal_features
 from rerank_plugins.kit.trees.marked_labels import finish, keeping, unmarked
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
@@ -40,21 +40,24 @@ class GrammarSettings:
     unknown: UnknownWords = field(default_factory=UnknownWords)
     smoothing: Smoothing = field(default_factory=Smoothing)  # the smoothing of the lexicon
     features: tuple[str, ...] = ()  # names of features whose marks labels bear (kit/trees/features.py)
+    universal: bool = False  # whether their table is that of Universal Dependencies, and not that of English
 
-    def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+    def prepared(self, treebank: Iterable[Tree]) -> Iterator[Tree]:
         """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""
         annotations = named(self.annotations)
         binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
-        cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
-        annotated = (annotate(tree, annotations) for tree in cleaned if tree is not None)
+        cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in treebank)
+        trees = (tree for tree in cleaned if tree is not None)
+        # Words of dependencies bear FEATS until they are marked, and no function tags that annotations would read.
+        annotated = trees if self.universal and not annotations else (annotate(tree, annotations) for tree in trees)
         if not self.features:
-            return map(binarisation.apply, annotated)
+            return (binarisation.apply(tree) for tree in annotated)
         rules = self.rules()
         return (finish(binarisation.apply(rules.mark(tree))) for tree in annotated)
 
     def rules(self) -> FeatureRules:
         """The rules of the features."""
-        return english_features().chosen(self.features)
+        return (universal_features() if self.universal else english_features()).chosen(self.features)
 
     def marks(self) -> Marks:
         """What takes the marks of the features off labels."""

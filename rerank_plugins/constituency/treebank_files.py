@@ -12,10 +12,12 @@ from pathlib import Path
 from rerank_plugins.constituency.lexicon import Tagged, tagged_words
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.dependency_tree import read_conllu_lines
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label
+from rerank_plugins.kit.trees.inflection import Inflection, learn_inflection, with_own_feats
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 Report = Callable[[str], None]
@@ -28,12 +30,15 @@ def read_treebank(path: Path, tags: Tags = "upos") -> list[Tree]:
         return list(Conversion(tags).read(lines, str(path)) if is_conllu(path) else read_trees(lines, str(path)))
 
 
-def treebank(path: Path, report: Report, tags: Tags = "upos", *, spoken: bool = False) -> Iterator[Tree]:
+def treebank(
+    path: Path, report: Report, tags: Tags = "upos", *, spoken: bool = False, inflection: Inflection | None = None
+) -> Iterator[Tree]:
     """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
 
-    With `spoken`, the trees have no case and no punctuation (kit/trees/treebank_cleaning.py).
+    With `spoken`, the trees have no case and no punctuation (kit/trees/treebank_cleaning.py). With `inflection`, the
+    tags of CoNLL-U bear FEATS.
     """
-    number, conversion = 0, Conversion(tags) if is_conllu(path) else None
+    number, conversion = 0, Conversion(tags, inflection) if is_conllu(path) else None
     with open_text(path) as lines:
         for tree in conversion.read(lines, str(path)) if conversion else read_trees(lines, str(path)):
             nonempty = remove_empty(tree) if spoken else tree
@@ -44,6 +49,19 @@ def treebank(path: Path, report: Report, tags: Tags = "upos", *, spoken: bool = 
     if not number:
         raise FormatError("the file holds no trees", path=str(path))
     report(f"{path}: {number:,} trees" + (f", {conversion}" if conversion else ""))
+
+
+def read_inflection(paths: Iterable[Path]) -> Inflection:
+    """The inflection of the words of CoNLL-U files. Raises FormatError, and ConfigError if no word has FEATS."""
+    sentences = []
+    for path in paths:
+        with open_text(path) as lines:
+            sentences += [with_own_feats(sentence) for sentence in read_conllu_lines(lines, str(path))]
+    inflection = learn_inflection(sentences)
+    if not inflection.nominal.values:
+        names = ", ".join(map(str, paths))
+        raise ConfigError(f"{names}: features of trees start from FEATS (column 6), and no noun or pronoun has any")
+    return inflection
 
 
 def conllu_tags(lines: Iterable[str], path: str, tags: Tags = "xpos") -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ is to show. So K(w) is a function of the form alone:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -25,26 +25,14 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.dependency.ancestor_paths import UNKNOWN
 from rerank_plugins.dependency.form_features import Features, joined_features
 from rerank_plugins.kit.files.declared import Array, WordList
+from rerank_plugins.kit.vocabulary.endings import endings
 
 OPEN = {"ADJ", "ADV", "INTJ", "NOUN", "NUM", "PROPN", "SYM", "VERB", "X", "_"}  # UPOS of open classes, and none
 OWN = 150  # forms of closed classes that are classes of their own
-LONGEST = 4  # letters of an ending
 TYPES = 3  # forms that have an ending at least
 SCARCE = 100  # occurrences up to which a form counts as an example of its ending: unknown words are rare ones
 PRIOR, OF_ENDING = 2.0, 0.5  # weight of a shorter ending, in occurrences; and of the ending beside the form itself
 Tags = Mapping[str, Mapping[str, int]]  # of a form: how often it has which UPOS
-
-
-def endings(form: str) -> Iterator[str]:
-    """The shape of a form with the endings of its lower-case form, the least specific first.
-
-    >>> list(endings("Authors")), list(endings("2nd"))
-    (['', 'A', 'As', 'Ars', 'Aors', 'Ahors'], ['', '0', '0d', '0nd'])
-    """
-    shape = "0" if any(map(str.isdigit, form)) else "A" if form[:1].isupper() else "a"
-    yield ""
-    lowered = form.lower()
-    yield from (shape + lowered[len(lowered) - size :] for size in range(min(LONGEST, len(lowered) - 1) + 1))
 
 
 @dataclass(frozen=True, eq=False)

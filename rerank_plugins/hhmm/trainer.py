@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins import ConfigError, Trained, TrainingData, option
 from rerank_plugins.constituency.trainer import SplitTrainer
+from rerank_plugins.kit.files.treebanks import of_dependencies
 
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
@@ -77,6 +78,7 @@ class HhmmTrainer(SplitTrainer):
             self.language,
             "left",
             features=self.named_features(data),
+            universal=of_dependencies(map(Path, data.paths)),
             schedule=self.schedule(data),
             unknown=self.unknown,
         )

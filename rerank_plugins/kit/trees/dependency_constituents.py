@@ -20,14 +20,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu_lines
+from rerank_plugins.core.dependency_tree import ConlluSentence, DependencyTree, read_conllu_lines
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import PARTS_OF_SPEECH, english_heads, is_projection
+from rerank_plugins.kit.trees.inflection import BLOCK, Feats, Inflection, with_own_feats
+from rerank_plugins.kit.trees.marked_labels import with_feats
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
 Tags = Literal["upos", "xpos"]
@@ -138,16 +141,20 @@ def kind_of_labels(labels: Iterable[str]) -> Labels:
 
 @dataclass
 class Conversion:
-    """Reads CoNLL-U as constituents, with UPOS or XPOS as tags; counts words, lifted arcs, and trees that have any."""
+    """Reads CoNLL-U as constituents, with UPOS or XPOS as tags; counts words, lifted arcs, and trees that have any.
+
+    With `inflection`, the tags bear FEATS (marked_labels.py): those of the treebank, or what it finds.
+    """
 
     tags: Tags = "upos"
+    inflection: Inflection | None = None
     words: int = 0
     lifted_arcs: int = 0
     lifted_trees: int = 0
 
     def read(self, lines: Iterable[str], path: str = "<conllu>") -> Iterator[Tree]:
         """Yield the trees of a file. Raises FormatError, also for a word without a UPOS tag, or a wanted XPOS tag."""
-        for tree, rows, _ in read_conllu_lines(lines, path):
+        for (tree, rows, _), feats in self._with_feats(read_conllu_lines(lines, path)):
             for line, columns in rows:
                 if columns[UPOS] not in PARTS_OF_SPEECH:
                     wanted = f"expected a universal part of speech (column 4), such as NOUN, found {columns[UPOS]!r}"
@@ -160,8 +167,20 @@ class Conversion:
             arcs = sum(map(int.__ne__, heads, tree.heads))
             self.words, self.lifted_arcs = self.words + len(heads), self.lifted_arcs + arcs
             self.lifted_trees += arcs > 0
-            tags = [as_label(columns[XPOS]) for _, columns in rows] if self.tags == "xpos" else ()
+            tags = [as_label(columns[XPOS]) for _, columns in rows] if self.tags == "xpos" else tree.tags
+            if feats:
+                tags = [with_feats(tag, own) for tag, own in zip(tags, feats, strict=True)]
             yield to_constituents(replace(tree, heads=heads), tags)
+
+    def _with_feats(self, sentences: Iterable[ConlluSentence]) -> Iterator[tuple[ConlluSentence, Sequence[Feats]]]:
+        """Yield the sentences, each with the features of its words if these are wanted."""
+        if self.inflection is None:
+            yield from ((sentence, ()) for sentence in sentences)
+            return
+        sentences = iter(sentences)
+        while block := list(islice(sentences, BLOCK)):
+            feats = self.inflection.feats([with_own_feats(sentence) for sentence in block])
+            yield from zip(block, feats, strict=True)
 
     def __str__(self) -> str:
         arcs = f"{self.lifted_arcs:,} of {self.words:,} arcs"

@@ -6,6 +6,7 @@ A line of a table is one of
     FEATURE is VALUE in CATEGORY beside CATEGORY … : TAG …
                                                      the value of tags in such a phrase, before a sibling of these
                                                      categories or before a "gap"; it does not go up
+    FEATURE is VALUE : Number:Sing+Person:1 …        or of words with these FEATS, of which the first line that fits goes
     FEATURE joined VALUE CATEGORY … : CATEGORY …     the value of phrases in which a conjunction joins two such children
     FEATURE from head : CATEGORY …                   a phrase has the value of its head child
     FEATURE from CATEGORY … [unless CATEGORY …] : CATEGORY …
@@ -16,27 +17,32 @@ A line of a table is one of
     FEATURE ends within : CATEGORY …                 … or the phrase itself ends it
     FEATURE from filler : CATEGORY …                 the value "gap" of phrases between a filler and its gap (gaps.py)
     FEATURE shown [as PREFIX] : CATEGORY …           the nodes whose labels bear the mark
-    FEATURE inside beside CATEGORY … : CATEGORY …    … but only the symbols within them, if they have such a child
+    FEATURE inside [beside CATEGORY … [unless CATEGORY …]] : CATEGORY …
+                                                     … but only the symbols within them, if they have such a child
 
 The sources of a feature are tried in the order of its lines. A category may be a whole label, the part of speech of a
-phrase made from dependencies (NOUN) or its relation (.acl).
+phrase made from dependencies (NOUN) or its relation (.acl). That of a child may bear the value of a feature
+(PRON.nsubj-rel). In phrases made from dependencies, one conjunct depends on the other, so that one such child is joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rerank_plugins.core.errors import FormatError
 
 GAP = "gap"  # the value of phrases between a filler and its gap
+FEATS = re.compile(r"\w+:\w+(\+\w+:\w+)*")
 
 
 class Source(NamedTuple):
     """A line on where phrases of some categories have a value from."""
 
-    kind: str  # "joined", "head", "child", "feature", "any" or "filler"
+    kind: str  # "joined", "head", "child", "feature", "any" or "filler"; where only what is within bears the value,
+    # "always" or "beside"
     categories: frozenset[str]
     what: tuple[str, ...] = ()  # the value that is joined, the categories of a child, or the name of a feature
     unless: frozenset[str] = frozenset()
@@ -58,12 +64,13 @@ class Feature:
     name: str
     words: dict[str, str] = field(default_factory=dict)  # a tag, or word/TAG: its value
     beside: list[Beside] = field(default_factory=list)
+    feats: list[tuple[frozenset[str], str]] = field(default_factory=list)  # FEATS of a word, as Number:Sing: its value
     sources: list[Source] = field(default_factory=list)
     ends_after: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # a feature, and phrases
     ends_within: frozenset[str] = frozenset()
     shown: frozenset[str] = frozenset()
     prefix: str = ""
-    inside: list[tuple[frozenset[str], frozenset[str]]] = field(default_factory=list)  # beside these, phrases
+    inside: list[Source] = field(default_factory=list)  # phrases, with the children that they have or lack
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -73,7 +80,7 @@ class Feature:
 
     def marks(self, features: Mapping[str, Feature]) -> frozenset[str]:
         """The marks of its values in labels: those of its own lines, and of the feature that it has them from."""
-        values = set(self.words.values()) | {line.value for line in self.beside}
+        values = {line.value for line in self.beside} | {value for _, value in self.feats} | set(self.words.values())
         for source in self.sources:
             if source.kind == "joined":
                 values.add(source.what[0])
@@ -83,6 +90,15 @@ class Feature:
                 other = features[source.what[0]]
                 values |= {mark.removeprefix(other.prefix) for mark in other.marks(features)}
         return frozenset(self.prefix + value for value in values)
+
+
+def is_feats(text: str) -> bool:
+    """Whether a text names FEATS of a word, and not a tag, of which `:` is one.
+
+    >>> is_feats("Number:Sing+Person:1"), is_feats("NOUN"), is_feats(":"), is_feats("is/VBZ")
+    (True, False, False, False)
+    """
+    return FEATS.fullmatch(text) is not None
 
 
 def names(label: str) -> tuple[str, ...]:
@@ -124,7 +140,8 @@ def _add(
     categories = frozenset(after)
     match verb, before:
         case "is", [value]:
-            feature.words.update(dict.fromkeys(after, value))
+            feature.words.update((word, value) for word in after if not is_feats(word))
+            feature.feats += [(frozenset(word.split("+")), value) for word in after if is_feats(word)]
         case "is", [value, "in", phrase, "beside", *siblings] if siblings:
             feature.beside.append(Beside(value, phrase, frozenset(siblings), categories))
         case "joined", [value, *children] if children:
@@ -134,9 +151,7 @@ def _add(
         case "from", [name] if name in features and name != feature.name:
             feature.sources.append(Source("feature", categories, (name,)))
         case "from", [*children] if children:
-            unless = children.index("unless") if "unless" in children else len(children)
-            what, others = tuple(children[:unless]), frozenset(children[unless + 1 :])
-            feature.sources.append(Source("child", categories, what, others))
+            feature.sources.append(_with_children("child", categories, children))
         case "ends", ["after", name]:
             feature.ends_after.append((name, categories))
         case "ends", ["within"]:
@@ -145,7 +160,15 @@ def _add(
             feature.shown |= categories
         case "shown", ["as", prefix]:
             feature.shown, feature.prefix = feature.shown | categories, prefix
-        case "inside", ["beside", *others]:
-            feature.inside.append((frozenset(others), categories))
+        case "inside", []:
+            feature.inside.append(Source("always", categories))
+        case "inside", ["beside", *children] if children:
+            feature.inside.append(_with_children("beside", categories, children))
         case _:
             raise ValueError(f"unknown kind of line: {' '.join([verb, *before])}")
+
+
+def _with_children(kind: str, categories: frozenset[str], children: Sequence[str]) -> Source:
+    """A line that names children of phrases, and after `unless` those that they must not have."""
+    unless = children.index("unless") if "unless" in children else len(children)
+    return Source(kind, categories, tuple(children[:unless]), frozenset(children[unless + 1 :]))

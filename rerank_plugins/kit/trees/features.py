@@ -7,7 +7,7 @@ The values become marks of the labels of those nodes that the table shows (marke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
@@ -17,10 +17,10 @@ from typing import NamedTuple
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
-from rerank_plugins.kit.trees.feature_table import GAP, Feature, among, read_table
+from rerank_plugins.kit.trees.feature_table import GAP, Feature, among, names, read_table
 from rerank_plugins.kit.trees.gaps import gapped
-from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS, HeadRules, english_heads
-from rerank_plugins.kit.trees.marked_labels import INNER, MARK
+from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS, HeadRules, english_heads, is_projection
+from rerank_plugins.kit.trees.marked_labels import INNER, MARK, split_feats
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
 REMEMBERED = 32 * MEGABYTE
@@ -91,8 +91,9 @@ class FeatureRules:
         lacking = gapped(tree) if self._has_gaps else frozenset()
 
         def tag(node: Tree) -> tuple[Node, Tree]:
-            start, marks = self._start(category(node.label), node.word)
-            return start, Tree(node.label + marks, node.children) if marks else node
+            label, feats = split_feats(node.label)
+            start, marks = self._start(category(label), node.word, feats)
+            return start, Tree(label + marks, node.children) if marks or feats else node
 
         def phrase(node: Tree, children: list[tuple[Node, Tree]]) -> tuple[Node, Tree]:
             below = tuple(child for child, _ in children)
@@ -115,7 +116,7 @@ class FeatureRules:
         return {feature.name: number for number, feature in enumerate(self.features)}
 
     @cached_property
-    def _starts(self) -> Remembered[tuple[str, str], tuple[Node, str]]:
+    def _starts(self) -> Remembered[tuple[str, str, frozenset[str]], tuple[Node, str]]:
         """The nodes of tags over words, with their marks."""
         return Remembered(REMEMBERED)
 
@@ -124,13 +125,17 @@ class FeatureRules:
         """The nodes of phrases by category and children, with their marks and those that tags get beside siblings."""
         return Remembered(REMEMBERED)
 
-    def _start(self, tag: str, word: str) -> tuple[Node, str]:
-        key = (tag, word)
+    def _start(self, tag: str, word: str, feats: frozenset[str]) -> tuple[Node, str]:
+        key = (tag, word, feats)
         if (known := self._starts.get(key)) is not None:
             return known
         spelt = f"{word.lower()}/{tag}"
-        values = tuple(feature.words.get(spelt) or feature.words.get(tag, "") for feature in self.features)
-        node = Node(tag, values)
+
+        def value(feature: Feature) -> str:
+            of_feats = (value for needed, value in feature.feats if needed <= feats)
+            return feature.words.get(spelt) or next(of_feats, "") or feature.words.get(tag, "")
+
+        node = Node(tag, values := tuple(map(value, self.features)))
         self._starts.make_room()
         return self._starts.keep(key, (node, self._marks(node, repeat(False, len(values)))))
 
@@ -178,15 +183,15 @@ class FeatureRules:
         """The first value that a source of the feature has for a phrase."""
         number = self._number[feature.name]
         for source in feature.sources:
-            if not among(label, source.categories) or any(among(child[0], source.unless) for child in children):
+            if not among(label, source.categories) or any(_is_meant(child, source.unless) for child in children):
                 continue
             match source.kind:
                 case "joined":
-                    value = source.what[0] if _joins(children, source.what[1:]) else ""
+                    value = source.what[0] if _joins(label, children, source.what[1:]) else ""
                 case "head":
                     value = head.values[number]
                 case "child":
-                    values = (child.values[number] for child in children if among(child.category, source.what))
+                    values = (child.values[number] for child in children if _is_meant(child, source.what))
                     value = next(filter(None, values), "")
                 case "feature":
                     other = self._number[source.what[0]]
@@ -216,8 +221,10 @@ class FeatureRules:
     def _is_inner(label: str, feature: Feature, children: Sequence[Node]) -> bool:
         """Whether only the symbols within a phrase bear the feature: what is above knows nothing of its value."""
         return any(
-            among(label, phrases) and any(among(child.category, beside) for child in children)
-            for beside, phrases in feature.inside
+            among(label, line.categories)
+            and (line.kind == "always" or any(_is_meant(child, line.what) for child in children))
+            and not any(_is_meant(child, line.unless) for child in children)
+            for line in feature.inside
         )
 
     def _marks(self, node: Node, hidden: Iterable[bool]) -> str:
@@ -232,8 +239,18 @@ class FeatureRules:
         return own + inner
 
 
-def _joins(children: Sequence[Node], categories: Sequence[str]) -> bool:
-    """Whether a conjunction stands between two children of these categories."""
+def _is_meant(node: Node, categories: Collection[str]) -> bool:
+    """Whether lines on children of these categories, which may have values (PRON.nsubj-rel), are about a node."""
+    if among(node.category, categories):
+        return True
+    values = filter(None, node.values)
+    return any(f"{name}{MARK}{value}" in categories for value in values for name in names(node.category))
+
+
+def _joins(label: str, children: Sequence[Node], categories: Sequence[str]) -> bool:
+    """Whether a conjunction stands between two children of these categories, or one of them depends on the head."""
+    if is_projection(label):
+        return any(among(child.category, categories) for child in children)
     joined = [i for i, child in enumerate(children) if among(child.category, categories)]
     between = children[joined[0] + 1 : joined[-1]] if joined else ()
     return any(child.category in CONJUNCTIONS for child in between)
@@ -242,5 +259,15 @@ def _joins(children: Sequence[Node], categories: Sequence[str]) -> bool:
 @cache
 def english_features() -> FeatureRules:
     """The rules for English in this package."""
-    file = files("rerank_plugins.kit.trees") / "english_features.tsv"
+    return _packaged("english_features.tsv")
+
+
+@cache
+def universal_features() -> FeatureRules:
+    """The rules for constituents made from Universal Dependencies, whose words bear their FEATS (marked_labels.py)."""
+    return _packaged("universal_features.tsv")
+
+
+def _packaged(name: str) -> FeatureRules:
+    file = files("rerank_plugins.kit.trees") / name
     return FeatureRules(read_table(file.read_text(encoding="utf-8").splitlines(), file.name))

@@ -5,17 +5,21 @@ marks out, so that the trees of a parser whose grammar has them are plain trees.
 phrase bear begins with = and is taken off the phrase itself once the tree is binarised (`finish`): in
 S → NP-pl @S=pl, @S=pl → ADVP VP-pl the intermediate symbol hands on what the rule must check, while S has the contexts
 of every other S.
+
+The tags of words may bear FEATS of CoNLL-U instead, NOUN-Gender:Fem-Number:Plur, until a table makes marks of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
 
+FEAT = ":"  # between the name of a feature of CoNLL-U and its value
+NO_FEATS: frozenset[str] = frozenset()
 MARK, INNER = "-", "="  # the characters before a mark, and before one that only symbols within the phrase bear
 
 
@@ -35,6 +39,29 @@ def signed_marks(label: str) -> list[tuple[str, str]]:
     ([('-', 'gap'), ('=', 'sg')], [], [])
     """
     return [(mark[0], mark[1:]) for mark in re.findall("[-=][^-=]+", label[len(category(label)) :])]
+
+
+def with_feats(tag: str, feats: Mapping[str, str]) -> str:
+    """The tag of a word with its features; values that are not of letters and digits alone are left out.
+
+    >>> with_feats("NOUN", {"Number": "Plur", "Case": "Nom"})
+    'NOUN-Number:Plur-Case:Nom'
+    """
+    pairs = ((name, value) for name, value in feats.items() if name.isalnum() and value.isalnum())
+    return tag + "".join(f"{MARK}{name}{FEAT}{value}" for name, value in pairs)
+
+
+def split_feats(label: str) -> tuple[str, frozenset[str]]:
+    """The label without FEATS, and these.
+
+    >>> split_feats("NOUN-Number:Plur"), split_feats("-LRB-"), split_feats(":")
+    (('NOUN', frozenset({'Number:Plur'})), ('-LRB-', frozenset()), (':', frozenset()))
+    """
+    if FEAT not in label[1:]:
+        return label, NO_FEATS
+    tag, *parts = label.split(MARK)
+    kept = (part for part in parts if FEAT not in part)
+    return MARK.join((tag, *kept)), frozenset(part for part in parts if FEAT in part)
 
 
 def keeping(label: str, kept: Collection[str]) -> str:

@@ -114,13 +114,15 @@ def remove_empty(tree: Tree) -> Tree | None:
 def strip_functions(tree: Tree, keep: Collection[str] = ()) -> Tree:
     """The tree without indices and function tags, except tags in `keep`: NP-TMP-1 becomes NP, or NP-TMP if TMP is kept.
 
+    FEATS of words (Number:Plur) are kept for the features that are made from them (marked_labels.py).
+
     >>> str(strip_functions(Tree("NP-SBJ=2", (Tree("PRP", ("it",)),))))
     '(NP (PRP it))'
     """
 
     def stripped(label: str) -> str:
         name, functions = split_label(label)
-        return "-".join([name, *(tag for tag in re.split("[-=]", functions) if tag in keep)])
+        return "-".join([name, *(tag for tag in re.split("[-=]", functions) if tag in keep or ":" in tag)])
 
     return relabel(tree, stripped)
 
