@@ -37,7 +37,7 @@ from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
 from rerank_plugins.constituency.model_file import read_grammar as read_pcfg
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.treebank_files import read_treebank
+from rerank_plugins.constituency.treebank_files import read_inflection, read_treebank, treebank
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.feature_table import SparseBlock
@@ -54,6 +54,7 @@ from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.trees.feature_table import read_table
+from rerank_plugins.kit.trees.features import universal_features
 from rerank_plugins.kit.trees.head_rules import read_head_rules
 from rerank_plugins.kit.trees.k_best_file import read_scored
 from rerank_plugins.kit.vocabulary import unigrams
@@ -182,6 +183,12 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
 def projected(path: Path) -> object:
     """The trees of a file for sentences that wait for them."""
     return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
+
+
+def marked_dependencies(path: Path) -> object:
+    """The trees of CoNLL-U with marks, whose words get the inflection that the file's own words teach."""
+    inflection = read_inflection([path])
+    return [universal_features().mark(tree) for tree in treebank(path, str, inflection=inflection)]
 
 
 def treebank_parse(path: Path) -> object:
@@ -333,8 +340,12 @@ def texts() -> Iterable[Target]:
         "head rules", HEADS.read_bytes(), of_lines(lambda lines, path: read_head_rules(lines, path).rules.items())
     )
     yield text("features of trees", FEATURES.read_bytes(), of_lines(read_table))
+    universal = FEATURES.with_name("universal_features.tsv")
+    yield text("features of dependencies", universal.read_bytes(), of_lines(read_table))
     yield text("CoNLL-U", TREES, of_lines(read_conllu))
     yield text("features of forms", TREES, lambda path: read_features([path], str.lower))
+    inflected = TREES.replace("\t_\t_\t", "\t_\tNumber=Sing\t")
+    yield text("CoNLL-U with inflection", inflected, marked_dependencies)
     yield text("CoNLL-U as constituents", TREES, of_lines(lambda lines, path: Conversion().read(lines, path)))
     yield text("CoNLL-U with features", TREES, of_lines(read_annotated))
     yield text("CoNLL-U with surface tokens", TREES, of_lines(surface_sentences))

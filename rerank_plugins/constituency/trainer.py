@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.constituency.lexicon import Tagged
-from rerank_plugins.constituency.treebank_files import check_tag_sets, read_inflection, read_tagged, read_treebank, treebank
+from rerank_plugins.constituency.treebank_files import (
+    check_tag_sets,
+    read_inflection,
+    read_tagged,
+    read_treebank,
+    treebank,
+)
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option

@@ -3,10 +3,10 @@
 A line of a table is one of
 
     FEATURE is VALUE : TAG word/TAG …                the value of tags, or of words with a tag; words go before tags
+    FEATURE is VALUE : Number:Sing+Person:1 …        or of words with these FEATS: the first such line that fits goes
     FEATURE is VALUE in CATEGORY beside CATEGORY … : TAG …
                                                      the value of tags in such a phrase, before a sibling of these
                                                      categories or before a "gap"; it does not go up
-    FEATURE is VALUE : Number:Sing+Person:1 …        or of words with these FEATS, of which the first line that fits goes
     FEATURE joined VALUE CATEGORY … : CATEGORY …     the value of phrases in which a conjunction joins two such children
     FEATURE from head : CATEGORY …                   a phrase has the value of its head child
     FEATURE from CATEGORY … [unless CATEGORY …] : CATEGORY …
@@ -21,8 +21,9 @@ A line of a table is one of
                                                      … but only the symbols within them, if they have such a child
 
 The sources of a feature are tried in the order of its lines. A category may be a whole label, the part of speech of a
-phrase made from dependencies (NOUN) or its relation (.acl). That of a child may bear the value of a feature
-(PRON.nsubj-rel). In phrases made from dependencies, one conjunct depends on the other, so that one such child is joined.
+phrase made from dependencies (NOUN) or its relation (.acl). That of a child may bear the value of a feature, as
+PRON.nsubj-rel does. In phrases made from dependencies the second conjunct depends on the first, so that one child of
+the categories of `joined` is enough.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.core.dependency_tree import ConlluSentence, DependencyTree
+from rerank_plugins.kit.endings import endings
 from rerank_plugins.kit.trees.inflection_estimates import Estimates, Observations, estimate
-from rerank_plugins.kit.vocabulary.endings import endings
 
 Chain = list[tuple[str, ...]]
 Feats = Mapping[str, str]  # a feature of CoNLL-U: its value
@@ -179,7 +179,8 @@ def verb_chains(words: Words, word: int, feats: Sequence[Feats]) -> Iterator[Cha
         kind = "shared" if words.first(clause, "nsubj") < 0 else "subject"
         yield [(kind,), (kind, number), (kind, number, person)]
     if relation == "conj" and words.tree.tags[head] in VERBAL:
-        yield [("with",), ("with", "aux" if words.first(head, "aux") >= 0 else ""), *_of_form("with", tag, words.forms[head])[2:]]
+        auxiliary = "aux" if words.first(head, "aux") >= 0 else ""
+        yield [("with",), ("with", auxiliary), *_of_form("with", auxiliary, words.forms[head])[2:]]
 
 
 def kept(feats: Feats, features: Sequence[str]) -> str:
