@@ -3,8 +3,10 @@
 1. Inside and outside by the coarse grammar, the projection onto plain categories (annotations and latent states are
    splits of these): A → B C has the probability with which a tree of the fine grammar rewrites an A so (Petrov & Klein
    2007, §3). A category is kept over a span if its expected number exceeds `threshold`; with 0, everything is.
-2. Inside and outside of the split grammar over these categories. If no parse survives, the threshold is lowered.
-3. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
+2. If labels bear marks of features (kit/trees/features.py), likewise for the projection onto labels with marks, over
+   these categories: the words of a span say nearly always which number it has.
+3. Inside and outside of the split grammar over what is left. If no parse survives, the threshold is lowered.
+4. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
 
 With known tags, every word has the symbols of its tag only. A word that the grammar does not know with this tag emits
 like the most specific of its signatures that has it, else each symbol of the tag emits it with a probability of 1e-6.
@@ -31,11 +33,11 @@ from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
 from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.charts.blocks import Blocks, compile_blocks
-from rerank_plugins.kit.charts.hypergraph import Hypergraph
+from rerank_plugins.kit.charts.hypergraph import Hypergraph, joined
 from rerank_plugins.kit.charts.inside import Chart, sharing_order
 from rerank_plugins.kit.charts.k_best import Derivations, KBest
 from rerank_plugins.kit.charts.outside import expected_nodes
-from rerank_plugins.kit.charts.pruned_chart import Items, PrunedChart, items_at, items_of
+from rerank_plugins.kit.charts.pruned_chart import ALMOST_ONE, Items, PrunedChart, items_at, items_of
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 from rerank_plugins.kit.trees.treebank_cleaning import category
@@ -43,12 +45,13 @@ from rerank_plugins.kit.vocabulary.signatures import signatures
 
 NEVER = 1e-6
 PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
+OF_LABELS = 0.1  # fraction of the threshold below which labels with marks are pruned
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
 LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
 EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0
 MORE = 8  # at most so many times k derivations are generated, if some are the same tree or impossible
 
-_compiled: WeakKeyDictionary[Grammar, tuple[Grammar, Blocks, Grammar, Rules]] = WeakKeyDictionary()
+_compiled: WeakKeyDictionary[Grammar, Compiled] = WeakKeyDictionary()
 
 
 def coarse_name(base: str) -> str:
@@ -164,12 +167,39 @@ class Decoding:
     threshold: float = 1e-3
 
 
-def compiled(grammar: Grammar) -> tuple[Grammar, Blocks, Grammar, Rules]:
-    """The grammar with plain bases, its coarse grammar, and the rules of each, arranged; the same for all parsers."""
+class Labels(NamedTuple):
+    """What a grammar needs whose labels bear marks: its projection onto its L labels, and the rules of both."""
+
+    grammar: Grammar  # the symbols are the labels, the bases plain categories
+    between: Blocks  # its rules, by plain category
+    blocks: Blocks  # the rules of the whole grammar, by label
+    base: IntArray  # (L) the plain category of each label
+
+
+class Compiled(NamedTuple):
+    """A grammar with plain bases, its coarse grammar, and the rules of each, arranged."""
+
+    grammar: Grammar
+    blocks: Blocks
+    coarse: Grammar
+    coarse_rules: Rules
+    labels: Labels | None  # None if no label bears a mark
+
+
+def compiled(grammar: Grammar) -> Compiled:
+    """What parsers of the grammar need; the same for all of them."""
     if grammar not in _compiled:
         plain = plain_bases(grammar)
         coarse = project(plain)
-        _compiled[grammar] = plain, compile_blocks(plain.rules), coarse, compile_rules(coarse.rules)
+        labels = None
+        if len(plain.bases) < len(grammar.bases):
+            by_label = project(grammar)
+            number = np.zeros(len(grammar.bases), np.int32)
+            number[grammar.base] = plain.base
+            between = replace(by_label, bases=plain.bases, base=number)
+            labels = Labels(between, compile_blocks(between.rules), compile_blocks(grammar.rules), number)
+        blocks, rules = compile_blocks(plain.rules), compile_rules(coarse.rules)
+        _compiled[grammar] = Compiled(plain, blocks, coarse, rules, labels)
     return _compiled[grammar]
 
 
@@ -183,7 +213,7 @@ class ChartParser:
     """
 
     def __init__(self, grammar: Grammar) -> None:
-        self.grammar, self.blocks, self.coarse, coarse_rules = compiled(grammar)
+        self.grammar, self.blocks, self.coarse, coarse_rules, self.labels = compiled(grammar)
         self.chart, self._k_best = Chart(coarse_rules), KBest()
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar.rules, split=False))
@@ -210,6 +240,11 @@ class ChartParser:
         parser = copy(self)
         parser.blocks = with_emissions(self.blocks, fine)
         parser.symbol_blocks = lambda: with_emissions(self.symbol_blocks(), fine)
+        if self.labels is not None:
+            between = tagged_emissions(self.labels.grammar, sentence, tags)
+            parser.labels = self.labels._replace(
+                between=with_emissions(self.labels.between, between), blocks=with_emissions(self.labels.blocks, fine)
+            )
         rules = self.chart.rules._replace(word_starts=coarse.starts, word_symbol=coarse.symbol, word_p=coarse.p)
         parser.chart = Chart(rules)
         return parser._decode(sentence, np.arange(len(sentence), dtype=np.int32), decoding)
@@ -237,36 +272,51 @@ class ChartParser:
         """Parse with one threshold; the coarse chart has been filled."""
         scales = self.chart.scales[1 : len(words) + 1].copy()
         counts = expected_nodes(self.chart, PRUNED_EARLY * threshold)
-        chart = PrunedChart(self.blocks, items_of(counts, threshold, self.blocks), words, scales)
+        labels = self.labels if threshold > 0 else None
+        chart = self._pruned_chart(counts, words, scales, threshold, labels)
         if not 0 < chart.total < np.inf:
             return []
         if decoding.criterion == "mbr" or threshold > 0:
             graph = chart.posteriors()
         if decoding.criterion == "mbr":
-            parses = self._trees(sentence, chart, graph, chart.items.base, decoding.k)
+            items, over_bases = (chart.items, graph) if labels is None else self._joined(chart, graph, labels.base)
+            parses = self._trees(sentence, chart, items, over_bases, decoding.k)
             if parses:
                 return parses
         # Viterbi: a chart over single symbols. Also if no max-rule-product tree is possible as a whole.
         blocks = self.symbol_blocks()
-        cell, symbol = self._likely(chart, threshold)
+        cell, symbol = _likely(chart, threshold)
         symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
-        return self._trees(sentence, symbols, symbols.probabilities(), self.grammar.base[symbol], decoding.k)
+        items = symbols.items._replace(base=self.grammar.base[symbol])
+        return self._trees(sentence, symbols, items, symbols.probabilities(), decoding.k)
 
-    def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
-        """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""
-        expected = chart.inner * chart.upper if threshold > 0 else chart.upper
-        items, place = chart.items, np.flatnonzero(expected > threshold * chart.total)
-        item = np.searchsorted(items.offsets, place, "right") - 1
-        symbol = self.blocks.symbol[self.blocks.first[items.base[item]] + place - items.offsets[item]]
-        order = np.lexsort((symbol, items.cell[item]))
-        return items.cell[item][order], symbol[order]
+    def _pruned_chart(
+        self, counts: FloatArray, words: IntArray, scales: FloatArray, threshold: float, labels: Labels | None
+    ) -> PrunedChart:
+        """The chart over the bases that the coarse `counts` leave, or over the labels that these leave in turn."""
+        if labels is None:
+            return PrunedChart(self.blocks, items_of(counts, threshold, self.blocks), words, scales)
+        chart = PrunedChart(labels.between, items_of(counts, threshold, labels.between), words, scales)
+        if not 0 < chart.total < np.inf:
+            return chart
+        chart.posteriors()
+        cell, label = _likely(chart, OF_LABELS * threshold)
+        return PrunedChart(labels.blocks, items_at(cell, label, len(counts), labels.blocks), words, scales)
 
-    def _trees(self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int) -> KBestTrees:
-        """Return the k best trees of a hypergraph over the items of a chart, whose bases in the grammar are `bases`.
+    def _joined(self, chart: PrunedChart, graph: Hypergraph, base: IntArray) -> tuple[Items, Hypergraph]:
+        """The items and the hypergraph over bases of a chart over labels, whose bases are `base`."""
+        size = len(self.grammar.bases)
+        key, number = np.unique(chart.items.cell * size + base[chart.items.base], return_inverse=True)
+        items = items_at(key // size, key % size, len(chart.items.starts) - 1, self.blocks)
+        return items, joined(graph, number, items.starts, ALMOST_ONE)
+
+    def _trees(
+        self, sentence: Sentence, chart: PrunedChart, items: Items, graph: Hypergraph, k: int
+    ) -> KBestTrees:  # fmt: skip
+        """Return the k best trees of a hypergraph over items, which are the bases of symbols, or bases themselves.
 
         There may be fewer: derivations that differ only in symbols, or in what binarisation added, are one tree.
         """
-        items = chart.items if bases is chart.items.base else chart.items._replace(base=bases)
         wanted = k
         while True:
             chosen, logp = self._possible(chart, items, graph, wanted)
@@ -275,9 +325,11 @@ class ChartParser:
             if len(set(roots)) >= k or len(roots) < wanted or wanted >= MORE * k:
                 break
             wanted *= 2
-        over_bases = chart.blocks is self.blocks  # no two derivations over bases have the same shape
-        shape = list(range(len(roots))) if over_bases else shapes(items, graph, chosen)
-        return _distinct(candidates, shape, logp.tolist())[:k]
+        # No two derivations over bases have the same shape.
+        shape = (
+            shapes(items, graph, chosen) if len(chart.blocks.states) == len(chart.blocks.base) else range(len(roots))
+        )
+        return _distinct(candidates, list(shape), logp.tolist())[:k]
 
     def _possible(self, chart: PrunedChart, items: Items, graph: Hypergraph, k: int) -> tuple[Derivations, FloatArray]:
         """Return the k best possible derivations, and ln p of their trees; there may be fewer.
@@ -292,6 +344,16 @@ class ChartParser:
             if len(possible) == k or len(derivations.best) < requested or requested >= MORE * k:
                 return derivations._replace(best=derivations.best[possible]), logp[possible]
             requested *= 2
+
+
+def _likely(chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
+    """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""
+    expected = chart.inner * chart.upper if threshold > 0 else chart.upper
+    items, blocks, place = chart.items, chart.blocks, np.flatnonzero(expected > threshold * chart.total)
+    item = np.searchsorted(items.offsets, place, "right") - 1
+    symbol = blocks.symbol[blocks.first[items.base[item]] + place - items.offsets[item]]
+    order = np.lexsort((symbol, items.cell[item]))
+    return items.cell[item][order], symbol[order]
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:

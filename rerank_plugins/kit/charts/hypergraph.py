@@ -96,3 +96,44 @@ def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergra
     """
     best_scores(starts, edges, count)
     return Hypergraph(edges, count, 2 * top + 1 if top >= 0 else -1)
+
+
+@filling_kernel
+def write_heads(first: Any, following: Any, heads: Any) -> None:
+    """Write the vertex that each edge leads to."""
+    for vertex in range(len(first)):
+        edge = first[vertex]
+        while edge >= 0:
+            heads[edge] = vertex
+            edge = following[edge]
+
+
+def joined(graph: Hypergraph, number: IntArray, starts: IntArray, most: float) -> Hypergraph:
+    """Return the hypergraph in which items with the same `number` (items) are one, with posteriors as scores.
+
+    The expected numbers of edges between the same vertices add up; those of unary rules are `most` at most. Numbers
+    are those of the new items, of which cell c has starts[c] to starts[c + 1].
+    """
+    old, size = graph.edges, graph.size
+    heads = np.empty(size, np.int32)
+    write_heads(old.first, old.next, heads)
+    columns = [
+        np.where(end >= 0, 2 * number[end // 2] + end % 2, -1) for end in (heads, old.left[:size], old.right[:size])
+    ]
+    vertices = 2 * int(starts[-1])
+    key = np.zeros(size, np.int64)
+    for column in columns:
+        key = key * (vertices + 1) + column + 1
+    _, chosen, edge = np.unique(key, return_index=True, return_inverse=True)
+    head, left, right = (column[chosen].astype(np.int32) for column in columns)
+    scores = np.bincount(edge, np.exp(old.score[:size]), len(chosen)).astype(np.float64)
+    chain = head % 2 == 1
+    scores[chain] = np.where(left[chain] == head[chain] - 1, 1.0, np.minimum(scores[chain], most))
+    # The edges are sorted by the vertex that they lead to.
+    edges = make_edges(vertices, len(chosen))
+    last = np.append(head[1:] != head[:-1], True)[: len(head)]
+    edges.next[:] = np.where(last, -1, np.arange(1, len(head) + 1))
+    begins = np.flatnonzero(np.append(True, head[1:] != head[:-1])[: len(head)])
+    edges.first[head[begins]] = begins
+    edges.left[:], edges.right[:], edges.score[:] = left, right, scores
+    return hypergraph(starts, edges, len(chosen), int(number[graph.top // 2]) if graph.top >= 0 else -1)

@@ -1,12 +1,21 @@
-r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental parsing: trees by the embedded grammar.
+r"""Builds the training data of `hhmm.pcfg` and `grammar.pcfg`: trees that a grammar of GUM, `gum.pcfg`, gives to texts.
 
+    rerank train grammar gum-train.ptb --tagged ewt-train.conllu.xz --weight ewt-train.conllu.xz=0.5 \
+        --language en --compact -o gum.pcfg
     python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
-    rerank parse ewt.txt --text none -p pcfg,tags=true -o ewt.ptb
-    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and the parts of the novels as README.md has them
+    rerank parse ewt.txt --text none -p pcfg,model=gum.pcfg,tags=true -o ewt.ptb
+    # and, as README.md selects their sentences, with -p pcfg,model=gum.pcfg,threshold=0.003: textbooks.ptb,
+    # presidential.ptb, tatoeba-more.ptb, and the parts of the novels
     awk 'FNR % 3 == 1' nv.00.ptb nv.01.ptb nv.02.ptb > novels.ptb
     awk 'FNR % 15 == 1' nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb > novels-more.ptb
-    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb presidential.ptb tatoeba-more.ptb novels.ptb novels-more.ptb \
-        --weight gum-train.ptb=4 --weight ewt.ptb=2 --splits 4 --split-on 6000 --language en --compact -o hhmm.pcfg
+    for text in textbooks presidential tatoeba-more novels novels-more; do
+        python -m rerank_plugins.resources.en.agreeing_trees $text.ptb > agreeing/$text.ptb
+    done
+    options="--weight gum-train.ptb=4 --weight ewt.ptb=2 --splits 4 --split-on 6000 --language en --compact"
+    rerank train hhmm gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels,novels-more}.ptb \
+        $options -o hhmm.pcfg
+    rerank train grammar gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels}.ptb \
+        $options --features all --rare-marks RARE -o grammar.pcfg
 
 The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """
