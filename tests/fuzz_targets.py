@@ -74,8 +74,10 @@ from rerank_plugins.similarity import esa_training as esa
 from rerank_plugins.similarity import random_indexing as vectors_file
 from rerank_plugins.similarity import random_indexing_training as vectors
 from rerank_plugins.similarity.esa_training import Document
+from rerank_plugins.similarity.sentence_meanings import read_concepts
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.svs import concept_model as concept_file
 from rerank_plugins.svs import model as svs_file
 from rerank_plugins.translation import joint_model as joint_file
 from rerank_plugins.translation import joint_model_training as joint
@@ -443,6 +445,14 @@ def svs_model(path: Path) -> None:
     svs_file.write_model(random_model(1, concepts=3), path)
 
 
+def concept_model(path: Path) -> None:
+    """A model of the concepts of some trees."""
+    from rerank_plugins.svs.concept_training import ConceptSettings, train_concepts
+
+    settings = ConceptSettings("en", concepts=2, least=0.01, dimensions=2, iterations=1)
+    concept_file.write_model(train_concepts([read_trees(BRACKETS.splitlines())], [1.0], settings), path)
+
+
 def biaffine_model(path: Path) -> None:
     """An untrained parser."""
     biaffine.BiaffineModel(
@@ -471,6 +481,8 @@ def models() -> Iterable[Target]:
     yield model("hhmm", hhmm_model, read_hhmm)
     yield model("pcfg", pcfg_model, read_pcfg)
     yield model("svs", svs_model, svs_file.read_model)
+    yield model("concepts", concept_model, concept_file.read_model)
+    yield model("concepts of sentences", concept_model, read_concepts)
     micro = headlex.Settings()
     yield model(
         "headlex",

@@ -102,6 +102,13 @@ CASES = {
         "svs-similarity": [
             {},
             {"model": "micro.svs", "threshold": 0.0, "longest": 5, "to": ["context", "list", "source"]},
+            {"measures": ["meaning"]},
+            {
+                "measures": ["phrase", "meaning"],
+                "model": "micro.svs",
+                "concepts": "micro.svs",
+                "to": ["source", "list"],
+            },
         ],
     },
     "language_model": {
@@ -169,6 +176,7 @@ CASES = {
         "grammar": [{"language": "en"}],
         "hhmm": [{"language": "en"}],
         "svs": [{"language": "en"}],
+        "svs-concepts": [{"language": "en"}],
         "word-alignment": [{}],
         "missing-words": [{}],
         "word-lexicon": [{}],

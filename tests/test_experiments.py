@@ -158,6 +158,12 @@ RUNS = {
         r"\| 100 \| 6 \|( [\d.]+ \|){5}(?s:.*)20 of 20 × 200(?s:.*)\| 2,000 \| \d+ \+ \d+ \+ \d+ \|(?s:.*)left after the stop: 0",
     ),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
+    "meaning_table": ("{data}", r"\| `svs.meaning` \|( -?\d\.\d{3} \|){6}"),
+    "meaning_weights": (
+        "{data} --stem 0.5,1 --shared 1 --role 0",
+        r"\| [\d.]+ \| 1 \| 0 \|( -?\d\.\d{3} \|){4}",
+    ),
+    "role_triples": ("{bank} --most 2", r"\| passive \| \d \| [\d.]+ % \|"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
     "speech_table": (
         "{root}/asr/tune.jsonl --train {root}/mt/test.en --train-characters {root}/mt/test.en --families unigram",

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rerank_plugins.english.word_lists import IRREGULAR_NOUNS, IRREGULAR_VERBS, word_set
+from rerank_plugins.english.word_lists import word_set
+from rerank_plugins.kit.vocabulary.irregular_forms import IRREGULAR_NOUNS, IRREGULAR_VERBS
 
 NOUN, VERB = "NOUN", "VERB"
 VOWELS = "aeiou"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,19 +21,22 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import ConfigError
-from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors, source_of
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
-from rerank_plugins.similarity import structured_vectors
+from rerank_plugins.similarity import meaning, structured_vectors
 from rerank_plugins.similarity.random_indexing import RandomIndexModel, Space, Weighting
 
 if TYPE_CHECKING:
+    from rerank_plugins.similarity.meaning import Meaning
+    from rerank_plugins.similarity.sentence_meanings import SentenceMeanings
     from rerank_plugins.svs.parsing import SvsParser
 
+Measure = Literal["top", "phrase", "meaning"]
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
 REMEMBERED = 32 * MEGABYTE  # of sentences and their vectors
@@ -52,7 +55,6 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     """The common part of the features over sentence vectors: a subclass computes the vectors."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
-    measures: ClassVar[tuple[str, ...]] = ("",)  # the names of the similarities, where a pair has several
 
     to: tuple[To, ...] = option(
         ("list",), doc="compare with the rest of the list (consensus), with its source, its context, a line of `file`"
@@ -75,7 +77,12 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     @property
     def components(self) -> tuple[str, ...]:
         """The texts compared with, in the order of `to`; `to.measure` for each where there are several measures."""
-        return tuple(f"{to}.{measure}" if measure else to for to in self.to for measure in self.measures)
+        return tuple(f"{to}.{measure}" if measure else to for to in self.to for measure in self._similarity_names)
+
+    @property
+    def _similarity_names(self) -> tuple[str, ...]:
+        """The names of the similarities, where a pair has several."""
+        return ("",)
 
     @property
     def reads_totals(self) -> bool:
@@ -83,10 +90,10 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
         return "list" in self.to and self.posterior in OF_TOTALS
 
     @abstractmethod
-    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, dimensions) vectors of the sentences, each of length 1 or 0."""
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> Any:
+        """What the sentences are compared by: (n, dimensions) vectors of length 1 or 0, or what a subclass has."""
 
-    def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
+    def similarities(self, a: Any, b: Any) -> tuple[FloatArray, ...]:
         """For each measure, the (n, m) similarities of n sentences to m others, by their vectors."""
         return (a @ b.T,)
 
@@ -107,7 +114,7 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
         own = self.vectors([hypothesis.words for hypothesis in nbest])
         return np.column_stack([column for to in self.to for column in self._columns(nbest, own, to)])
 
-    def _columns(self, nbest: NBestList, own: FloatArray, to: To) -> list[FloatArray]:
+    def _columns(self, nbest: NBestList, own: Any, to: To) -> list[FloatArray]:
         if to == "list":
             posterior = posteriors(nbest, self.posterior, self.scale)
             return [consensus(matrix, posterior) for matrix in self.similarities(own, own)]
@@ -150,15 +157,31 @@ class RandomIndexingFeature(SimilarityFeature):
         return self._model.sentence_vectors(sentences, self.space, self.weight)
 
 
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What sentences are compared by: (n, 3, K) vectors for `top` and `phrase`, and their meanings."""
+
+    vectors: FloatArray | None
+    meanings: Sequence[Meaning] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SvsSimilarityFeature(SimilarityFeature):
-    """Similarity by structured vectors of sentence and phrases: consensus, or to a source, a context or a file.
+    """Similarity by structured vectors, or by shared meaning: consensus, or to a source, a context or a file.
 
     Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
 
-    measures: ClassVar[tuple[str, ...]] = ("top", "phrase")
-
+    measures: tuple[Measure, ...] = option(
+        ("top", "phrase"),
+        doc="top, phrase: vectors of the sentence, of its two largest phrases; meaning: words aligned by concepts",
+    )
+    concepts: Path | None = option(
+        None, doc="for `meaning`: model of `rerank train svs-concepts` or `svs`; default: the embedded English concepts"
+    )
+    parser: Parser | None = option(
+        None, doc="for `meaning`: a parser of constituents, by name; default: that of `treelet-lm`"
+    )
     model: Path | None = option(None, doc="model from `rerank train svs`; default: the embedded English one")
     threshold: float = option(
         1e-3, doc="categories that a coarse grammar finds less probable than this are pruned; 0: none"
@@ -167,6 +190,8 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.measures or len(set(self.measures)) < len(self.measures):
+            raise ValueError("`measures` must name one or more of top, phrase and meaning, each only once")
         if not 0 <= self.threshold < 1:
             raise ValueError(f"threshold is {self.threshold}, wanted 0 or more and less than 1")
         if self.longest < 1:
@@ -182,16 +207,45 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     @property
     def vocabulary(self) -> Words:
-        """The words that the model knows."""
-        return self._sentences.parser.model.lexicon
+        """The words that the model of vectors knows, or the model of concepts."""
+        if {"top", "phrase"} & set(self.measures):
+            return self._sentences.parser.model.lexicon
+        return self._meanings.concepts
 
-    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, 3, K) vectors of the sentence, its left and its right phrase, each of length 1 or 0."""
-        return self._sentences.of(sentences)
+    @property
+    def _similarity_names(self) -> tuple[str, ...]:
+        return self.measures
 
-    def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
-        """The (n, m) matrices sim_top and sim_phr."""
-        return structured_vectors.between(a, b)
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parser of the trees for `meaning`."""
+        return (self._trees,) if "meaning" in self.measures else ()
+
+    @cached_property
+    def _trees(self) -> Parser:
+        from rerank_plugins.svs.parser import parser_of_concepts
+
+        return parser_of_concepts(self.concepts, self.parser)
+
+    @cached_property
+    def _meanings(self) -> SentenceMeanings:
+        from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
+
+        return SentenceMeanings(self._trees, read_concepts(self.concepts), self.longest)
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> Compared:
+        """What the measures compare of the sentences."""
+        vectors = self._sentences.of(sentences) if {"top", "phrase"} & set(self.measures) else None
+        return Compared(vectors, self._meanings.of(sentences) if "meaning" in self.measures else None)
+
+    def similarities(self, a: Compared, b: Compared) -> tuple[FloatArray, ...]:
+        """The (n, m) matrices of the measures, in their order."""
+        found: dict[str, FloatArray] = {}
+        if a.vectors is not None and b.vectors is not None:
+            found["top"], found["phrase"] = structured_vectors.between(a.vectors, b.vectors)
+        if a.meanings is not None and b.meanings is not None:
+            found["meaning"] = meaning.between(a.meanings, b.meanings)
+        return tuple(found[name] for name in self.measures)
 
 
 class SentenceVectors:

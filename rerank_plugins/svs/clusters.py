@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError
 from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.svs.concept_model import UNKNOWN_FORM, ConceptModel
 from rerank_plugins.svs.model import SvsModel
+
+TINY = 1e-300
 
 
 class ClusterHead(NamedTuple):
@@ -54,6 +57,32 @@ def clusters(model: SvsModel, wanted: str, top: int = 10) -> list[Cluster]:
                 if counts[head, concept] > 0
             )
             shown.append(Cluster(concept + 1, float(totals[concept] / totals.sum()), heads))
+    return shown
+
+
+def concept_clusters(model: ConceptModel, wanted: str, top: int = 10) -> list[Cluster]:
+    """The clusters of a part of speech in a model of concepts, by falling P(concept | part of speech).
+
+    Each has its `top` words. Raises ConfigError if the model has no content words of this part of speech.
+    """
+    names = [name.rpartition("/") for name in model.heads]
+    mine = np.flatnonzero([part == wanted and count > 0 for (_, _, part), count in zip(names, model.used, strict=True)])
+    if not len(mine):
+        parts = sorted({part for (_, _, part), count in zip(names, model.used, strict=True) if count > 0})
+        raise ConfigError(f"no part of speech {wanted!r} in the model; it has {', '.join(parts)}")
+    joint = model.emission[mine].astype(np.float64) * model.used[mine, None]
+    p = joint / np.maximum(joint.sum(axis=0), TINY)
+    of_concept = p * model.prior
+    of_word = of_concept / np.maximum(of_concept.sum(axis=1, keepdims=True), TINY)
+    proportion = model.used[mine] @ of_word / model.used[mine].sum()
+    shown = []
+    for concept in np.argsort(-proportion, kind="stable").tolist():
+        words = [word for word in np.argsort(-p[:, concept], kind="stable") if names[mine[word]][0] != UNKNOWN_FORM]
+        heads = tuple(
+            ClusterHead(names[mine[word]][0], float(p[word, concept]), float(of_word[word, concept]))
+            for word in words[:top]
+        )
+        shown.append(Cluster(concept + 1, float(proportion[concept]), heads))
     return shown
 
 

@@ -15,8 +15,10 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, Tree
 from rerank_plugins.constituency.annotation import annotate
 from rerank_plugins.constituency.training import KEPT
+from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.svs.head_arcs import HeadArcs
 from rerank_plugins.svs.model import SvsModel
 from rerank_plugins.svs.states import (
     HEAD,
@@ -30,6 +32,8 @@ from rerank_plugins.svs.states import (
     symbol,
 )
 from rerank_plugins.svs.tree_posteriors import UNKNOWN, GivenTrees, posteriors
+
+LEAST = 1e-12  # the least probability of a concept and of a word
 
 
 class ConceptsOnTrees:
@@ -52,6 +56,10 @@ class ConceptsOnTrees:
         """The row of p of a parent with its children."""
         rules = [*map(tuple, self.model.binary.tolist()), *map(tuple, self.model.unary.tolist())]
         return {rule: row for row, rule in enumerate(rules)}
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the model knows the word."""
+        return word in self.model.lexicon
 
     def lay_out(self, trees: Sequence[Tree]) -> tuple[GivenTrees, IntArray]:
         """The nodes of trees, and (words) the nodes of the words, sentence after sentence in their order.
@@ -88,6 +96,32 @@ class ConceptsOnTrees:
         given, leaves = self.lay_out(trees)
         return posteriors(given, self.p, self.model.transfer, self.model.root)[leaves]
 
+    def of_trees(self, trees: Sequence[Tree], arcs: Sequence[HeadArcs]) -> tuple[FloatArray, IntArray]:  # noqa: ARG002
+        """(words, K) the posteriors at the words of all trees, and (words) their places, in their order.
+
+        `arcs` are those of the trees (head_arcs.py), of which this model needs none.
+        """
+        found = self.of_words(trees)
+        return found, np.arange(len(found), dtype=np.int32)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """(K) P(i), the proportion of the words of the treebank that have each concept."""
+        found = self.model.prior[self.model.preterminals].sum(axis=0)
+        return np.asarray(np.maximum(found / found.sum(), LEAST), np.float64)
+
+    @cached_property
+    def _information(self) -> FloatArray:
+        """(V) -ln P(word) by the priors of the preterminals."""
+        lexicon, prior = self.model.lexicon, self.model.prior
+        joint = (lexicon.p * prior[lexicon.symbols]).sum(axis=1)
+        p = np.bincount(lexicon.word_of, joint, len(lexicon.words)) / prior[self.model.preterminals].sum()
+        return -log(np.maximum(p, LEAST))
+
+    def information(self, words: Sequence[str]) -> FloatArray:
+        """(n) -ln P(word), of an unknown word that of its signature."""
+        return np.asarray(self._information[self.model.lexicon.ids(words)], np.float64)
+
     def _symbol(self, node: Tree) -> int:
         """The number of a state, or of the first less annotated one that the model has; -1 if it has none."""
         key = node.label, node.is_preterminal
@@ -98,7 +132,7 @@ class ConceptsOnTrees:
 
     def _relation(self, node: Tree) -> int:
         name = category_and_relation(node.label)[1]
-        return self._relations.get(name, self._relations.get(MODIFIER, self._relations[HEAD]))
+        return self._relations.get(name, self._relations.get(MODIFIER, 0))
 
     def _emission(self, tag: int, word: str) -> int:
         """The row of p of a word with this tag; UNKNOWN if the model does not have it with the tag."""

@@ -8,13 +8,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins import Parse, PickledFields, ScoredTree, Sentence, TrainedOn, Words, option
+from rerank_plugins import Parse, Parser, PickledFields, ScoredTree, Sentence, TrainedOn, Words, option
 from rerank_plugins.constituency.fallback import EverySentence
 from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
     from rerank_plugins.svs.parsing import SvsParser
     from rerank_plugins.svs.vector_tree import ChartNode
+
+
+PARSES = 10  # of a sentence, as many as `treelet-lm` has, so that both share one parser
+
+
+def parser_of_concepts(model: Path | None = None, parser: Parser | None = None) -> Parser:
+    """The parser of the trees on which the concepts of a model are inferred; default: `pcfg`, as for `treelet-lm`.
+
+    Raises ModelError for a parser of another language than the model's.
+    """
+    from rerank_plugins.constituency.parser import PcfgParser
+    from rerank_plugins.kit.files.cached_parser import parser_of_model
+
+    return parser_of_model(model, parser, PcfgParser(k=PARSES))
 
 
 @dataclass(frozen=True)

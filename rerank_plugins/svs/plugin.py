@@ -14,6 +14,8 @@ def register_parsers(register: Register) -> None:
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
+    from rerank_plugins.svs.concept_trainer import ConceptTrainer
     from rerank_plugins.svs.trainer import SvsTrainer
 
     register("svs", SvsTrainer)
+    register("svs-concepts", ConceptTrainer)

@@ -74,6 +74,8 @@ def infer(
     for tree in range(len(offsets) - 1):
         first = offsets[tree]
         n = offsets[tree + 1] - first
+        if n == 0:
+            continue
         logarithm = 0.0
         for here in range(n):
             for i in range(k):

@@ -21,6 +21,8 @@ from rerank_adapters.applications.similarity.train import Training
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.errors import FormatError
+from rerank_plugins.similarity.measures import tfidf
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from tests.experiments.experiment import FILE, FOLDER, file_of, say
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")
@@ -126,6 +128,13 @@ def read_scored(path: Path, text: TextPipeline) -> ScoredPairs:
     pairs = _scored(path)
     first, second = ([s.split() for s in text.apply([pair[side] for pair in pairs.pairs])] for side in (0, 1))
     return ScoredPairs(first, second, _scores(pairs))
+
+
+def idf_of(pairs: ScoredPairs) -> dict[str, float]:
+    """The idf of words among the sentences of the pairs, as the measures have it."""
+    lexicon = Lexicon()
+    texts = [(lexicon.text(a), lexicon.text(b)) for a, b in zip(pairs.first, pairs.second, strict=True)]
+    return tfidf.bags_of(texts, tfidf.words)[1]
 
 
 def _unseen(pairs: SentencePairs, seen: set[str]) -> SentencePairs:

@@ -9,6 +9,7 @@ from rerank_adapters.applications.similarity.scores import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.kit.nbest_lists import posteriors
 from rerank_plugins.similarity.feature import SvsSimilarityFeature
+from rerank_plugins.similarity.meaning import between as between_meanings
 from rerank_plugins.similarity.measures.table import Measures
 from rerank_plugins.similarity.random_indexing import write_model as write_vectors
 from rerank_plugins.similarity.random_indexing_training import Settings
@@ -24,6 +25,7 @@ from rerank_plugins.similarity.structured_vectors import (
 from rerank_plugins.svs.model import EMBEDDED, read_model, write_model
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.vector_tree import VectorTree
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 from tests.similarity import naive_svs_similarity as naive
@@ -222,4 +224,39 @@ def test_the_embedded_model():
     assert 0 < values[1:3].min() <= values[1:3].max() < 1
     assert not values[3].any()
     pairs = [(text.split(), texts[0].split()) for text in texts]
-    np.testing.assert_allclose(measures_of(svs="en").columns(pairs, {"svs"})[:, -2:], values, atol=1e-9)
+    columns = measures_of(svs="en").columns(pairs, {"svs"})
+    np.testing.assert_allclose(columns[:, -3:-1], values, atol=1e-9)
+    np.testing.assert_allclose(columns[:, -1], [1, 1, 0, 0], atol=1e-9)  # the passive means the same
+
+
+def test_the_feature_compares_meanings(model_file):
+    texts = ("The dog chased a cat .", "A cat was chased by the dog .", "A cat chased the dog .", "Rivers froze .", "")
+    nbest = list_of(*texts, context="The dog chased a cat .")
+    feature = SvsSimilarityFeature(measures=("meaning", "top"), to=("context", "list"), model=model_file)
+    assert feature.components == ("context.meaning", "context.top", "list.meaning", "list.top")
+    assert [parser.trained_on.language for parser in feature.parsers] == ["en"]
+    values = feature.extract(nbest)
+    same, passive, swap, other, empty = values[:, 0]
+    assert same == pytest.approx(1)
+    assert passive == pytest.approx(1)
+    assert 0.4 < swap < 0.9
+    assert other < 0.2
+    assert empty == 0
+    sentences = feature.vectors([hypothesis.words for hypothesis in nbest]).meanings
+    weights, matrix = posteriors(nbest, "score", 0.5), between_meanings(sentences, sentences)
+    for i in range(len(texts)):
+        others = [j for j in range(len(texts)) if j != i]
+        assert values[i, 2] == pytest.approx(weights[others] @ matrix[i, others] / weights[others].sum())
+    assert SvsSimilarityFeature(model=model_file).parsers == ()
+    one, two = SvsSimilarityFeature(measures=("meaning",)), TreeletLanguageModel()
+    assert one.parsers[0] is two.parsers[0]  # which parses each sentence once
+    with pytest.raises(ValueError, match="`measures` must name one or more"):
+        SvsSimilarityFeature(measures=())
+
+
+def test_ten_concepts_of_a_model_of_vectors_compare_meanings():
+    feature = SvsSimilarityFeature(measures=("meaning",), concepts=EMBEDDED, to=("context",))
+    texts = ("The dog chased a cat .", "A cat was chased by the dog .", "Rivers froze .")
+    same, passive, other = feature.extract(list_of(*texts, context=texts[0]))[:, 0]
+    assert same == pytest.approx(passive) == pytest.approx(1)
+    assert other < 0.6

@@ -50,7 +50,7 @@ def command() -> None:
 @click.argument("model", required=False, type=Path, metavar="[MODEL]")
 @click.option("--category", default="VBD", show_default=True, metavar="NAME",
               help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or "
-              "VBD-argNP/ID (a symbol).")  # fmt: skip
+              "VBD-argNP/ID (a symbol). In a model of concepts: NN, VB, JJ, RB.")  # fmt: skip
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True,
               help="Number of headwords of each cluster.")  # fmt: skip
 @style_option
@@ -64,10 +64,16 @@ def clusters_of_category(model: Path | None, category: str, top: int, style: str
     \b
     rerank svs clusters --category VBD
     rerank svs clusters english.svs --category NN --top 20 --as tsv
+    rerank svs clusters english.concepts --category VB
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
-    from rerank_plugins.svs.clusters import clusters
+    from rerank_plugins.kit.files.model_file import model_kind
+    from rerank_plugins.svs.clusters import clusters, concept_clusters
+    from rerank_plugins.svs.concept_model import FILE, read_model
     from rerank_plugins.svs.model import read_or_embedded
 
-    shown = clusters(read_or_embedded(model), category, top)
+    if model and model.is_file() and model_kind(model) == FILE.kind:
+        shown = concept_clusters(read_model(model), category, top)
+    else:
+        shown = clusters(read_or_embedded(model), category, top)
     write_records(cluster_records(shown, category), [cluster_table(shown, category)], style)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from rerank_plugins import __version__
 from rerank_plugins.core.brackets_and_quotes import Words
@@ -188,13 +189,25 @@ def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
     raise ModelError(f"{model}: its trees were parsed by {use!r} with a file of its own, but {problem}: {ADVICE}")
 
 
+_shared: WeakValueDictionary[str, CachedParser] = WeakValueDictionary()
+
+
+def shared_parser(parser: Parser) -> CachedParser:
+    """The parser behind a cache, which is the one that is in use in this process if there is one of equal trees.
+
+    Plugins whose parsers are chosen by default thus parse each sentence once.
+    """
+    key = identity(parser)
+    return CachedParser(parser) if key is None else _shared.setdefault(key, CachedParser(parser))
+
+
 def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) -> Parser:
     """The parser for a model file, or for an embedded English model if that is None; `default` if `parser` is None.
 
     Raises ModelError for a parser of another language than the model's, also if it is the default.
     """
     trained_on = read_trained_on(model) if model else TrainedOn("en")
-    chosen, whose = (parser, "the parser") if parser else (CachedParser(default), "the default parser")
+    chosen, whose = (parser, "the parser") if parser else (shared_parser(default), "the default parser")
     if parser is None and trained_on.language == UNDETERMINED:
         raise ModelError(f"{model}: trained on text of no known language: {ADVICE}, or train it with --language")
     if trained_on.differs(chosen.trained_on):

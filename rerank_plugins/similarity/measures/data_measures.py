@@ -7,7 +7,8 @@ negative cosines and words without a vector count as 0.
 
 `esa`: `cosine` weights words by the tf idf of the collection, as the paper of the method does, `cosine_idf` by their
 idf among the compared sentences; `aligned` is over the cosines of words. `svs` is similarity by the structured vectors
-of sentences (Wu et al. 2013, equations 6 and 7); 0 for an unparsed sentence. `wordnet`:
+of sentences (Wu et al. 2013, equations 6 and 7), and by their shared `meaning` (similarity/meaning.py), in which the
+rarity of a word is its idf among the compared sentences; 0 for an unparsed sentence. `wordnet`:
 
     path … jcn      alignment of words by each word measure of similarity/wordnet.py
     resnik          the same by Resnik's measure, with the arithmetic mean of both sides (Mihalcea et al. 2006)
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray
+from rerank_plugins.similarity import meaning
 from rerank_plugins.similarity.esa_model import EsaModel
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.measures.tfidf import bags_of, words
@@ -39,8 +41,10 @@ from rerank_plugins.similarity.measures.word_alignment import (
     with_same,
 )
 from rerank_plugins.similarity.random_indexing import RandomIndexModel
+from rerank_plugins.similarity.sentence_meanings import SentenceMeanings
 from rerank_plugins.similarity.structured_vectors import pair_by_pair, parsed_vectors
 from rerank_plugins.similarity.wordnet import MEASURES, WordNet
+from rerank_plugins.svs.concept_model import ConceptModel
 from rerank_plugins.svs.parsing import SvsParser
 
 Pairs = Sequence[tuple[Text, Text]]
@@ -51,6 +55,7 @@ WORDNET_OTHER = ("greedy_lemmas",)  # no upper bound
 PATH, LIN, RESNIK = map(MEASURES.index, ("path", "lin", "resnik"))
 ESA = ("cosine", "cosine_idf", "aligned")
 SVS = ("top", "phrase")
+MEANING = "meaning"
 LONGEST = 80  # words: a longer sentence is not parsed
 THRESHOLD = 1e-3  # the pruning threshold of the parser
 
@@ -144,14 +149,34 @@ def esa_columns(pairs: Pairs, model: EsaModel) -> FloatArray:
     )
 
 
-def svs_columns(pairs: Pairs, parser: SvsParser) -> FloatArray:
+def svs_names(parser: SvsParser | None, sentences: SentenceMeanings | None) -> tuple[str, ...]:
+    """The names of the measures of SVS by these data."""
+    return (*(SVS if parser else ()), *((MEANING,) if sentences else ()))
+
+
+def svs_columns(pairs: Pairs, parser: SvsParser | None, sentences: SentenceMeanings | None) -> FloatArray:
     """Compute the measures of SVS for all pairs: a (pairs, names) array of values from 0 to 1."""
+    columns = _vector_columns(pairs, parser) if parser else np.zeros((len(pairs), 0))
+    if sentences is None:
+        return columns
+    _, idf = bags_of(pairs, words)
+    left, right = (sentences.of([pair[side].tokens for pair in pairs]) for side in (0, 1))
+    return np.column_stack([columns, meaning.pair_by_pair(left, right, rarity=idf)])
+
+
+def _vector_columns(pairs: Pairs, parser: SvsParser) -> FloatArray:
     sides = [[pair[side].tokens for pair in pairs] for side in (0, 1)]
     sides = [[tokens if len(tokens) <= LONGEST else () for tokens in side] for side in sides]
     vectors = parsed_vectors(parser, [*sides[0], *sides[1]])
     return np.column_stack(pair_by_pair(vectors[: len(pairs)], vectors[len(pairs) :]))
 
 
-def described(parser: SvsParser) -> str:
-    """A description of the parser's model for messages and reports."""
-    return f"structured vectors of {len(parser.model.symbols):,} symbols and {parser.model.concepts} concepts"
+def described(parser: SvsParser | None, sentences: SentenceMeanings | None) -> str | None:
+    """A description of the models for messages and reports."""
+    texts = []
+    if parser:
+        model = parser.model
+        texts.append(f"structured vectors of {len(model.symbols):,} symbols and {model.concepts} concepts")
+    if sentences and isinstance(sentences.concepts, ConceptModel):
+        texts.append(f"{sentences.concepts.concepts} concepts of {len(sentences.concepts.heads):,} words")
+    return " and ".join(texts) or None

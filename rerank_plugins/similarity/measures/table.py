@@ -21,6 +21,7 @@ from rerank_plugins.similarity.measures import pair_measures as of_pair
 from rerank_plugins.similarity.measures import strings, tfidf
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 from rerank_plugins.similarity.random_indexing import RandomIndexModel
+from rerank_plugins.similarity.sentence_meanings import SentenceMeanings
 from rerank_plugins.similarity.wordnet import WordNet
 from rerank_plugins.svs.parsing import SvsParser
 
@@ -91,9 +92,10 @@ class Family(NamedTuple):
 class Measures:
     """The available measures: those of strings and words always, the others where their data are loaded.
 
-    `vectors`, `wordnet`, `esa` and `svs` provide the families of the same names; `recogniser` finds the named entities
+    `vectors`, `wordnet`, `esa` and `svs` provide the families of the same names, and `meanings` one more measure of
+    `svs`; `recogniser` finds the named entities
     of the family `entities`, which are recognised by their capital letters if it is None. The values of the families
-    `tfidf`, `vectors`, `wordnet` and `esa` depend on all the pairs of one call.
+    `tfidf`, `vectors`, `wordnet` and `esa`, and that of `svs.meaning`, depend on all the pairs of one call.
     """
 
     vectors: RandomIndexModel | None = None
@@ -102,6 +104,7 @@ class Measures:
     wordnet: WordNet | None = None
     esa: EsaModel | None = None
     svs: SvsParser | None = None
+    meanings: SentenceMeanings | None = None
 
     @cached_property
     def families(self) -> dict[str, Family]:
@@ -120,15 +123,16 @@ class Measures:
             families["wordnet"] = Family(by_data.WORDNET, columns, by_data.WORDNET_OTHER)
         if self.esa is not None:
             families["esa"] = Family(by_data.ESA, partial(by_data.esa_columns, model=self.esa))
-        if self.svs is not None:
-            families["svs"] = Family(by_data.SVS, partial(by_data.svs_columns, parser=self.svs))
+        if names := by_data.svs_names(self.svs, self.meanings):
+            columns = partial(by_data.svs_columns, parser=self.svs, sentences=self.meanings)
+            families["svs"] = Family(names, columns)
         return families
 
     @property
     def data(self) -> dict[str, str]:
         """Descriptions, by family, of the data that the file of a trained system does not contain."""
-        parser = self.svs and by_data.described(self.svs)
-        sources = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": parser}
+        structured = by_data.described(self.svs, self.meanings)
+        sources = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": structured}
         return {family: str(source) for family, source in sources.items() if source is not None}
 
     @property

@@ -48,24 +48,32 @@ def measures_of(
 ) -> Measures:  # fmt: skip
     """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
 
-    The value `en` of `svs` stands for the embedded English model.
+    The value `en` of `svs` stands for the embedded English models. A model of concepts has `svs.meaning` alone.
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
+    from rerank_plugins.kit.files.model_file import model_kind
     from rerank_plugins.similarity.esa_model import read_model as read_esa
     from rerank_plugins.similarity.measures.data_measures import THRESHOLD
     from rerank_plugins.similarity.measures.table import Measures
+    from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
     from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
+    from rerank_plugins.svs.concept_model import FILE as CONCEPTS
+    from rerank_plugins.svs.parser import parser_of_concepts
     from rerank_plugins.svs.parsing import SvsParser
 
     lexicon, folder = Lexicon(), wordnet_folder(wordnet)
+    path = EMBEDDED if str(svs) == "en" else svs
+    concepts = None if path == EMBEDDED else path
+    concepts_alone = path is not None and path.is_file() and model_kind(path) == CONCEPTS.kind
     return Measures(
         read_vectors(vectors) if vectors else None,
         lexicon,
         recogniser_of(entities),
         WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
         read_esa(esa) if esa else None,
-        SvsParser(read_model(EMBEDDED if str(svs) == "en" else svs), THRESHOLD) if svs else None,
+        SvsParser(read_model(path), THRESHOLD) if path and not concepts_alone else None,
+        SentenceMeanings(parser_of_concepts(concepts), read_concepts(concepts)) if path else None,
     )
 
 
@@ -87,7 +95,8 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--vectors", type=Path, metavar="MODEL", help="From `rerank train random-indexing`: vectors.*"),
         click.option("--esa", type=Path, metavar="MODEL", help="From `rerank train esa`: esa.*"),
-        click.option("--svs", type=Path, metavar="MODEL", help="From `rerank train svs`, or en (embedded): svs.*"),
+        click.option("--svs", type=Path, metavar="MODEL",
+                     help="From `rerank train svs` or `svs-concepts`, or en (embedded): svs.*"),
         click.option("--wordnet", type=Path, metavar="FOLDER",
                      help="Database files of WordNet: wordnet.*  Default: $WNSEARCHDIR or $WNHOME/dict."),
         click.option("--entities", default="capitals", show_default=True, metavar="NAME",
