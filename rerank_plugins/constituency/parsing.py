@@ -285,7 +285,7 @@ class ChartParser:
                 return parses
         # Viterbi: a chart over single symbols. Also if no max-rule-product tree is possible as a whole.
         blocks = self.symbol_blocks()
-        cell, symbol = _likely(chart, threshold)
+        cell, symbol = likely(chart, threshold)
         symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
         items = symbols.items._replace(base=self.grammar.base[symbol])
         return self._trees(sentence, symbols, items, symbols.probabilities(), decoding.k)
@@ -300,7 +300,7 @@ class ChartParser:
         if not 0 < chart.total < np.inf:
             return chart
         chart.posteriors()
-        cell, label = _likely(chart, OF_LABELS * threshold)
+        cell, label = likely(chart, OF_LABELS * threshold)
         return PrunedChart(labels.blocks, items_at(cell, label, len(counts), labels.blocks), words, scales)
 
     def _joined(self, chart: PrunedChart, graph: Hypergraph, base: IntArray) -> tuple[Items, Hypergraph]:
@@ -346,7 +346,7 @@ class ChartParser:
             requested *= 2
 
 
-def _likely(chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
+def likely(chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
     """Return cells and symbols whose expected number exceeds the threshold, sorted by cell and symbol."""
     expected = chart.inner * chart.upper if threshold > 0 else chart.upper
     items, blocks, place = chart.items, chart.blocks, np.flatnonzero(expected > threshold * chart.total)

@@ -334,7 +334,7 @@ def finished(
 ) -> Grammar:  # fmt: skip
     """Convert a latent grammar to a `Grammar`: one symbol per state, rules below `least` left out, lexicon smoothed.
 
-    So are rules whose expected count is below `fewest`.
+    So are rules whose expected count is below `fewest`, and rules with a symbol that then never yields words.
 
     `counts` are expected counts, from which the count of each state is taken; `tagged` words are added to the lexicon.
     Symbols of a label with several states are named LABEL^number.
@@ -350,6 +350,12 @@ def finished(
     large = (latent.p >= least) & (value >= fewest)
     words = np.concatenate([np.zeros(unary, np.int32), latent.productions.emission[:, 1]])[place]
     emits &= value > 1e-6  # an expected count that EM has practically reduced to zero
+    large &= place < unary
+    yields = np.zeros(len(weight) + 1, np.bool_)  # that of no child, -1, is the last one
+    yields[owner[emits]] = yields[-1] = True
+    while not yields[owner[fitting := large & yields[left] & yields[right]]].all():
+        yields[owner[fitting]] = True
+    large &= yields[left] & yields[right]
     rewritings = Productions(
         np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32), value[rules & large],
         np.stack([owner, left], axis=1)[chains & large].astype(np.int32), value[chains & large],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.constituency.annotation import plain
 from rerank_plugins.constituency.model_file import EMBEDDED, read_grammar
-from rerank_plugins.constituency.parsing import ChartParser, Decoding, coarse_name, plain_bases
+from rerank_plugins.constituency.parsing import ChartParser, Decoding, coarse_name, likely, plain_bases
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.core.constituency_tree import read_trees
@@ -103,7 +103,7 @@ def test_likely_symbols_are_those_of_all_trees(seed, sentence):
         return
     chart.posteriors()
     for least in (threshold, 0.0):
-        cells, symbols = parser._likely(chart, least)
+        cells, symbols = likely(chart, least)
         found = list(zip(cells.tolist(), symbols.tolist(), strict=True))
         wanted = {key for key, p in expected.items() if p / total > least}
         assert found == sorted(found)
@@ -115,10 +115,11 @@ def test_names_of_states_do_not_matter():
     """The embedded grammar with every state its own base, "NP^3": the same trees, by the same blocks."""
     latent = read_grammar(EMBEDDED)
     annotated = replace(latent, bases=latent.symbols, base=np.arange(latent.size, dtype=np.int32))
-    assert plain_bases(annotated).bases == latent.bases
+    assert plain_bases(annotated).bases == plain_bases(latent).bases
     tokens = "The/DT old/JJ man/NN saw/VBD the/DT dog/NN with/IN a/DT telescope/NN ,/, and/CC it/PRP barked/VBD ./."
     sentence, tags = zip(*(token.split("/") for token in tokens.split(" ")), strict=True)
     one, other = ChartParser(latent), ChartParser(annotated)
+    one.labels = other.labels = None  # pruned by category alone, which states do not change
     for decoding in (Decoding(), Decoding("viterbi", 3), Decoding("mbr", 20)):
         assert one.parse(sentence, decoding) == other.parse(sentence, decoding)
         assert one.parse_tagged(sentence, tags, decoding) == other.parse_tagged(sentence, tags, decoding)

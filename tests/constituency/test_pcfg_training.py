@@ -560,3 +560,17 @@ def test_command(tmp_path: Path) -> None:
     assert "unknown annotation 'x'" in refused(*given, "--annotations", "x")
     bank.write_text("(ROOT (S", encoding="utf-8")
     assert "bank.ptb:1: 2 opening brackets" in refused(*given)
+
+
+def test_rules_whose_symbols_never_yield_words_are_left_out() -> None:
+    """Without X → A, which is rare, X would go on for ever."""
+    texts = ["(ROOT (X (X (X (A a)) (A a)) (A a)))", "(ROOT (A a))"]
+    forest = plant(read_trees(texts))
+    latent = unsplit(forest)
+    counts = Trees(forest, latent.productions).expected(latent)[1]
+    grammar = finished(forest, latent, counts, 0.0, fewest=1.5)
+    assert [[grammar.symbols[symbol] for symbol in rule] for rule in grammar.unary.tolist()] == []
+    assert not len(grammar.binary)
+    whole = finished(forest, latent, counts, 0.0)
+    assert len(whole.binary) == 1
+    assert len(whole.unary) == 3
