@@ -15,7 +15,7 @@ r"""Builds the training data of `hhmm.pcfg` and `grammar.pcfg`: trees that a gra
     rerank train hhmm gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels,novels-more}.ptb \
         $options -o hhmm.pcfg
     rerank train grammar gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels}.ptb \
-        $options --features all --rare-marks RARE -o grammar.pcfg
+        $options --features all --rare-marks 400 -o grammar.pcfg
 
 The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """
