@@ -57,6 +57,7 @@ RUNS = {
     "train grammar": "train grammar bank --language en --splits 0 -o OUT",
     "train hhmm": "train hhmm bank --language en -o OUT",
     "train svs": "train svs bank --language en --concepts 2 -o OUT",
+    "train svs-concepts": "train svs-concepts bank --language en --concepts 2 -o OUT",
     "train treebank": "train treebank trees.conllu -o OUT",
     "train word-classes": "train word-classes trees.conllu -o OUT",
     "train random-indexing": "train random-indexing text --min-count 1 --dimensions 16 -o OUT",

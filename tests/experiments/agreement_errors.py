@@ -1,10 +1,10 @@
 """How many sentences of a system's output have a subject that disagrees with its verb, and which.
 
-Each output is NAME=FILE, with a sentence a line. A grammar of English parses the sentences, and the feature
-`number` finds the disagreements in the trees (rerank_plugins/kit/trees/agreement.py). A parser errs, so that the numbers
-are for comparison alone; and a grammar with features prefers trees without disagreements, so that `--model` should be
-one without them. After the table come sentences in which
-the last output has a disagreement and the first has none, or the other way round.
+Each output is NAME=FILE, with a sentence a line. A grammar of English parses the sentences, and the feature `number`
+finds the disagreements in the trees (rerank_plugins/kit/trees/agreement.py). A parser errs, so that the numbers are for
+comparison alone; and a grammar with features prefers trees without disagreements, so that `--model` should be one
+without them. After the table come sentences in which the last output has a disagreement and the first has none, or the
+other way round.
 """
 
 from __future__ import annotations
