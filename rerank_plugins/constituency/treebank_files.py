@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from rerank_plugins.constituency.lexicon import Tagged, tagged_words
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import Tree, read_trees
-from rerank_plugins.core.dependency_tree import read_conllu_lines
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu_lines
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label
-from rerank_plugins.kit.trees.inflection import Inflection, learn_inflection, with_own_feats
+from rerank_plugins.kit.trees.inflection import BLOCK, Feats, Inflection, learn_inflection, with_own_feats
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 Report = Callable[[str], None]
@@ -53,15 +54,29 @@ def treebank(
 
 def read_inflection(paths: Iterable[Path]) -> Inflection:
     """The inflection of the words of CoNLL-U files. Raises FormatError, and ConfigError if no word has FEATS."""
-    sentences = []
-    for path in paths:
-        with open_text(path) as lines:
-            sentences += [with_own_feats(sentence) for sentence in read_conllu_lines(lines, str(path))]
-    inflection = learn_inflection(sentences)
+    paths = list(paths)
+    inflection = learn_inflection([sentence for path in paths for sentence in _sentences(path)])
     if not inflection.nominal.values:
         names = ", ".join(map(str, paths))
         raise ConfigError(f"{names}: features of trees start from FEATS (column 6), and no noun or pronoun has any")
     return inflection
+
+
+def inflected_sentences(
+    paths: Iterable[Path], inflection: Inflection
+) -> Iterator[tuple[DependencyTree, Sequence[Feats]]]:
+    """Yield the trees of CoNLL-U files with the features of their words. Raises FormatError."""
+    for path in paths:
+        sentences = _sentences(path)
+        while block := list(islice(sentences, BLOCK)):
+            for (tree, _), feats in zip(block, inflection.feats(block), strict=True):
+                yield tree, feats
+
+
+def _sentences(path: Path) -> Iterator[tuple[DependencyTree, list[Feats]]]:
+    """Yield the trees of a file with the words' own features."""
+    with open_text(path) as lines:
+        yield from map(with_own_feats, read_conllu_lines(lines, str(path)))
 
 
 def conllu_tags(lines: Iterable[str], path: str, tags: Tags = "xpos") -> Iterator[tuple[str, str]]:

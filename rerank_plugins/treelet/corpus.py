@@ -24,6 +24,7 @@ from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
+from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
 
@@ -219,10 +220,10 @@ class TreeletCollector:
 class TransformedCollector(TreeletCollector):
     """Collects transformed trees (transformations.py) as arrays, without building them as objects."""
 
-    def __init__(self, workspace: Workspace | None = None) -> None:
+    def __init__(self, workspace: Workspace | None = None, numbers: FormNumbers | None = None) -> None:
         super().__init__(workspace)
         phrases, tags = self._labels
-        self._transformations = ArrayTransformations(phrases.number_of, tags.number_of)
+        self._transformations = ArrayTransformations(phrases.number_of, tags.number_of, numbers)
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
         arrays = self._transformations([SharedTrees.of(trees)])

@@ -36,6 +36,7 @@ from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
+from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
 from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, flat, numbered, sum_distinct
 
@@ -131,6 +132,7 @@ class TreeletModel(PickledFields):
     rule_tables: Annotated[BackoffTables, Tables("R", "rules.")]
     word_tables: Annotated[BackoffTables, Tables("V", "words.")]
     provenance: Annotated[dict[str, Any], Setting(versioned=True)] = field(default_factory=dict)
+    numbers: Annotated[FormNumbers | None, Part("numbers.", optional=True)] = None
 
     def __contains__(self, word: object) -> bool:
         return word in self.vocabulary
@@ -163,7 +165,7 @@ class TreeletModel(PickledFields):
     def _transformations(self) -> ArrayTransformations:
         from rerank_plugins.treelet.transformations import ArrayTransformations
 
-        return ArrayTransformations(*self.symbols.lookups())
+        return ArrayTransformations(*self.symbols.lookups(), self.numbers)
 
     @cached_property
     def _word_numbers(self) -> WordNumbers:

@@ -17,6 +17,7 @@ always present: VP-VBD^S, S-to-GAP^ROOT, CD-DC.
   noun that heads an NP-TMP at least once in the treebank. Few treebanks have that label; here is a list of calendar
   words.
 - Numbers (CD) fall into five classes: CD-YR, CD-NM, CD-DC, CD-MX and CD-AL.
+- Nouns and verbs of universal tags have the number of their form, NOUN-pl, if the model has numbers of forms.
 - The head in the label of a node is the head word if that is of a closed class, and the head tag otherwise. A
   preterminal of an open class is unchanged, because its head tag is its label. All spellings of a bracket get the same
   mark.
@@ -35,6 +36,7 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import CLOSED_CLASSES, PUNCTUATION, english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
+from rerank_plugins.treelet.form_numbers import FormNumbers
 
 CALENDAR = """
 second seconds minute minutes hour hours day days week weeks weekend weekends fortnight month months quarter quarters
@@ -237,8 +239,9 @@ class Numbering:
     with heads, and `words` the words, by number.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: FormNumbers | None = None) -> None:
         self._rules = english_heads()
+        self._numbers = numbers
         self.children = Interner()
         self.facts = np.empty((0, len(COLUMNS)), np.int32)
         self.names, self.labels, self.words = list(CATEGORIES), [ROOT], list[str]()
@@ -336,6 +339,8 @@ class Numbering:
         if tag in MARKED and text.lower() in TEMPORAL:
             tag = MARKED[tag]
         closed = head_word(tag, text)
+        if self._numbers is not None and not closed:
+            tag = self._numbers.marked(tag, text)
         head, label = closed or tag, f"{tag}-{closed}" if closed else tag
         if label in ("CD", "NUM"):
             label = f"{label}-{number_class(text)}"

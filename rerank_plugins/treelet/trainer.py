@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rerank_plugins import ConfigError, Trained, TrainedOn, Trainer, TrainingData, Tree, counted, option
@@ -64,11 +65,19 @@ class TreeletLMTrainer(Trainer):
         "upos", doc="Tags of the words of CoNLL-U: universal ones, or those of the treebank (XPOS)."
     )
 
+    numbers: tuple[Path, ...] = option(
+        (),
+        metavar="FILE",
+        doc="Mark nouns and verbs with the number of their form, which is learnt from this CoNLL-U file with FEATS, or "
+        "from the trees of a parser beside one. Repeatable.",
+    )
+
     def train(self, data: TrainingData) -> Trained:
         """A `TreeletModel`, or a `HeadlexModel`. Raises ModelError where there are no trees."""
         from rerank_plugins.kit.backoff.smoothing import parse_prune
         from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
         from rerank_plugins.treelet import headlex, training
+        from rerank_plugins.treelet.form_numbers import learn_form_numbers
         from rerank_plugins.treelet.headlex import write_model as write_headlex
         from rerank_plugins.treelet.model import Settings, write_model
 
@@ -79,6 +88,8 @@ class TreeletLMTrainer(Trainer):
         cutoffs = {"words": self.prune, "rules": self.prune_rules, "yields": self.prune_yields}
         pruned: dict[str, Any] = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
         estimation: dict[str, Any] = {"workspace": data.workspace, "jobs": data.jobs}
+        if self.numbers and self.variant in ("pcfg", "headlex"):
+            raise ConfigError(f"--numbers with --variant {self.variant}: only labels of treelets have marks")
         model: TreeletModel | HeadlexModel
         write: Any
         if self.variant == "headlex":
@@ -89,8 +100,10 @@ class TreeletLMTrainer(Trainer):
             model, write = headlex.train(lexicalised, baseline, **estimation), write_headlex
         else:
             settings = Settings(self.variant, self.min_count, self.min_rule_count, **pruned, **unknown)
-            collector = training.collect(self._trees(data), settings, data.workspace)
-            model, write = training.train(collector, settings, **estimation), partial(write_model, compact=self.compact)
+            numbers = learn_form_numbers(self.numbers) if self.numbers else None
+            collector = training.collect(self._trees(data), settings, data.workspace, numbers)
+            trained = training.train(collector, settings, **estimation)
+            model, write = replace(trained, numbers=numbers), partial(write_model, compact=self.compact)
         model = replace(model, provenance={**model.provenance, **data.provenance})
         trees, words = counted(model.provenance["trees"], "tree"), counted(model.provenance["words"], "word")
         labels = kind_of_labels([*model.symbols.phrases, *model.symbols.tags])

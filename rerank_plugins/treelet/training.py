@@ -14,15 +14,18 @@ from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.treelet.events import YieldModel, rule_events, train_yields, word_events
+from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.model import Settings, TreeletModel
 from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
 
 LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
 
 
-def collect(trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None) -> TreeletCollector:
-    """A collector of the trees of a treebank or parser, transformed if the settings require it."""
-    collector = (TransformedCollector if settings.transformed else TreeletCollector)(workspace)
+def collect(
+    trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None, numbers: FormNumbers | None = None
+) -> TreeletCollector:
+    """A collector of the trees of a treebank or parser, transformed, with `numbers`, if the settings require it."""
+    collector = TransformedCollector(workspace, numbers) if settings.transformed else TreeletCollector(workspace)
     collector.add(trees)
     return collector
 

@@ -23,6 +23,7 @@ import numpy as np
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS
+from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering, grown
 
 REMEMBERED = 50_000  # distinct subtrees, about 300 bytes each
@@ -52,16 +53,18 @@ class TransformedTrees(NamedTuple):
 class ArrayTransformations:
     """Transforms trees for a model, with the heads of English.
 
-    `phrases` and `tags` give the numbers of labels (`Symbols.lookups`).
+    `phrases` and `tags` give the numbers of labels (`Symbols.lookups`), `numbers` marks of tags.
     """
 
-    def __init__(self, phrases: Callable[[str], int], tags: Callable[[str], int]) -> None:
-        self._phrases, self._tags = phrases, tags
+    def __init__(
+        self, phrases: Callable[[str], int], tags: Callable[[str], int], numbers: FormNumbers | None = None
+    ) -> None:
+        self._phrases, self._tags, self._numbers = phrases, tags, numbers
         self._start()
 
     def _start(self) -> None:
         """Forget all subtrees."""
-        self._numbering = Numbering()
+        self._numbering = Numbering(self._numbers)
         self._symbol: dict[int, int] = {}  # symbols by the integer of a node's label
         self._done = 0  # subtrees that have been flattened
         self._flat = _Flat(
