@@ -40,6 +40,21 @@ def test_the_dependency_model_knows_agreement(job, good, bad):
     assert values[0][0] > values[1][0]
 
 
+@pytest.mark.parametrize("name", ["hhmm-lm", "pcfg", "treelet-lm"])
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("die Senatoren lachen", "die Senatoren lacht"),
+        ("der Senator lacht", "der Senator lachen"),
+        ("die Senatoren sind klein .", "die Senatoren ist klein ."),
+        ("der Pilot neben den Bauern ist alt", "der Pilot neben den Bauern sind alt"),
+    ],
+)
+def test_models_of_trees_know_agreement(job, name, good, bad):
+    values = job.extractor(name).extract(NBestList("0", (Hypothesis(good), Hypothesis(bad))))
+    assert values[0][0] > values[1][0]
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_config_without_paths_prefers_german_in_its_order(job, name):
     extractor = job.extractor(name)
