@@ -6,8 +6,9 @@ none, and the determiner in its phrase decides. The context has no say, since in
 repair what the mark of the verb is to show. Non-finite occurrences are left out of account: *lachen* is plural wherever
 it has a number, and *gelacht* has none.
 
-Numbers of occurrences are those of FEATS, or what inflection (kit/trees/inflection.py) finds in a parser's trees. A
-form that no tree has gets the mark of its ending.
+Numbers of occurrences are those of FEATS, or what inflection (kit/trees/inflection.py) finds in a parser's trees. Of
+nouns, subjects alone are counted, since *Kunden* is singular only as an object. A form that no tree has gets the mark
+of its ending.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def learn_form_numbers(paths: Sequence[Path]) -> FormNumbers:
     words = (
         (tag, _spelt(tag, word), frozenset(f"{name}:{value}" for name, value in feats.items()))
         for tree, found in inflected_sentences(paths, inflection)
-        for word, tag, feats in zip(tree.words, tree.tags, found, strict=True)
-        if tag in TAGS
+        for word, tag, relation, feats in zip(tree.words, tree.tags, tree.relations, found, strict=True)
+        if tag == "VERB" or (tag in TAGS and relation.startswith("nsubj"))
     )
     (number,) = universal_features().chosen(["number"]).features
 

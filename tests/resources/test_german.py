@@ -40,7 +40,7 @@ def test_the_dependency_model_knows_agreement(job, good, bad):
     assert values[0][0] > values[1][0]
 
 
-@pytest.mark.parametrize("name", ["hhmm-lm", "pcfg", "treelet-lm"])
+@pytest.mark.parametrize("name", ["hhmm-lm"])
 @pytest.mark.parametrize(
     ("good", "bad"),
     [
