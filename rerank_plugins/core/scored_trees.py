@@ -83,6 +83,22 @@ class SharedTrees(Sequence[Tree]):
             subtrees.append(Tree(self.labels[label], parts))
         return subtrees
 
+    @cached_property
+    def _first(self) -> Tree:
+        """The first tree alone, for those who want no others: it has a small part of the subtrees."""
+        wanted, below = [int(self.roots[0])], dict[int, list[int]]()
+        for number in wanted:  # which grows as it is read; the arrays may have many more subtrees
+            start, end = self.bounds[number].tolist()
+            below[number] = self.children[start:end].tolist()
+            if below[number][0] >= 0:
+                wanted += below[number]
+        built: dict[int, Tree] = {}
+        for number in sorted(below):  # children have lower numbers than their parents
+            children = below[number]
+            parts = (self.words[-1 - children[0]],) if children[0] < 0 else tuple(built[child] for child in children)
+            built[number] = Tree(self.labels[self.label[number]], parts)
+        return built[wanted[0]]
+
     def __len__(self) -> int:
         return len(self.roots)
 
@@ -94,6 +110,8 @@ class SharedTrees(Sequence[Tree]):
         """The tree of this index, or the trees of a slice."""
         if isinstance(place, slice):
             return replace(self, roots=self.roots[place])
+        if place == 0 and len(self.roots) and "_subtrees" not in self.__dict__:
+            return self._first
         return self._subtrees[int(self.roots[place])]
 
 

@@ -103,14 +103,19 @@ class ConceptModel(PickledFields):
         values = log(np.array(list(totals.values())) / self.counts.sum())
         return dict(zip(totals, (-values).tolist(), strict=True))
 
+    @cached_property
+    def _most_information(self) -> float:
+        """The information of the rarest form."""
+        return max(self._information.values())
+
     def __contains__(self, word: object) -> bool:
         """Whether the model has the word as a headword of any part of speech."""
         return isinstance(word, str) and form(word) in self._information
 
     def information(self, words: Sequence[str]) -> FloatArray:
         """(n) -ln P(word); of a word that is rare or unknown, the information of the rarest known one."""
-        most = max(self._information.values())
-        return np.array([self._information.get(form(word), most) for word in words], np.float64)
+        known, most = self._information, self._most_information
+        return np.array([known.get(form(word), most) for word in words], np.float64)
 
     def head_number(self, word: str, tag: str) -> int:
         """The number of a headword, or of the rare ones of its part of speech; UNKNOWN if the model has none."""
