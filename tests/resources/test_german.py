@@ -21,7 +21,7 @@ def test_the_files_are_all_there_and_small():
     assert set(models_of("de")) == set(FILES)
     assert all(has_defaults(name, models_of("de")) for name in OF_LANGUAGE)  # what `rerank init` drafts
     folder = embedded("parser.npz", "de").parent
-    assert sum(path.stat().st_size for path in folder.iterdir() if path.name in FILES.values()) <= 12_000_000
+    assert sum(path.stat().st_size for path in folder.iterdir() if path.name in FILES.values()) <= 12_200_000
     for name in set(FILES.values()) - {"parser.npz"}:
         assert read_trained_on(folder / name).language == "de"
 
@@ -40,7 +40,7 @@ def test_the_dependency_model_knows_agreement(job, good, bad):
     assert values[0][0] > values[1][0]
 
 
-@pytest.mark.parametrize("name", ["hhmm-lm"])
+@pytest.mark.parametrize("name", ["hhmm-lm", "pcfg"])
 @pytest.mark.parametrize(
     ("good", "bad"),
     [
