@@ -175,5 +175,4 @@ def of_productions(rules: Productions, states: IntArray) -> LatentGrammar:
 def unsplit(forest: Forest) -> LatentGrammar:
     """Return the treebank grammar of a forest, with one state for each label and an unsmoothed lexicon."""
     rules = productions(forest)
-    counts = np.concatenate([rules.binary_count, rules.unary_count, rules.emission_count])
-    return of_productions(rules, np.ones(len(forest.labels), np.int32)).normalised(counts)
+    return of_productions(rules, np.ones(len(forest.labels), np.int32)).normalised(rules.counts)

@@ -23,13 +23,14 @@ divided among the marks h of the tag as they are frequent with all its words, c(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, of_productions
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions, rule_numbers
 
@@ -82,7 +83,7 @@ def with_marks(
         laid_out: FloatArray = counts[place] * np.repeat(values / np.maximum(rule_counts, 1e-300), sizes)
         return laid_out
 
-    seen, added = in_states(_counts(rules)), in_states(lacking)
+    seen, added = in_states(rules.counts), in_states(lacking)
     return whole.normalised(seen + added), Prior(whole.normalised(seen), weight, added)
 
 
@@ -123,7 +124,7 @@ def _combined(forest: Forest, plain: IntArray, marks: Marks, part: float) -> tup
         counts.append(_sums(place, count, len(table)))
         lacking.append(part * np.maximum(expected - counts[-1], 0))
         rule[nodes] = place[rule[nodes]]
-    words, place, added = _with_all_marks(seen, _numbers(map(marks.word, forest.labels)))
+    words, place, added = _with_all_marks(seen, _number_of(marks.word, forest.labels))
     rule[forest.word >= 0] = place[rule[forest.word >= 0]]
     counts.append(_sums(place, seen.emission_count, len(words)))
     whole = Productions(tables[0], counts[0], tables[1], counts[1], words, counts[2], rule)
@@ -139,21 +140,19 @@ def _with_all_marks(seen: Productions, without: IntArray) -> tuple[IntArray, Lon
     totals = _sums(label, seen.emission_count, len(without))
     share = totals / np.maximum(_sums(without.astype(np.int64), totals, without.max() + 1)[without], 1e-300)
     pairs = np.unique(np.column_stack([without[label], word]), axis=0)
-    emissions, added = [seen.emission], []
+    emissions, added = [], []
     for mark in np.flatnonzero((share > 0) & (share < 1)).tolist():
         words = pairs[pairs[:, 0] == without[mark], 1]
         emissions.append(np.column_stack([np.full_like(words, mark), words]))
         added.append(np.full(len(words), OCCURRENCE * share[mark]))
-    whole, place = np.unique(np.concatenate(emissions), axis=0, return_inverse=True)
-    known, new = np.split(place.ravel(), [len(label)])
-    return whole, known.astype(np.int64), _sums(new, np.concatenate([np.zeros(0), *added]), len(whole))
+    return _with_new(seen.emission, emissions, added)
 
 
 class _Combinations:
     """Combines head marks and foot marks of rules, whose labels are numbers."""
 
     def __init__(self, labels: tuple[str, ...], plain: IntArray, marks: Marks) -> None:
-        self._head, self._foot = (_numbers(map(projection, labels)) for projection in (marks.head, marks.foot))
+        self._head, self._foot = (_number_of(projection, labels) for projection in (marks.head, marks.foot))
         self._label = np.full((self._head.max() + 1, self._foot.max() + 1), -1, np.int32)  # of both projections
         self._label[self._head, self._foot] = np.arange(len(labels))
         self._plain_of_head, self._plain_of_foot = (
@@ -170,7 +169,7 @@ class _Combinations:
             return rules, np.zeros(0, np.int64), np.zeros(0)
         heads, head_counts = _summed(self._head[rules], counts)
         feet, foot_counts = _summed(self._foot[rules], counts)
-        combined, expected = [rules], []
+        combined, expected = [], []
         for head, foot in zip(_by_row(self._plain_of_head[heads]), _by_row(self._plain_of_foot[feet]), strict=True):
             values = np.outer(head_counts[head], foot_counts[foot]) / head_counts[head].sum()
             i, j = np.nonzero(values >= LEAST)
@@ -178,15 +177,24 @@ class _Combinations:
             exists = (labels >= 0).all(axis=1)
             combined.append(labels[exists])
             expected.append(values[i, j][exists])
-        whole, place = np.unique(np.concatenate(combined), axis=0, return_inverse=True)
-        known, new = np.split(place.ravel(), [len(rules)])
-        return whole, known.astype(np.int64), _sums(new, np.concatenate(expected), len(whole))
+        return _with_new(rules, combined, expected)
 
 
-def _numbers(names: Iterable[str]) -> IntArray:
-    """Number names in the order in which they come; equal names have the same number."""
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+def _number_of(projection: Callable[[str], str], labels: tuple[str, ...]) -> IntArray:
+    """Return (C) the number of the projection of each label; equal projections have the same number."""
+    return numbered([projection(label) for label in labels])[1]
+
+
+def _with_new(
+    rules: IntArray, new: Sequence[IntArray], values: Sequence[FloatArray]
+) -> tuple[IntArray, LongArray, FloatArray]:
+    """Return the rules (R, k) with new ones, sorted; the place of each of `rules`; and the sum of the values of each.
+
+    Rules that are not among the new ones have the value 0.
+    """
+    whole, place = np.unique(np.concatenate([rules, *new]), axis=0, return_inverse=True)
+    known, added = np.split(place.ravel(), [len(rules)])
+    return whole, known.astype(np.int64), _sums(added, np.concatenate([np.zeros(0), *values]), len(whole))
 
 
 def _summed(rules: IntArray, counts: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -211,8 +219,3 @@ def _renamed(rules: Productions, number: IntArray) -> Productions:
     """The productions with another number for every label."""
     emission = np.column_stack([number[rules.emission[:, 0]], rules.emission[:, 1]])
     return rules._replace(binary=number[rules.binary], unary=number[rules.unary], emission=emission)
-
-
-def _counts(rules: Productions) -> FloatArray:
-    """Return (R) the counts of all rules: binary, unary, emissions."""
-    return np.concatenate([rules.binary_count, rules.unary_count, rules.emission_count])

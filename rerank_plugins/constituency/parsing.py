@@ -67,9 +67,13 @@ def plain_bases(grammar: Grammar) -> Grammar:
     return replace(grammar, bases=names, base=plain[grammar.base])
 
 
-def project(grammar: Grammar) -> Grammar:
-    """Return the coarse grammar, whose symbols are the bases. Base 0 must be that of ROOT alone."""
-    counts, lexicon = np.maximum(expected_counts(grammar), 1e-300), grammar.lexicon
+def project(grammar: Grammar, expected: FloatArray | None = None) -> Grammar:
+    """Return the coarse grammar, whose symbols are the bases. Base 0 must be that of ROOT alone.
+
+    `expected` (S) are the expected counts of the symbols, if they have been computed.
+    """
+    counts = np.maximum(expected_counts(grammar) if expected is None else expected, 1e-300)
+    lexicon = grammar.lexicon
     weight = counts / np.bincount(grammar.base, counts, len(grammar.bases))[grammar.base]
     rules = ((grammar.binary, grammar.binary_logp), (grammar.unary, grammar.unary_logp))
     binary, unary = ((table, np.exp(logp)[:, None]) for table, logp in rules)
@@ -189,11 +193,11 @@ class Compiled(NamedTuple):
 def compiled(grammar: Grammar) -> Compiled:
     """What parsers of the grammar need; the same for all of them."""
     if grammar not in _compiled:
-        plain = plain_bases(grammar)
-        coarse = project(plain)
+        plain, expected = plain_bases(grammar), expected_counts(grammar)
+        coarse = project(plain, expected)
         labels = None
         if len(plain.bases) < len(grammar.bases):
-            by_label = project(grammar)
+            by_label = project(grammar, expected)
             number = np.zeros(len(grammar.bases), np.int32)
             number[grammar.base] = plain.base
             between = replace(by_label, bases=plain.bases, base=number)

@@ -161,6 +161,11 @@ class Productions(NamedTuple):
     emission_count: FloatArray
     rule: IntArray  # (N) the rewriting of each node, as index into the table of its kind
 
+    @property
+    def counts(self) -> FloatArray:
+        """(R) the counts of all rewritings: binary, unary, emissions."""
+        return np.concatenate([self.binary_count, self.unary_count, self.emission_count])
+
 
 def productions(forest: Forest) -> Productions:
     """Count the rewritings of a forest."""

@@ -44,13 +44,22 @@ class FeatureRules:
     def chosen(self, wanted: Iterable[str]) -> FeatureRules:
         """The rules of the named features, in the order of the table, and of those that they read.
 
-        Raises ConfigError for a name that is not in the table.
+        The same features are the same object, which remembers the phrases that it has marked. Raises ConfigError for a
+        name that is not in the table.
         """
         for name in (wanted := tuple(wanted)):
             if name not in self._named:
                 raise ConfigError(f"unknown feature {name!r} of trees; there are {', '.join(self._named)}")
-        needed = self._with_read(wanted)
-        return FeatureRules(tuple(feature for feature in self.features if feature.name in needed), self.heads)
+        needed = frozenset(self._with_read(wanted))
+        if needed not in self._parts:
+            chosen = tuple(feature for feature in self.features if feature.name in needed)
+            self._parts[needed] = FeatureRules(chosen, self.heads)
+        return self._parts[needed]
+
+    @cached_property
+    def _parts(self) -> dict[frozenset[str], FeatureRules]:
+        """The rules that have been chosen, by the names of their features."""
+        return {}
 
     @cached_property
     def head_marks(self) -> frozenset[str]:
