@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import tee
 from pathlib import Path
 
 from rerank_plugins.constituency.lexicon import Tagged, tagged_words
@@ -18,7 +18,7 @@ from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label
-from rerank_plugins.kit.trees.inflection import BLOCK, Feats, Inflection, learn_inflection, with_own_feats
+from rerank_plugins.kit.trees.inflection import Feats, Inflection, learn_inflection, with_own_feats
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
 
 Report = Callable[[str], None]
@@ -66,11 +66,9 @@ def inflected_sentences(
     paths: Iterable[Path], inflection: Inflection
 ) -> Iterator[tuple[DependencyTree, Sequence[Feats]]]:
     """Yield the trees of CoNLL-U files with the features of their words. Raises FormatError."""
-    for path in paths:
-        sentences = _sentences(path)
-        while block := list(islice(sentences, BLOCK)):
-            for (tree, _), feats in zip(block, inflection.feats(block), strict=True):
-                yield tree, feats
+    sentences, others = tee(sentence for path in paths for sentence in _sentences(path))
+    for (tree, _), feats in zip(sentences, inflection.of_each(others), strict=True):
+        yield tree, feats
 
 
 def _sentences(path: Path) -> Iterator[tuple[DependencyTree, list[Feats]]]:

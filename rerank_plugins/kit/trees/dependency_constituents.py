@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import repeat, tee
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import ROOT, Tree
@@ -29,7 +29,7 @@ from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import PARTS_OF_SPEECH, english_heads, is_projection
-from rerank_plugins.kit.trees.inflection import BLOCK, Feats, Inflection, with_own_feats
+from rerank_plugins.kit.trees.inflection import Feats, Inflection, with_own_feats
 from rerank_plugins.kit.trees.marked_labels import with_feats
 from rerank_plugins.kit.trees.treebank_cleaning import category
 
@@ -173,14 +173,11 @@ class Conversion:
             yield to_constituents(replace(tree, heads=heads), tags)
 
     def _with_feats(self, sentences: Iterable[ConlluSentence]) -> Iterator[tuple[ConlluSentence, Sequence[Feats]]]:
-        """Yield the sentences, each with the features of its words if these are wanted."""
+        """The sentences, each with the features of its words if these are wanted."""
         if self.inflection is None:
-            yield from ((sentence, ()) for sentence in sentences)
-            return
-        sentences = iter(sentences)
-        while block := list(islice(sentences, BLOCK)):
-            feats = self.inflection.feats([with_own_feats(sentence) for sentence in block])
-            yield from zip(block, feats, strict=True)
+            return zip(sentences, repeat(()))
+        sentences, others = tee(sentences)
+        return zip(sentences, self.inflection.of_each(map(with_own_feats, others)), strict=True)
 
     def __str__(self) -> str:
         arcs = f"{self.lifted_arcs:,} of {self.words:,} arcs"

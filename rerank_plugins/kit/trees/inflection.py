@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -201,6 +202,12 @@ class Inflection:
     nominal: Estimates
     verbal: Estimates
 
+    def of_each(self, sentences: Iterable[tuple[DependencyTree, Sequence[Feats]]]) -> Iterator[list[Feats]]:
+        """Yield what `feats` finds for each of any number of trees, of which a block is in memory."""
+        waiting = iter(sentences)
+        while block := list(islice(waiting, BLOCK)):
+            yield from self.feats(block)
+
     def feats(self, sentences: Sequence[tuple[DependencyTree, Sequence[Feats]]]) -> list[list[Feats]]:
         """The features of all words of these trees: their own, or in trees whose words have none, the most probable."""
         found = [list(own) for _, own in sentences]
@@ -248,12 +255,10 @@ def learn_inflection(sentences: Sequence[tuple[DependencyTree, Sequence[Feats]]]
             nominal.add(nominal_chains(words, word), kept(feats[word], OF_NOMINAL) if known else None)
     of_nominal = nominal.estimate()
     found = Inflection(of_nominal, NOTHING)
-    for start in range(0, len(sentences), BLOCK):
-        block = sentences[start : start + BLOCK]
-        for (tree, own), feats in zip(block, found.feats(block), strict=True):
-            words, known = Words(tree), any(own)
-            for word in words.verbal():
-                verbal.add(verb_chains(words, word, feats), kept(own[word], OF_VERB) if known else None)
+    for (tree, own), feats in zip(sentences, found.of_each(sentences), strict=True):
+        words, known = Words(tree), any(own)
+        for word in words.verbal():
+            verbal.add(verb_chains(words, word, feats), kept(own[word], OF_VERB) if known else None)
     return Inflection(of_nominal, verbal.estimate())
 
 
