@@ -6,15 +6,36 @@ that the command line starts quickly.
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Reranker", "evaluate", "extract_features", "read_nbest", "rerank", "tune"]
-
 if TYPE_CHECKING:
     from rerank_adapters.api import Reranker, evaluate, extract_features, read_nbest, rerank, tune
+    from rerank_adapters.chain.loading import load, load_all
+
+__all__ = [
+    "Reranker",
+    "evaluate",
+    "extract_features",
+    "load",
+    "load_all",
+    "read_nbest",
+    "rerank",
+    "tune",
+]
+_MODULES = {"load": "chain.loading", "load_all": "chain.loading"}  # of names that `api` has not
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from rerank_adapters import api
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_similar(name)}")
+    from importlib import import_module
 
-        return getattr(api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'api')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _similar(name: str) -> str:
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {similar!r}?" for similar in get_close_matches(name, __all__, 1))

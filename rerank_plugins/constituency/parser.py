@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rerank_plugins import ModelError, PickledFields, ScoredTree, Sentence, TrainedOn, Words, option
 from rerank_plugins.constituency.fallback import EverySentence
@@ -26,6 +26,7 @@ class PcfgParser(EverySentence, PickledFields):
     short, of another kind or version, or for another language, and for a tag that the grammar does not have.
     """
 
+    file_kind: ClassVar[str] = "grammar"
     model: Path | None = option(None, doc="grammar of `rerank train grammar`; default: the embedded English one")
     language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
     decoder: Literal["mbr", "viterbi"] = option(

@@ -18,7 +18,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.sentences import ChecksSentences
@@ -67,6 +67,7 @@ class FeatureExtractor(ChecksSentences, ABC):
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
+    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
     cached: ClassVar[bool | None] = None
     by_row: ClassVar[bool] = False
     one_process: ClassVar[bool] = False
@@ -148,8 +149,6 @@ class SentenceModel(SentenceFeature):
     It is a feature as well. The values, unless a model has others: `total`, ln p of the sentence and its end;
     `per_word`, which is total / (|e| + 1); and `oovs`, minus the number of unknown words.
     """
-
-    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
 
     @abstractmethod
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
@@ -286,10 +285,40 @@ class Parse:
         """Whether there is no structure of either kind."""
         return self.dependencies is None and not self.constituents
 
+    def to_brackets(self) -> str:
+        """The best constituency tree in brackets. Raises ValueError if there is none.
+
+        >>> from rerank_plugins import read_trees
+        >>> print(Parse(constituents=[ScoredTree(next(read_trees(["(S (NP it) (VP rains))"])), -1.0)]).to_brackets())
+        (S (NP it) (VP rains))
+        """
+        if self.tree is None:
+            raise ValueError("the parse has no constituents, which brackets show")
+        return str(self.tree)
+
+    def to_conllu(self) -> str:
+        r"""The dependency tree as a sentence of a CoNLL-U file. Raises ValueError if there is none.
+
+        >>> print(Parse(DependencyTree(("it", "rains"), (1, -1), ("expl", "root"))).to_conllu(), end="")
+        1	it	_	_	_	_	2	expl	_	_
+        2	rains	_	_	_	_	0	root	_	_
+        <BLANKLINE>
+        """
+        if self.dependencies is None:
+            raise ValueError("the parse has no dependencies, which CoNLL-U shows")
+        return write_conllu(self.dependencies)
+
+    def __str__(self) -> str:
+        """The best constituency tree in brackets, or else the dependencies in CoNLL-U; `(no parse)` without either."""
+        if self.tree is not None:
+            return self.to_brackets()
+        return self.to_conllu().rstrip("\n") if self.dependencies is not None else "(no parse)"
+
 
 class Parser(ChecksSentences, ABC):
     """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
+    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
     general: ClassVar[bool] = True  # False where there are trees for the sentences of some files alone
 
     @property

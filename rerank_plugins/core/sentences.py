@@ -4,13 +4,17 @@ The interfaces check the arguments of their public methods, those that a plugin 
 argument is called `sentences`, `sentence`, `nbests` or `nbest`, and the methods of OF_INTERFACES whatever they call it.
 A check looks at each sentence once, never at its words. Other classes with such methods have the decorator
 `checks_sentences`.
+
+An object may read texts as well: once `read_texts` has given it text steps, its methods split the texts that they get
+in the place of `sentences`, and leave sequences of words as they are. One text gets its value, not a list of one.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from rerank_plugins.core.nbest import NBestList
@@ -21,6 +25,7 @@ OF_INTERFACES = {
     **dict.fromkeys(("extract", "word_scores"), "nbest"),
     **dict.fromkeys(("extract_all", "check_lists"), "nbests"),
 }
+STEPS = "text_steps"  # the attribute of an object that reads texts
 SHOWN = 40  # characters of a wrong argument
 
 
@@ -57,6 +62,28 @@ def check_lists(nbests: object) -> None:
             check_list(nbest)
 
 
+def read_texts(plugin: object, steps: Callable[[Sequence[str]], list[str]]) -> None:
+    """Let an object read texts: `steps` returns them as they are to be split at white space.
+
+    Objects that cannot have a further attribute still read sequences of words alone.
+    """
+    with suppress(AttributeError, TypeError):
+        object.__setattr__(plugin, STEPS, steps)
+
+
+def split_texts(
+    sentences: Sequence[str | Sequence[str]], steps: Callable[[Sequence[str]], list[str]]
+) -> list[Sequence[str]]:
+    """Sentences as sequences of words: texts are split after the steps, sequences of words are taken as they are.
+
+    >>> split_texts(["It rains .", ("It", "rains")], list)
+    [['It', 'rains', '.'], ('It', 'rains')]
+    """
+    texts = [sentence for sentence in sentences if isinstance(sentence, str)]
+    words = iter(text.split() for text in steps(texts))
+    return [next(words) if isinstance(sentence, str) else sentence for sentence in sentences]
+
+
 def _shown(value: object) -> str:
     text = f"one of segment {value.segment_id}" if isinstance(value, NBestList) else repr(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
@@ -89,7 +116,16 @@ def _kind_of_interface(cls: type, name: str) -> str | None:
 def _checking(method: Callable[..., Any], argument: str, check: Callable[[object], None]) -> Callable[..., Any]:
     @functools.wraps(method)
     def checking(self: Any, *values: Any, **named: Any) -> Any:
-        check(values[0] if values else named.get(argument))
+        found: Any = values[0] if values else named.get(argument)
+        try:
+            check(found)
+        except TypeError:
+            steps = getattr(self, STEPS, None)
+            if steps is None or check is not check_sentences:
+                raise
+            sentences = split_texts([found] if isinstance(found, str) else found, steps)
+            results = method(self, sentences, *values[1:], **{k: v for k, v in named.items() if k != argument})
+            return results[0] if isinstance(found, str) else results
         return method(self, *values, **named)
 
     checking.checks = check  # type: ignore[attr-defined]

@@ -116,6 +116,7 @@ class BiaffineParser(Parser, PickledFields):
     Raises ModelError for a file that is missing, cut short, of another kind or version, or for another language.
     """
 
+    file_kind: ClassVar[str] = "biaffine dependency parser"
     model: Path = option(doc="model of `rerank train dependency-parser`")
     language: str = option("", doc="code of the language, such as en: a model for another one is refused")
     constituents: bool = option(False, doc="also give constituents, made from the dependencies")

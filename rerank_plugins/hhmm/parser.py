@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rerank_plugins import Parse, Parser, PickledFields, Sentence, TrainedOn, Words, option
 from rerank_plugins.hhmm.language_model import BEAM, EMBEDDED, THRESHOLD, check_beam, read_or_embedded
@@ -28,6 +28,7 @@ class HhmmParser(Parser, PickledFields):
     kind or version, or for another language.
     """
 
+    file_kind: ClassVar[str] = "hhmm"
     model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
     language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
     beam: int = option(BEAM, doc="stores kept in the beam after each word; 0: all")

@@ -142,6 +142,7 @@ class RandomIndexingFeature(SimilarityFeature):
     Raises ModelError for a file that is missing, cut short, of another version or kind, or that lacks the space.
     """
 
+    file_kind: ClassVar[str] = "random-indexing"
     model: Path = option(doc="model from `rerank train random-indexing`")
     space: Space = option("document", doc="word vectors to use: by document, window, direction or position, or by LSA")
     weight: Weighting = option("idf", doc="weight of a word: 1 (none), ln(N / df) (idf) or a / (a + p) (sif)")

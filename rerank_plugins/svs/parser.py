@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rerank_plugins import Parse, Parser, PickledFields, ScoredTree, Sentence, TrainedOn, Words, option
 from rerank_plugins.constituency.fallback import EverySentence
@@ -41,6 +41,7 @@ class VectorParser(EverySentence, PickledFields):
     kind or version, or for another language.
     """
 
+    file_kind: ClassVar[str] = "svs"
     model: Path | None = option(None, doc="model of `rerank train svs`; default: the embedded English one")
     language: str = option("", doc="code of the language, such as en: a model for another one is refused")
     decoder: Literal["mbr", "vector"] = option(

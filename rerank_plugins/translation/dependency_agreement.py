@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 class DependencyAgreementFeature(FeatureExtractor, PickledFields):
     """Agreement of the hypothesis's dependency tree with the source's, projected through word alignments."""
 
+    file_kind: ClassVar[str] = "word-alignment"
     model: Path = option(doc="word alignment model from `rerank train word-alignment`")
     source_parser: Parser = option(doc="a parser of the source language, by name")
     parser: Parser | None = option(None, doc="a parser of the hypotheses, by name; default: the embedded English one")

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class JointLMFeature(FeatureExtractor, PickledFields):
     Raises ModelError for a file that is missing, damaged, or of another kind.
     """
 
+    file_kind: ClassVar[str] = "joint-lm"
     model: Path = option(doc="model from `rerank train joint-lm`")
     alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
     unknown_types: int | None = unknown_types_option("as the model file says")
@@ -95,6 +96,7 @@ class WordLexiconFeature(FeatureExtractor, PickledFields):
     Raises ModelError for a file that is missing, damaged, or of another kind.
     """
 
+    file_kind: ClassVar[str] = "word-lexicon"
     model: Path = option(doc="model from `rerank train word-lexicon`")
 
     components = ("log_odds", "ln_p", "gain", "per_word", "unlikely")
@@ -128,6 +130,7 @@ class TranslationMemoryFeature(FeatureExtractor, PickledFields):
     Raises ValueError for numbers below 1, ModelError for a file that is missing, damaged, or of another kind.
     """
 
+    file_kind: ClassVar[str] = "translation-memory"
     model: Path = option(doc="model from `rerank train translation-memory`")
     nearest: int = option(10, doc="the number of training pairs k that a hypothesis is compared with")
     candidates: int = option(50, doc="pairs of the highest BM25 score that the nearest are chosen from")

@@ -9,7 +9,9 @@ single value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin
@@ -48,12 +50,14 @@ class Builder:
     `base`      the folder to which relative paths are relative
     `named`     the config's named tables, by kind and name
     `language`  the code of the language whose models are used where none is named; empty: English
+    `shared`    objects of other builders by fingerprint, among which equal ones are looked for; None: no others
     """
 
     registry: Registry
     base: Path = Path()
     named: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     language: str = ""
+    shared: MutableMapping[str, Any] | None = None
     _built: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
@@ -156,6 +160,8 @@ class Builder:
             plugin = self._once(kind, plain_hash(value), value, f"{where}: {option.name}")
         elif isinstance(value, str):
             plugin = self.named_object(kind, value, here)
+        elif isinstance(value, type_):
+            plugin = value
         else:
             raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
         return with_words(plugin, f"{here} is {value!r}") if type_ is LanguageModel else plugin
@@ -175,9 +181,55 @@ class Builder:
 
     def _once(self, kind: str, key: str, table: Mapping[str, Any], where: str) -> Any:
         if (kind, key) not in self._built:
-            plugin = self.build(kind, table, where)
-            self._built[kind, key] = CachedParser(plugin) if kind == "parser" else plugin
+            self._built[kind, key] = self.shared_object(kind, table, where)
         return self._built[kind, key]
+
+    def shared_object(self, kind: str, table: Mapping[str, Any], where: str, *more: object) -> Any:
+        """The object of a table, a parser with its cache: one that is `shared`, if there is an equal one.
+
+        Objects are equal if all that they are made of is, and `more`, whatever that is.
+        """
+        key = None if self.shared is None else self._fingerprint(kind, table, more)
+        plugin = self.shared.get(key) if self.shared is not None and key is not None else None
+        if plugin is None:
+            plugin = self.build(kind, table, where)
+            plugin = CachedParser(plugin) if kind == "parser" else plugin
+            if self.shared is not None and key is not None:
+                with suppress(TypeError):  # of an object that no weak reference can be made of
+                    self.shared[key] = plugin
+        return plugin
+
+    def _fingerprint(self, kind: str, table: Mapping[str, Any], more: object) -> str | None:
+        """A hash of all that an object is made of, its files by date and size; None if some of it is an object."""
+        try:
+            plain = json.loads(json.dumps([table, more], default=_plain))
+        except TypeError:
+            return None
+        stats = [(text, _state(resolve(text, self.base))) for text in _texts(plain) if text]
+        return plain_hash([kind, str(self.base.absolute()), self.language, plain, stats])
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """When a file changed last, in ns, and its size in bytes; None if there is none."""
+    try:
+        stat = path.stat()
+    except (OSError, ValueError):
+        return None
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _alone(value: Any, here: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, cast
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import Plan, column_names
+from rerank_adapters.chain.model_readers import readers
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
 from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
@@ -263,11 +264,10 @@ class Job:
         kind = None if is_kenlm_binary(path) else model_kind(path)
         if kind is None:
             return "ngram-lm"
-        for name, entry in self.registry.entries["language_model"].items():
-            if getattr(entry.factory, "file_kind", "") == kind:
-                if name == "pcfg":
-                    logger.warning("%s: a grammar, read as pcfg; hhmm-lm,model=%s reads it incrementally", path, path)
-                return name
+        for entry in readers(self.registry, "language_model", kind):
+            if entry.name == "pcfg":
+                logger.warning("%s: a grammar, read as pcfg; hhmm-lm,model=%s reads it incrementally", path, path)
+            return entry.name
         raise ConfigError(f"{path}: holds a {kind} model, which is no language model")
 
     def language_model(self, spec: str | Path) -> SentenceModel:

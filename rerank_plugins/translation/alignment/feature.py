@@ -71,6 +71,7 @@ def _numbers(links: str) -> LongArray:
 class WordTranslationFeature(FeatureExtractor, PickledFields):
     """Translation of words between source and hypothesis: ln p both ways, unlinked words, distance, coverage."""
 
+    file_kind: ClassVar[str] = "word-alignment"
     model: Path = option(doc="model from `rerank train word-alignment`")
     bound: float = option(0.01, doc="a word all of whose translation probabilities are lower is unlinked")
 

@@ -1,0 +1,230 @@
+"""`load`, the one door to plugins from Python: by name, with options, as a table, as an object, or as a model's file.
+
+What is loaded twice with equal options is one object, which a table of weak references finds by a fingerprint of what
+was asked for: as long as somebody uses a parser or a model, nobody reads it again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.model_readers import reader
+from rerank_adapters.config import plugin_table
+from rerank_adapters.text import TextPipeline, is_step
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    Metric,
+    NBestFormat,
+    Parser,
+    PluginError,
+    SentenceFeature,
+    SentenceModel,
+    Trainer,
+    Tuner,
+)
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import KINDS, Entry, Registry, suggestion
+from rerank_plugins.core.sentences import read_texts
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.languages import ENGLISH
+from rerank_plugins.kit.files.model_file import is_model_file, read_trained_on
+
+INTERFACES: dict[str, type] = {
+    "feature": FeatureExtractor,
+    "language_model": SentenceModel,
+    "parser": Parser,
+    "metric": Metric,
+    "tuner": Tuner,
+    "format": NBestFormat,
+    "trainer": Trainer,
+}
+USUAL_STEPS = ("penn-tokenize",)  # of the commands, for a model that does not say what its text went through
+OURS = ("label", "text", "source_text")  # keys of a table that are not options of the plugin
+READING = ("language_model", "parser", "feature")  # kinds of plugins that read model files
+
+_shared: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+
+def load(
+    name_or_file: object, kind: str | None = None, *, language: str = "", text: object = None, **options: Any
+) -> Any:
+    """The plugin of that name, with these options; a text with options, a table, or the file of a trained model.
+
+    `load("ngram-lm", model="lm.arpa")`, `load("ngram-lm,model=lm.arpa")`, `load({"use": "ngram-lm", "model":
+    "lm.arpa"})` and `load("lm.arpa")` are one and the same object. Any other object is returned as it is. `kind` (one
+    of "feature", "language_model", "parser", "metric", "tuner", "format" and "trainer") tells plugins of the same name
+    apart; a trainer is meant only where it is said, or where nothing else has the name. `language` is the code of the
+    language whose embedded models are used where none is named.
+
+    Methods of language models and parsers take texts, or sequences of words as they are. A text goes through the steps
+    `text` ("none" for none), by default those that the model was trained with, or else `penn-tokenize`.
+
+    Raises PluginError, with the most similar name, for an unknown one; ConfigError for a name or a file of several
+    kinds, and for wrong options; TypeError for an object that is not of the kind.
+
+    >>> load("length")
+    LengthFeature()
+    >>> load("chrf,word_order=2") is load({"use": "chrf", "word_order": 2})
+    True
+    >>> load("treelet-lm").totals(["It rains.", ["It", "rains", "."]]).round(1).tolist()
+    [-23.1, -23.1]
+    """
+    if kind is not None and kind not in KINDS:
+        raise ConfigError(f"kind is {kind!r}{suggestion(kind, KINDS)}")
+    if not isinstance(name_or_file, str | Path | Mapping):
+        return _object(name_or_file, kind, options)
+    registry = all_plugins()
+    entry, table = _entry_and_table(registry, name_or_file, kind)
+    own = {option.name for option in entry.options()}
+    table |= options
+    if language and "language" in own:
+        table["language"] = language
+    if "text" in own and text is not None:
+        table["text"] = text
+    ours = {key: table.pop(key) for key in OURS if key in table and key not in own}
+    builder = Builder(registry, Path.cwd(), language=language or ENGLISH, shared=_shared)
+    steps = ours.get("text", text)
+    plugin = builder.shared_object(entry.kind, table, f"load({entry.name!r})", *([] if steps is None else [steps]))
+    if isinstance(plugin, Parser | SentenceFeature):
+        read_texts(plugin, _Steps(plugin, steps))
+    return plugin
+
+
+def load_all(specs: object, kind: str | None = None, *, language: str = "", text: object = None) -> dict[str, Any]:
+    """One or many plugins of a kind, each as `load` takes it, by label.
+
+    A text, a path, a table with `use` or a plugin is one; a mapping without `use` has labels of its own; any other
+    iterable is many. The label of a text is the text, of a file its name, of a table its `label` or `use`, and of an
+    object the name of its class. Raises ConfigError for two of the same label, TypeError for none at all, and what
+    `load` raises.
+
+    >>> list(load_all(["length", {"use": "rank", "label": "place"}], "feature"))
+    ['length', 'place']
+    """
+    if isinstance(specs, Mapping) and "use" not in specs:
+        named = [(str(label), spec) for label, spec in specs.items()]
+    else:
+        single = isinstance(specs, (str, Path, Mapping, type, *INTERFACES.values())) or not isinstance(specs, Iterable)
+        several: Iterable[object] = [specs] if single else specs  # type: ignore[assignment]
+        named = [(label_of(spec), spec) for spec in several]
+    if not named:
+        raise TypeError(f"wanted at least one {(kind or 'plugin').replace('_', ' ')}, found none")
+    loaded: dict[str, Any] = {}
+    for label, spec in named:
+        if label in loaded:
+            raise ConfigError(f"two are called {label!r}: give one a label, as in {{label: model}}")
+        loaded[label] = load(spec, kind, language=language, text=text)
+    return loaded
+
+
+def label_of(spec: object) -> str:
+    """The label of what `load` takes: see `load_all`."""
+    if isinstance(spec, Path):
+        return spec.name
+    if isinstance(spec, Mapping):
+        return str(spec.get("label", spec.get("use")))
+    if isinstance(spec, str):
+        return Path(spec).name if Path(spec).is_file() else str(plugin_table(spec).get("label", spec))
+    return type(spec.parser if isinstance(spec, CachedParser) else spec).__name__
+
+
+def all_plugins() -> Registry:
+    """A registry of all plugins; one that cannot be loaded is left out with a warning."""
+    registry = load_plugins(BUILTIN)
+    for failure in registry.failures:
+        warnings.warn(str(failure), stacklevel=3)
+    return registry
+
+
+def _object(plugin: object, kind: str | None, options: Mapping[str, Any]) -> object:
+    if options:
+        raise TypeError(f"options ({', '.join(options)}) belong to a name; {type(plugin).__name__} is an object")
+    wanted = f"a {kind.replace('_', ' ')}" if kind else "a plugin"
+    if isinstance(plugin, type):
+        raise TypeError(f"wanted {wanted}, found the class {plugin.__name__}: write {plugin.__name__}()")
+    interface = INTERFACES[kind] if kind else tuple(INTERFACES.values())
+    if not isinstance(plugin, interface):
+        raise TypeError(f"wanted {wanted}, found {plugin!r:.60}")
+    return plugin
+
+
+def _entry_and_table(
+    registry: Registry, spec: str | Path | Mapping[str, Any], kind: str | None
+) -> tuple[Entry, dict[str, Any]]:
+    if isinstance(spec, Mapping):
+        if not isinstance(spec.get("use"), str):
+            raise ConfigError(f"a table of a plugin wants its name under 'use', found {dict(spec)!r:.60}")
+        return _named(registry, spec["use"], kind), dict(spec)
+    name = spec.partition(",")[0] if isinstance(spec, str) else ""
+    if name and _kinds_of(registry, name, kind):
+        return _named(registry, name, kind), plugin_table(str(spec))
+    path = Path(spec).expanduser()
+    if isinstance(spec, Path) or path.exists() or _looks_like_file(spec):
+        entry = reader(registry, path, (kind,) if kind else READING)
+        return entry, {"use": entry.name, "model": str(path.resolve())}
+    return _named(registry, name, kind), {}
+
+
+def _looks_like_file(text: str) -> bool:
+    return "," not in text and ("/" in text or "." in text)
+
+
+def _kinds_of(registry: Registry, name: str, kind: str | None) -> list[str]:
+    """The kinds of the plugins of that name, or of that former one; that of a trainer only if there is no other."""
+    if kind is not None:
+        known = registry.known(kind).values()
+        return [kind] if any(name in (entry.name, *entry.former) for entry in known) else []
+    kinds = [
+        kind
+        for kind, entries in registry.entries.items()
+        if name in entries or any(name in entry.former for entry in entries.values())
+    ]
+    return [kind for kind in kinds if kind != "trainer"] or kinds
+
+
+def _named(registry: Registry, name: str, kind: str | None) -> Entry:
+    kinds = _kinds_of(registry, name, kind)
+    if len(kinds) > 1:
+        what = " and ".join(f"a {kind.replace('_', ' ')}" for kind in kinds)
+        how = " or ".join(f"kind={kind!r}" for kind in kinds)
+        raise ConfigError(f"{name!r} is the name of {what}: say which by {how}")
+    if kind or kinds:
+        return registry.get(kind or kinds[0], name)
+    known = {known for entries in registry.entries.values() for known in entries}
+    raise PluginError(f"no plugin named {name!r}{suggestion(name, known)}{registry.left_out()}")
+
+
+class _Steps:
+    """The text steps of a plugin: those named, or else those of the text that its model was trained on."""
+
+    def __init__(self, plugin: object, steps: object) -> None:
+        self.model = getattr(plugin.parser if isinstance(plugin, CachedParser) else plugin, "model", None)
+        self.pipeline = None if steps is None else TextPipeline(steps)  # type: ignore[arg-type]
+
+    def __call__(self, texts: Any) -> list[str]:
+        if not texts:
+            return []
+        if self.pipeline is None:
+            self.pipeline = TextPipeline(trained_steps(self.model))
+        return self.pipeline.apply(texts)
+
+
+def trained_steps(model: Path | None) -> tuple[str, ...]:
+    """The text steps that the text of a model file went through, or the usual ones where none are recorded.
+
+    Raises ConfigError for steps that have a file, which is not known here.
+    """
+    recorded = read_trained_on(model).text if isinstance(model, Path) and is_model_file(model) else ""
+    if recorded in ("", "none"):
+        return USUAL_STEPS
+    steps = tuple(step.partition("(")[0] for step in recorded.split("+"))
+    if not all(map(is_step, steps)) or any("sha256-" in step for step in steps):
+        raise ConfigError(f"{model}: trained on text after {recorded}: name these steps by `text=`")
+    return steps

@@ -1,0 +1,219 @@
+"""`load` finds plugins by name, table, object or file, and makes what is shared once."""
+
+import gc
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rerank_adapters
+from rerank_adapters import load, load_all
+from rerank_adapters.chain import loading
+from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, ModelError, Parser, PluginError
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.languages import FOLDER
+from tests.test_documentation import REGISTRY
+
+ARPA = Path(__file__).parents[2] / "example_nbest/mt/lm.arpa"
+SENTENCES = ["It rains.", "Dogs don't bark."]
+WORDS = [["It", "rains", "."], ["Dogs", "do", "n't", "bark", "."]]
+
+
+@dataclass
+class Own(FeatureExtractor):
+    """A feature that no plugin registers."""
+
+    def extract(self, nbest):
+        return np.ones((len(nbest), 1))
+
+
+def names(*kinds):
+    return [(kind, name) for kind in kinds for name, e in REGISTRY.entries[kind].items() if not e.needs_options]
+
+
+@pytest.mark.parametrize(("kind", "name"), names("feature", "language_model", "parser", "metric", "tuner", "format"))
+def test_every_plugin_is_loaded_by_its_name(kind, name):
+    if name == "language-model-ratio":  # needs one of several options
+        return
+    plugin = load(name, kind)
+    factory = REGISTRY.get(kind, name).factory
+    assert isinstance(plugin.parser if kind == "parser" else plugin, factory)
+
+
+def test_names_options_tables_and_files_are_interchangeable():
+    model = load("ngram-lm", model=ARPA)
+    same = (f"ngram-lm,model={ARPA}", {"use": "ngram-lm", "model": str(ARPA)}, ARPA, str(ARPA))
+    assert all(load(other) is model for other in same)
+    assert load(model) is model
+    assert load(model, "feature") is model
+
+
+def test_paths_are_those_of_the_present_folder(monkeypatch):
+    monkeypatch.chdir(ARPA.parent)
+    assert load("ngram-lm", model="lm.arpa").model == ARPA
+    assert load("lm.arpa").model == ARPA
+
+
+def test_what_is_in_use_is_not_made_twice_and_the_rest_is_let_go():
+    parser = load("pcfg", kind="parser")
+    assert load("pcfg", kind="parser") is parser
+    assert load("pcfg", kind="parser", k=2) is not parser
+    assert load("dependency-lm", parser={"use": "pcfg", "k": 1}).parser is not load("english")
+    first = load("dependency-lm", parser="english")
+    assert first.parser is load("english")
+    del parser, first
+    gc.collect()
+    assert not [plugin for plugin in loading._shared.values() if "Pcfg" in repr(plugin)]
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path):
+    path = tmp_path / "lm.arpa"
+    path.write_bytes(ARPA.read_bytes())
+    before = load(path)
+    path.write_bytes(ARPA.read_bytes() + b"\n")
+    assert load(path) is not before
+
+
+def test_plugins_are_options_of_plugins_as_names_tables_and_objects():
+    model = load("ngram-lm", model=ARPA)
+    by_object, by_table = load("slr", lm=model), load("slr", lm={"use": "ngram-lm", "model": str(ARPA)})
+    assert by_object.lm is model
+    assert by_table.lm is model
+    assert load("slr", lm="treelet-lm").lm is load("treelet-lm")
+    with pytest.raises(ConfigError, match="wanted the name or the table of a language_model"):
+        load("slr", lm=7)
+
+
+def test_models_take_texts_and_words():
+    model = load("ngram-lm", model=ARPA)
+    assert isinstance(model, LanguageModel)
+    by_words = REGISTRY.get("language_model", "ngram-lm").factory(ARPA).totals(WORDS)
+    assert model.totals(SENTENCES).tolist() == model.totals(WORDS).tolist() == by_words.tolist()
+    assert model.totals([SENTENCES[0], WORDS[1]]).tolist() == by_words.tolist()
+    assert model.totals("It rains.") == by_words[0]
+    assert model.totals(sentences=SENTENCES).tolist() == by_words.tolist()
+    assert model.score("It rains.").shape == (4,)
+    assert load("ngram-lm", model=ARPA, text="none").totals(["It rains ."])[0] == by_words[0]
+    assert load("ngram-lm", model=ARPA, text="lowercase+penn-tokenize").score("It rains.").shape == (4,)
+    with pytest.raises(ConfigError, match="unknown text step"):
+        load("ngram-lm", model=ARPA, text="penn-tokenise")
+
+
+def test_a_model_that_was_not_loaded_still_refuses_texts():
+    with pytest.raises(TypeError, match="sequence of words"):
+        REGISTRY.get("language_model", "ngram-lm").factory(ARPA).totals(SENTENCES)
+
+
+def test_parsers_take_texts_and_trees_print_themselves():
+    parser = load("biaffine")
+    assert isinstance(parser, Parser)
+    tree = parser.parse("It rains.")
+    assert tree.dependencies.words == ("It", "rains", ".")
+    assert str(tree) + "\n\n" == tree.to_conllu()
+    assert parser.parse(SENTENCES) == parser.parse(WORDS)
+    assert str(load("pcfg", "parser").parse(SENTENCES)[0]).startswith("(ROOT (S (NP (PRP It))")
+    with pytest.raises(ValueError, match="no constituents"):
+        tree.to_brackets()
+
+
+def test_what_was_loaded_goes_to_other_processes():
+    for plugin in (load("ngram-lm", model=ARPA), load("english")):
+        assert pickle.loads(pickle.dumps(plugin)) == plugin
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "found"),
+    [
+        ("en/parser.npz", None, "BiaffineParser"),
+        ("en/treelet-lm.zst", None, "TreeletLanguageModel"),
+        ("en/dependency-lm.zst", None, "DependencyLanguageModel"),
+        ("en/grammar.pcfg", "parser", "PcfgParser"),
+        ("en/grammar.pcfg", "language_model", "PcfgLanguageModel"),
+        ("en/hhmm.pcfg", "language_model", "HhmmLanguageModel"),
+        ("de/words.ngram", None, "NgramLanguageModel"),
+    ],
+)
+def test_a_file_says_what_it_holds(file, kind, found):
+    plugin = load(FOLDER / file, kind)
+    assert type(plugin.parser if isinstance(plugin, CachedParser) else plugin).__name__ == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "error", "message"),
+    [
+        ("treelet-l", {}, PluginError, "no plugin named 'treelet-l'; did you mean 'treelet-lm'?"),
+        ("blue", {"kind": "metric"}, PluginError, "no metric named 'blue'; did you mean 'bleu'?"),
+        (
+            "pcfg",
+            {},
+            ConfigError,
+            "is the name of a language model and a parser: say which by kind='language_model' or",
+        ),
+        ("column", {}, ConfigError, "kind='feature' or kind='metric'"),
+        ("bleu", {"kind": "metrik"}, ConfigError, "kind is 'metrik'; did you mean 'metric'?"),
+        ("chrf", {"word_ordr": 2}, ConfigError, "chrf has no option 'word_ordr'; did you mean 'word_order'?"),
+        ("ngram-lm,model=none.arpa", {"modell": 2}, ConfigError, "did you mean 'model'?"),
+        ("none.arpa", {}, ConfigError, "none.arpa: no such file; wanted a trained model"),
+        (Path("length"), {}, ConfigError, "length: no such file"),
+        (FOLDER, {}, ConfigError, "is a folder"),
+        (FOLDER / "en/hhmm.pcfg", {}, ConfigError, "load('hhmm-lm', kind='language_model', model=…) or load('hhmm'"),
+        (FOLDER / "en/concepts.svs", {}, ConfigError, "holds a model of the kind 'concepts', which is not read by"),
+        (FOLDER / "en/parser.npz", {"kind": "language_model"}, ConfigError, "which is not read by a language model"),
+        (FOLDER / "de/models.toml", {}, ConfigError, "wanted a trained model or an ARPA file"),
+        ({"model": "x"}, {}, ConfigError, "wants its name under 'use'"),
+        (Own, {}, TypeError, "found the class Own: write Own()"),
+        (7, {}, TypeError, "wanted a plugin, found 7"),
+        (Own(), {"kind": "parser"}, TypeError, "wanted a parser, found Own()"),
+        (Own(), {"order": 2}, TypeError, "options (order) belong to a name; Own is an object"),
+    ],
+)
+def test_errors_are_one_line(spec, options, error, message):
+    with pytest.raises(error) as raised:
+        load(spec, **options)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_damaged_files_are_reported(tmp_path):
+    damaged = tmp_path / "m.zst"
+    damaged.write_bytes(b"rerankLM" + bytes([2, 0, 0, 0, 1, 0, 0, 0]) + b"[")
+    with pytest.raises(ModelError, match=r"m\.zst: damaged model file"):
+        load(damaged)
+    archive = tmp_path / "m.npz"
+    np.savez(archive, header=np.frombuffer(b"[", np.uint8))
+    with pytest.raises(ModelError, match=r"m\.npz: damaged model file"):
+        load(archive)
+
+
+def test_trainers_are_meant_where_it_is_said():
+    assert load("grammar", language="en") == load("grammar", kind="trainer", language="en")
+    assert type(load("treelet-lm")).__name__ == "TreeletLanguageModel"
+    assert type(load("treelet-lm", "trainer")).__name__ == "TreeletLMTrainer"
+
+
+def test_one_or_many():
+    model, own = load(ARPA), Own()
+    assert load_all(ARPA, "language_model") == {"lm.arpa": model}
+    assert load_all("treelet-lm", "language_model").keys() == {"treelet-lm"}
+    assert load_all({"small": ARPA, "own": own}) == {"small": model, "own": own}
+    assert load_all([own, "length", {"use": "rank", "label": "r"}], "feature").keys() == {"Own", "length", "r"}
+    assert load_all(load("english")).keys() == {"EnglishParser"}
+    with pytest.raises(ConfigError, match="two are called 'Own'"):
+        load_all([own, Own()])
+    with pytest.raises(TypeError, match="at least one language model"):
+        load_all([], "language_model")
+
+
+def test_models_of_a_language():
+    assert load("biaffine", language="de").parser.model == FOLDER / "de/parser.npz"
+    assert load("treelet-lm", language="de").model == FOLDER / "de/treelet-lm.zst"
+    with pytest.raises(ModelError, match="language 'xx'"):
+        load("treelet-lm", language="xx")
+
+
+def test_the_package_lists_its_names():
+    assert "load" in dir(rerank_adapters)
+    with pytest.raises(AttributeError, match="did you mean 'load'"):
+        rerank_adapters.laod  # noqa: B018
