@@ -18,6 +18,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, Tree
 from rerank_plugins.kit.elementary_functions import exp
+from rerank_plugins.kit.files.coarse_floats import coarse
 from rerank_plugins.svs.concept_model import ConceptModel
 from rerank_plugins.svs.context_vectors import (
     cluster_centres,
@@ -174,6 +175,6 @@ def train_concepts(
         report(f"{name}: ln p of trees and headwords {total:,.0f}")
         now = maximised(forest, counts, settings)
     return ConceptModel(
-        forest.heads, forest.counts, forest.used, forest.relations, now.emission.astype(np.float16),
-        now.transfer.astype(np.float16), now.root, now.prior, asdict(settings) | {"trees": size},
+        forest.heads, forest.counts, forest.used, forest.relations, coarse(now.emission),
+        coarse(now.transfer), now.root, now.prior, asdict(settings) | {"trees": size},
     )  # fmt: skip

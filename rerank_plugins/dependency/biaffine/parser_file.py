@@ -1,8 +1,8 @@
 """Reads and writes a trained parser: a NumPy archive (npz) of the network's weights, pieces, tags and relations.
 
-Weights are stored in half precision and word vectors in bytes, which takes a third of the space and gives the same
-parses in practice. The archive's comment holds the checksums of the whole file (core/intact_files.py); files of
-version 1 have none.
+Weights are stored in half precision with few bits (kit/files/coarse_floats.py) and word vectors in bytes, which takes a
+quarter of the space and parses as well. The archive's comment holds the checksums of the whole file
+(core/intact_files.py); files of version 1 have none.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, ch
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
+from rerank_plugins.kit.files.coarse_floats import coarse
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums
@@ -86,7 +87,7 @@ class BiaffineModel:
         names = ("pieces", "forms", "tags", "relations", "language", "settings")
         header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
         arrays = {
-            f"params{number or ''}/{name}": value.astype(np.float16)
+            f"params{number or ''}/{name}": coarse(value)
             for number, params in enumerate((self.params, *self.others))
             for name, value in params.items()
         }
