@@ -17,8 +17,9 @@ print(evaluate({"1-best": [n[0].text for n in nbests], "reranked": best}, ["tune
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.apply import apply_weights, table_pairs
@@ -34,6 +35,7 @@ from rerank_adapters.chain.tune import learn
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.frames import Roles, is_frame, lists_of_frame, lists_of_records
 from rerank_adapters.formats.pairing import pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
@@ -61,9 +63,41 @@ def _registry() -> Registry:
     return registry
 
 
-def read_nbest(paths: Paths, *, format: str = "auto", source: str | Path | None = None) -> list[NBestList]:
-    """Read the lists of all files, and merge those of the same segment. Raises FormatError with file and line."""
-    return read_lists(_listed(paths), _job(nbest=plugin_table(format)).format, source)
+def read_nbest(
+    data: object,
+    *,
+    format: str = "auto",
+    source: str | Path | None = None,
+    id: str | None = None,
+    text: str | None = None,
+    score: str | None = None,
+) -> list[NBestList]:
+    """The lists of files, of a folder, of a data frame or of records, one for each segment.
+
+    Files of one segment are merged, and lists come in the order of ids; `source` is a file of source sentences. A frame
+    (pandas, polars or Arrow) or a list of records has a row for each hypothesis, and lists come in the order of their
+    first rows; `id`, `text`, `score` and `source` name columns, by default those of these names. Other numeric columns
+    are features. Raises FormatError with file and line, or with the row.
+
+    >>> rows = [{"id": 1, "text": "so it is", "lm": -3.0}, {"id": 1, "text": "so is it", "lm": -4.0}]
+    >>> read_nbest(rows)
+    [NBestList '1': 2 hypotheses, features lm
+       0  so it is
+       1  so is it]
+    """
+    roles = Roles(id, text, score, None if source is None else str(source))
+    if is_frame(data):
+        return lists_of_frame(data, roles)
+    files: list[Any] = [data] if isinstance(data, str | Path) else list(data) if isinstance(data, Iterable) else []
+    if not files:
+        raise TypeError(f"wanted files, a data frame or records, found {data!r:.60}")
+    if isinstance(files[0], Mapping):
+        return lists_of_records(files, roles)
+    if wrong := [file for file in files if not isinstance(file, str | Path)]:
+        raise TypeError(f"wanted files, a data frame or records, found {wrong[0]!r:.60} among them")
+    if columns := [name for name in ("id", "text", "score") if getattr(roles, name) is not None]:
+        raise TypeError(f"{columns[0]}= names a column of a frame or of records, and there are files")
+    return read_lists(files, _job(nbest=plugin_table(format)).format, source)
 
 
 def extract_features(

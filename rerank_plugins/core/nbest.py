@@ -11,6 +11,9 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from rerank_plugins.core.errors import FormatError
+
+SHOWN_ROWS, LONGEST_SHOWN = 5, 80  # hypotheses of a list that is shown, characters of a value
 NO_SPARSE: Mapping[str, float] = MappingProxyType({})
 
 
@@ -143,7 +146,7 @@ class PackedHypotheses(Sequence[Hypothesis]):
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NBestList(Sequence[Hypothesis]):
     """The hypotheses of one segment, in the decoder's order (best first, where the decoder sorted them).
 
@@ -163,6 +166,68 @@ class NBestList(Sequence[Hypothesis]):
     context: str | None = None
     line: int = 0
     rows: Sequence[int] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Raise TypeError, with the argument, for values of other types."""
+        if not isinstance(self.segment_id, str):
+            raise TypeError(f"segment_id: wanted a text, found {_shown(self.segment_id)}")
+        if not isinstance(self.hypotheses, PackedHypotheses):
+            _check_hypotheses(self.hypotheses)
+        if isinstance(self.feature_names, str):
+            raise TypeError(f"feature_names: wanted a tuple of names, found the text {_shown(self.feature_names)}")
+        for name in ("source", "context"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name}: wanted a text or None, found {_shown(value)}")
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Sequence[str | Hypothesis],
+        scores: Sequence[float] | None = None,
+        source: str | None = None,
+        segment_id: str | None = None,
+        features: Mapping[str, Sequence[float]] | None = None,
+    ) -> NBestList:
+        """The list of these texts in the decoder's order, best first.
+
+        `scores` are the decoder's totals and `features` its features by name, one value for each text; higher is
+        better. Lists without a `segment_id` are numbered where a pipeline gets them. Raises TypeError for other types,
+        FormatError where a text lacks a value or has two.
+
+        >>> nbest = NBestList.from_texts(["so it is", "so is it"], [-1.5, -2.0], features={"lm": [-3, -4]})
+        >>> nbest[1].text, nbest[1].score, nbest.values.tolist()
+        ('so is it', -2.0, [[-3.0], [-4.0]])
+        """
+        if isinstance(texts, str):
+            raise TypeError(f"texts: expected a sequence of texts, found a single text: {_shown(texts)}")
+        texts = list(texts)
+        for text in texts:
+            if not isinstance(text, str | Hypothesis):
+                raise TypeError(f"texts: wanted texts, found {_shown(text)}")
+        own = [text if isinstance(text, Hypothesis) else Hypothesis(text) for text in texts]
+        if features is not None and not isinstance(features, Mapping):
+            raise TypeError(f"features: wanted a value for each text by the feature's name, found {_shown(features)}")
+        columns = {name: _numbers(name, values, len(own)) for name, values in (features or {}).items()}
+        if scores is not None:
+            totals = _numbers("scores", scores, len(own))
+            own = [h._replace(score=score) for h, score in zip(own, totals, strict=True)]
+        if columns:
+            rows = zip(*columns.values(), strict=True)
+            own = [h._replace(features=tuple(row)) for h, row in zip(own, rows, strict=True)]
+        return cls("" if segment_id is None else segment_id, tuple(own), tuple(columns), source)
+
+    def __repr__(self) -> str:
+        """A short table: the segment, and its first hypotheses with their totals."""
+        count = f"{len(self)} hypothesis" if len(self) == 1 else f"{len(self)} hypotheses"
+        named = f", features {', '.join(self.feature_names)}" if self.feature_names else ""
+        lines = [f"NBestList {self.segment_id!r}: {count}{named}"]
+        lines += [f"  source: {_shown(self.source)}"] if self.source is not None else []
+        for row in range(min(len(self), SHOWN_ROWS)):
+            hypothesis = self[row]
+            total = "" if hypothesis.score is None else f"{hypothesis.score:10.4g}"
+            lines.append(f"{row:4d}{total}  {hypothesis.text}")
+        return "\n".join([*lines, *(["   …"] if len(self) > SHOWN_ROWS else [])])
 
     def __len__(self) -> int:
         return len(self.hypotheses)
@@ -238,3 +303,30 @@ class NBestList(Sequence[Hypothesis]):
         numbers = tuple(self.rows[row] for row in rows) if self.rows else ()
         hypotheses = tuple(self.hypotheses)
         return replace(self, hypotheses=tuple(hypotheses[row] for row in rows), rows=numbers)
+
+
+def _check_hypotheses(hypotheses: object) -> None:
+    """Raise TypeError for what is no sequence of hypotheses."""
+    if isinstance(hypotheses, str) or not isinstance(hypotheses, Sequence):
+        raise TypeError(f"hypotheses: wanted a sequence of hypotheses, found {_shown(hypotheses)}")
+    for kind in set(map(type, hypotheses)):  # as many as there are types: lists are long, and made often
+        if not issubclass(kind, Hypothesis):
+            wrong = next(item for item in hypotheses if type(item) is kind)
+            advice = ": NBestList.from_texts takes texts" if kind is str else ""
+            raise TypeError(f"hypotheses: wanted objects of Hypothesis, found {_shown(wrong)}{advice}")
+
+
+def _numbers(name: str, values: object, wanted: int) -> list[float]:
+    """One number for each hypothesis. Raises TypeError for other values, FormatError for another number of them."""
+    try:
+        numbers = [float(value) for value in values]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: wanted a number for each hypothesis, found {_shown(values)}") from None
+    if len(numbers) != wanted:
+        raise FormatError(f"{name}: {len(numbers)} values for {wanted} hypotheses")
+    return numbers
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"

@@ -119,7 +119,11 @@ class Reranker:
         hypotheses or with another number of values, ConfigError, with the name of the feature, where a feature needs a
         source, totals or features that the list does not have, or reads totals that the tuning lists did not have.
         """
-        nbest = hypotheses if isinstance(hypotheses, NBestList) else as_list(hypotheses, scores, features)
+        nbest = (
+            hypotheses
+            if isinstance(hypotheses, NBestList)
+            else NBestList.from_texts(hypotheses, scores, segment_id="0", features=features)
+        )
         if source is not None:
             nbest = replace(nbest, source=source)
         if context is not None:
@@ -156,28 +160,3 @@ class Reranker:
         for label, extractor in self.plan.extractors.items():
             with suppress(ConfigError):
                 extract_lists(Plan({label: extractor}), [nbest])
-
-
-def as_list(
-    hypotheses: Sequence[str | Hypothesis],
-    scores: Sequence[float] | None = None,
-    features: Mapping[str, Sequence[float]] | None = None,
-    segment_id: str = "0",
-) -> NBestList:
-    """Texts, with totals and features by name where the decoder has them, as a list.
-
-    Raises TypeError for a text in place of a list of texts, FormatError where a hypothesis lacks a value or has two.
-    """
-    if isinstance(hypotheses, str):
-        raise TypeError("hypotheses: expected a sequence of texts, found a single text")
-    own = [hypothesis if isinstance(hypothesis, Hypothesis) else Hypothesis(hypothesis) for hypothesis in hypotheses]
-    columns = dict(features or {})
-    for name, values in [*columns.items(), *([("scores", scores)] if scores is not None else [])]:
-        if len(values) != len(own):
-            raise FormatError(f"{name}: {len(values)} values for {len(own)} hypotheses")
-    if scores is not None:
-        own = [h._replace(score=float(score)) for h, score in zip(own, scores, strict=True)]
-    if columns:
-        rows = zip(*columns.values(), strict=True)
-        own = [h._replace(features=tuple(map(float, row))) for h, row in zip(own, rows, strict=True)]
-    return NBestList(segment_id, tuple(own), tuple(columns))
