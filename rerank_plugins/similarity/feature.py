@@ -178,7 +178,7 @@ class SvsSimilarityFeature(SimilarityFeature):
         doc="top, phrase: vectors of the sentence, of its two largest phrases; meaning: words aligned by concepts",
     )
     concepts: Path | None = option(
-        None, doc="for `meaning`: model of `rerank train svs-concepts` or `svs`; default: the embedded English concepts"
+        None, doc="for `meaning`: model of `rerank train svs-concepts` or `svs`; default: `model`, or embedded concepts"
     )
     parser: Parser | None = option(
         None, doc="for `meaning`: a parser of constituents, by name; default: that of `treelet-lm`"
@@ -226,13 +226,13 @@ class SvsSimilarityFeature(SimilarityFeature):
     def _trees(self) -> Parser:
         from rerank_plugins.svs.parser import parser_of_concepts
 
-        return parser_of_concepts(self.concepts, self.parser)
+        return parser_of_concepts(self.concepts or self.model, self.parser)
 
     @cached_property
     def _meanings(self) -> SentenceMeanings:
         from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
 
-        return SentenceMeanings(self._trees, read_concepts(self.concepts), self.longest)
+        return SentenceMeanings(self._trees, read_concepts(self.concepts or self.model), self.longest)
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> Compared:
         """What the measures compare of the sentences."""

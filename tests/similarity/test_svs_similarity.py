@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.similarity.scores import measures_of
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import Hypothesis, ModelError, NBestList
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.nbest_lists import posteriors
 from rerank_plugins.similarity.feature import SvsSimilarityFeature
 from rerank_plugins.similarity.meaning import between as between_meanings
@@ -252,6 +256,20 @@ def test_the_feature_compares_meanings(model_file):
     assert one.parsers[0] is two.parsers[0]  # which parses each sentence once
     with pytest.raises(ValueError, match="`measures` must name one or more"):
         SvsSimilarityFeature(measures=())
+
+
+def test_a_language_has_concepts_of_its_own():
+    """With the embedded German models: a passive, words of one concept, and a sentence about something else."""
+    german = Builder(load_plugins(BUILTIN), language="de")
+    table = {"use": "svs-similarity", "measures": ["meaning"], "to": ["context"]}
+    feature = german.build("feature", table)
+    assert feature.concepts == embedded("concepts.svs", "de")
+    texts = ("der Hund biss den Lehrer .", "der Lehrer wurde vom Hund gebissen .", "das Mädchen trank Milch .")
+    same, passive, other = feature.extract(list_of(*texts, context=texts[0]))[:, 0]
+    assert same == pytest.approx(1)
+    assert same > passive > 2 * other
+    vectors = german.build("feature", table | {"concepts": str(embedded("vectors.svs", "de"))})
+    assert vectors.extract(list_of(*texts, context=texts[0]))[0, 0] == pytest.approx(1)
 
 
 def test_ten_concepts_of_a_model_of_vectors_compare_meanings():

@@ -38,6 +38,7 @@ FILES = {  # plugin -> the file that is its model
     "hhmm-lm": "hhmm.pcfg",
     "svs-similarity": "vectors.svs",
 }
+FURTHER = {"svs-similarity": {"concepts": "concepts.svs"}}  # plugin -> its options for further files that may be there
 READ_BY = {  # plugin that reads another one -> its options for that, of which one is enough, and the other one
     "slr": (("lm",), "treelet-lm"),
     "oov-count": (("lm", "words"), "unigram"),
@@ -111,7 +112,9 @@ def defaults_of(language: str, plugin: str, required: Collection[str], settings:
         return {}
     if plugin not in (models := models_of(language)):
         raise ModelError(f"the models of {language!r} have no {FILES[plugin]}; name one by `model`")
-    return {"model": str(models[plugin])}
+    further = {option: models[plugin].with_name(file) for option, file in FURTHER.get(plugin, {}).items()}
+    named = {option: str(path) for option, path in further.items() if path.is_file() and option not in settings}
+    return {"model": str(models[plugin])} | named
 
 
 def has_defaults(plugin: str, models: Collection[str]) -> bool:
