@@ -11,10 +11,12 @@ your own (n-best lists, sentences, texts), for a plugin that needs special ones.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -22,6 +24,9 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.dependency_tree import tree_fault
 from rerank_plugins.core.errors import ModelError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.guests.calls import GuestError
+from rerank_plugins.core.guests.features import fault_of_components
+from rerank_plugins.core.guests.registrations import fault_of_options
 from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
@@ -48,6 +53,22 @@ SENTENCES = (
 )
 
 
+P = ParamSpec("P")
+
+
+def _assertions(check: Callable[P, None]) -> Callable[P, None]:
+    """The check, in which what the interfaces say of a value that breaks a promise is an AssertionError too."""
+
+    @functools.wraps(check)
+    def checking(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            check(*args, **kwargs)
+        except GuestError as error:
+            raise AssertionError(str(error)) from error
+
+    return checking
+
+
 def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBestList:
     """A small n-best list that has features, totals, links, a source and a context.
 
@@ -68,6 +89,7 @@ def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBe
     return NBestList(segment_id, hypotheses, names, source, "a cat sat .", rows=range(len(hypotheses)))
 
 
+@_assertions
 def check_feature_extractor(
     extractor: FeatureExtractor, nbests: Sequence[NBestList] = (), tolerance: float = 0.0
 ) -> None:
@@ -79,16 +101,19 @@ def check_feature_extractor(
     - The values of a list are a finite float64 array of shape (hypotheses, components), also for empty hypotheses.
     - An empty list has values of shape (0, components). It may come without a source and a context, as ours does: an
       extractor that needs one of them must not complain about its absence where there is no hypothesis.
-    - The names of the components are distinct, and there is at least one.
+    - The names of the components are distinct, there is at least one, and none has spaces or `=`.
+    - No option has the name of a key that all tables of features have (`text`, `label`, …), as in the other checks.
     - `extract_all` gives one array for each list, equal to that of `extract`: no list depends on another.
     - Calling `extract` again gives the same values, and so does a pickled copy of the extractor.
     - Where `scope` is "text", equal texts of a list have equal values, and a hypothesis has the same values alone as
       among the others (to 1e-9).
     - `word_scores`, where it is not None, has a finite value for each word of a sentence, or one more for `</s>`.
     """
+    _check_options("feature", extractor)
     lists = [*nbests, sample_nbest(), sample_nbest(["one word"], "1"), NBestList("2", ())]
     names = extractor.components
-    assert len(names) == len(set(names)) > 0, f"components must be distinct and at least one, found {names}"
+    fault = fault_of_components(names)
+    assert fault is None, fault
     assert extractor.scope in ("text", "list"), f"scope must be 'text' or 'list', found {extractor.scope!r}"
     together = extractor.extract_all(lists)
     assert len(together) == len(lists), f"extract_all returned {len(together)} arrays for {len(lists)} lists"
@@ -111,6 +136,13 @@ def check_feature_extractor(
             _check_equal(stacked, values, 'scope is "text", but values depend on the list', max(tolerance, 1e-9))
 
 
+def _check_options(kind: str, plugin: object) -> None:
+    """Check that no option has the name of a key that all tables of this kind have."""
+    names = [field.name for field in dataclasses.fields(plugin)] if dataclasses.is_dataclass(plugin) else []
+    fault = fault_of_options(kind, names)
+    assert fault is None, fault
+
+
 def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:  # 0: to the last bit
     np.testing.assert_allclose(values, wanted, tolerance, tolerance, err_msg=message)
 
@@ -127,6 +159,7 @@ def _check_word_scores(extractor: FeatureExtractor, nbest: NBestList) -> None:
         assert np.isfinite(values).all(), f"{words}: word scores must be finite, found {values}"
 
 
+@_assertions
 def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = ()) -> None:
     """Check that a language model keeps its contract; `sentences` are samples of your own, checked beside ours.
 
@@ -136,6 +169,7 @@ def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = (
     - The unigram scores of a model that has them (`HasUnigrams`, without a ModelError) have the same shape and range,
       do not depend on the surrounding words, and give `</s>` the same value in every sentence.
     """
+    _check_options("language_model", model)
     texts = [*sentences, *(text.split() for text in SENTENCES)]
     scores = _values(model, texts)
     for sentence, values in zip(texts, scores, strict=True):
@@ -176,6 +210,7 @@ def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
         np.testing.assert_array_equal(same, values, "unigram ln p must not depend on the surrounding words")
 
 
+@_assertions
 def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence] = (), atol: float = 1e-4) -> None:
     """Check that an incremental language model keeps its contract; `sentences` are samples of your own.
 
@@ -216,6 +251,7 @@ def _check_batches(model: Any, steps: Sequence[tuple[Any, str]], atol: float) ->
     assert len(model.advance_all([], [])[0]) == len(model.finish_all([])) == 0, "of no states there are no values"
 
 
+@_assertions
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
     """Check that a parser keeps its contract on `sentences` of your own, to which an empty one is added.
 
@@ -226,6 +262,7 @@ def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
     - An empty sentence has an empty parse, `Parse()`; any other sentence may have one.
     - A sentence has the same parse each time, in any order of sentences, alone, and from a pickled copy.
     """
+    _check_options("parser", parser)
     texts = [*sentences, ()]
     parses = parser.parse(texts)
     assert len(parses) == len(texts), f"{len(parses)} parses for {len(texts)} sentences"
@@ -261,6 +298,7 @@ def _check_same(parses: Sequence[Parse], others: Sequence[Parse], message: str) 
         np.testing.assert_allclose(scores, wanted, rtol=1e-5, atol=1e-4, err_msg=message)
 
 
+@_assertions
 def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, reference: str = SENTENCES[0]) -> None:
     """Check that a metric keeps its contract; `hypotheses` (two or more) and `reference` may be your own.
 
@@ -272,6 +310,7 @@ def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, referenc
     - `pairwise` equals the sentence scores of the pairs (to 1e-7).
     - `signature` is not empty.
     """
+    _check_options("metric", metric)
     references = [[reference, SENTENCES[1]], [SENTENCES[2]]]
     groups = [list(hypotheses), list(hypotheses[::-1])]
     rows = metric.statistics(groups, references)
@@ -313,6 +352,7 @@ def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, referenc
     assert metric.signature(), "the signature must name the settings of the score"
 
 
+@_assertions
 def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15, seed: int = 0) -> None:
     """Check that a tuner keeps its contract, on random lists in which one feature counts the wrong words.
 
@@ -323,6 +363,7 @@ def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15
     - Where the decision is "map": the fixed weight keeps its value, weights are within their bounds, the telling
       feature has a positive weight, and the tuned weights do not score worse than the ones that tuning started from.
     """
+    _check_options("tuner", tuner)
     data = _tuning_data(metric, segments, size, np.random.default_rng(seed))
     start = np.array([0.1, 0.3, 0.2])
     result = tuner.tune(data, start.copy(), np.random.default_rng(seed))
@@ -362,6 +403,7 @@ def _chosen_score(data: TuningData, weights: Any) -> float:
     return float(data.metric.score(data.statistics[rows].sum(axis=0)))
 
 
+@_assertions
 def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True) -> None:
     """Check that a format keeps its contract on `text`, the content of a sample file of your own.
 
@@ -369,6 +411,7 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
     - Rescored lists that are written to one file and read again have the new order and their segment ids, the new
       totals if the format `keeps_totals`, and the new feature if `keeps_features` is true of it (and of the argument).
     """
+    _check_options("format", format)
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
     lists = list(format.read(iter(lines), "sample"))
     assert lists, "the sample text must hold at least one list"

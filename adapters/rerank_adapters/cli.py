@@ -33,6 +33,7 @@ from rerank_adapters.runtime import kernel_cache
 from rerank_adapters.runtime.interpreter import collect_seldom, with_room
 from rerank_adapters.runtime.utf8_mode import is_no_utf8, restart_in_utf8_mode
 from rerank_plugins import RerankError, __version__
+from rerank_plugins.core.guests.stdout import kept_for_data
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
 from rerank_plugins.kit.files.text import drop_unread
@@ -201,7 +202,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         if shell_completion.VARIABLE in os.environ:
             shell_completion.complete_files()
-        with ended_by_signals():
+        with ended_by_signals(), kept_for_data():
             result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         code = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:

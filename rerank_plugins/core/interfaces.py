@@ -19,6 +19,7 @@ from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
+from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.scored_trees import ScoredTree
 from rerank_plugins.core.sentences import ChecksSentences
@@ -48,7 +49,7 @@ def option(
     return dataclasses.field(default=default, metadata={"doc": doc, "changes_results": changes_results, **command_line})
 
 
-class FeatureExtractor(ChecksSentences, ABC):
+class FeatureExtractor(ChecksSentences, GuestsAreChecked, ABC):
     """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
 
     `scope` is what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
@@ -315,7 +316,7 @@ class Parse:
         return self.to_conllu().rstrip("\n") if self.dependencies is not None else "(no parse)"
 
 
-class Parser(ChecksSentences, ABC):
+class Parser(ChecksSentences, GuestsAreChecked, ABC):
     """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
     file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it

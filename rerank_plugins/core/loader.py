@@ -23,6 +23,7 @@ import pluggy
 
 from rerank_plugins.core import hookspecs
 from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.guests.registrations import fault_of_entry
 from rerank_plugins.core.identity import FILE_MODULE
 from rerank_plugins.core.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
@@ -120,12 +121,14 @@ def _register(new: list[Entry], names: set[tuple[str, str]], kind: str, owner: s
 
 
 def _check_entry(registry: Registry, entry: Entry, others: Sequence[Entry]) -> None:
-    """Raises PluginError if the name of an entry is taken or, unless it is built in, its options cannot be read."""
+    """Raises PluginError if the name of an entry is taken or, unless it is built in, it does not fit a config."""
     for other in (registry.entries[entry.kind].get(entry.name), *others):
         if other is not None and (other.kind, other.name) == (entry.kind, entry.name):
             raise PluginError(f"{entry.kind} {entry.name!r} is registered by both {other.owner} and {entry.owner}")
     if entry.owner not in (*BUILTIN, *registry.builtin):
-        guarded(entry.owner, entry.options)
+        options = [option.name for option in guarded(entry.owner, entry.options)]
+        if fault := fault_of_entry(entry.kind, entry.name, entry.factory, options):
+            raise PluginError(f"plugin {entry.owner}: {entry.kind.replace('_', ' ')} {entry.name!r}: {fault}")
 
 
 def import_file(path: Path) -> ModuleType:

@@ -12,10 +12,11 @@ import numpy as np
 from rerank_plugins.core.arrays import BoolArray, FloatArray
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.nbest import NBestList
 
 
-class Metric(ABC):
+class Metric(GuestsAreChecked, ABC):
     """A corpus metric of additive sufficient statistics: those of the segments sum to those of the corpus."""
 
     higher_is_better: ClassVar[bool] = True
@@ -95,7 +96,7 @@ class TuningData:
 TuningReport = Callable[[TuningStep], None]
 
 
-class Scorer(ABC):
+class Scorer(GuestsAreChecked, ABC):
     """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
 
     @abstractmethod
@@ -136,7 +137,7 @@ class TuningResult:
         return sums if self.scorer is None else sums + self.scorer.scores(table)
 
 
-class Tuner(ABC):
+class Tuner(GuestsAreChecked, ABC):
     """An algorithm that chooses weights by the metric of the hypotheses that they select.
 
     `learns_scorer` is whether the result may have a scorer, which is written to a file beside that of the weights.
@@ -168,7 +169,7 @@ class Rescored(NamedTuple):
     order: Sequence[int]
 
 
-class NBestFormat(ABC):
+class NBestFormat(GuestsAreChecked, ABC):
     """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
 
     Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,

@@ -101,7 +101,8 @@ def checks_sentences(cls: Class) -> Class:
     """Let the public methods of a class check their first argument; what a base class checks is left as it is."""
     for name, method in list(vars(cls).items()):
         if not name.startswith("_") and inspect.isfunction(method) and not hasattr(method, "checks"):
-            first = method.__code__.co_varnames[1:2] if method.__code__.co_argcount > 1 else ()
+            code = inspect.unwrap(method).__code__
+            first = code.co_varnames[1:2] if code.co_argcount > 1 else ()
             argument = first[0] if first else ""
             kind = argument if argument in CHECKS else _kind_of_interface(cls, name)
             if argument and kind:

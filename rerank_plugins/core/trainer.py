@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from rerank_plugins.core.guests.calls import GuestsAreChecked
 from rerank_plugins.core.interfaces import LanguageModel
 from rerank_plugins.core.trained_on import TrainedOn
 
@@ -111,7 +112,7 @@ class Trained:
     what: str = "the model"
 
 
-class Trainer(ABC):
+class Trainer(GuestsAreChecked, ABC):
     """A trainer of models: a dataclass whose docstring is the help of `rerank train NAME`, with its examples.
 
     `reads` is the data, `uses` the common options that the command offers for it. With `dependencies` and

@@ -345,8 +345,8 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, 
         ("rows", r"segment 7: shape \(\d+, 1\), wanted \(\d+, 1\)"),
         ("integers", "segment 7: found int64, wanted a numpy array of float64"),
         ("list", "segment 7: found list, wanted a numpy array of float64"),
-        ("raise", "segment 7: KeyError: 'oops'"),
-        ("together", "[0-9]+ segments together, [0-9] among them: KeyError: 'oops'"),
+        ("raise", "segment 7: extract: KeyError: 'oops'"),
+        ("together", "[0-9]+ segments together, [0-9] among them: extract_all: KeyError: 'oops'"),
     ],
 )
 def test_what_an_extractor_must_not_do(how, message):

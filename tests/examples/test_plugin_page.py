@@ -92,17 +92,20 @@ def test_a_feature_with_a_parser(job, udpipe_model):
 
 def test_a_language_model(job):
     (job / "two.txt").write_text("a b\na\n")
-    model = build(job, "language_model", {"use": "bigram", "text": "two.txt", "smoothing": 2.0})
+    model = build(job, "language_model", {"use": "bigram", "corpus": "two.txt", "smoothing": 2.0})
     check_language_model(model)
     check_incremental_lm(model)
     prior = {"a": 3 / 9, "b": 2 / 9, "</s>": 3 / 9, "unknown": 1 / 9}  # N = 5, V = 3
     after_a = {"a": 0, "b": 1, "</s>": 1, "unknown": 0}
     for word, count in after_a.items():
         assert np.isclose(np.exp(model.advance("a", word)[0]), (count + 2 * prior[word]) / 4)
-    wrong = refused("--plugin", "bigram.py", "score", "test.en", "--lm", "bigram,text=two.txt,smoothing=0")
+    wrong = refused("--plugin", "bigram.py", "score", "test.en", "--lm", "bigram,corpus=two.txt,smoothing=0")
     assert "smoothing is 0; wanted a number above 0" in wrong
     (score,) = commands("bigram.py")
     assert "20 sentences" in done(*score).out
+    (feature,) = re.findall(r"`-f (bigram,\S+)`", SECTIONS["bigram.py"])
+    done("--plugin", "bigram.py", "extract", "tune.nbest", "-f", feature, "-o", "feature.npz")
+    assert "bigram.total" in FeatureTable.load(job / "feature.npz").names
     assert "small.total" in table(job, SECTIONS["bigram.py"]).names
 
 

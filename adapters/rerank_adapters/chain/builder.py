@@ -26,6 +26,7 @@ from rerank_plugins import (
     RerankError,
     SentenceModel,
 )
+from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
@@ -130,7 +131,7 @@ class Builder:
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:
-            return entry.factory(**values)
+            return make(entry, values)
         except RerankError:
             raise
         except ValueError as error:  # from __post_init__: the values contradict each other

@@ -33,6 +33,7 @@ from rerank_plugins import (
     SentenceModel,
     Tuner,
 )
+from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser
@@ -43,7 +44,8 @@ from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 logger = logging.getLogger(__name__)
 
-OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
+OURS = tuple(key for key in RESERVED["feature"] if key != "use")  # of a feature's table, no options of its plugin
+OF_METRICS = tuple(key for key in RESERVED["metric"] if key != "use")
 MARGIN = "margin"  # the key of a tuner's table that is not an option of the plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
 
@@ -207,7 +209,7 @@ class Job:
     def measure(self, position: int) -> Measure:
         """The metric at a position (from 0) in the config."""
         where = f"[[metric]] {position + 1}"
-        options, ours = plugin_options(self.config.metric[position], "label", "text")
+        options, ours = plugin_options(self.config.metric[position], *OF_METRICS)
         metric = self.builder.build("metric", options, where)
         return Measure(str(ours.get("label", options["use"])), metric, self.pipeline(ours.get("text"), where))
 

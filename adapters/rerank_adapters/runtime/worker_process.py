@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from rerank_adapters.runtime.progress import detach
 from rerank_plugins import PluginError
+from rerank_plugins.core.guests.stdout import none_for_data
 from rerank_plugins.core.identity import FILE_MODULE
 from rerank_plugins.core.intact_files import checked_files, trust
 from rerank_plugins.core.loader import import_file
@@ -36,6 +37,7 @@ LOOK = 1.0  # seconds between two checks of the parent process
 def serve(connection: Connection[Any, Any], parent: int) -> None:
     """The main function of a worker: receive its packed work, and answer each item until the pipe closes."""
     end_with(parent)
+    none_for_data()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     work: Future[Callable[[Any], Any]] = Future()
     try:
@@ -58,7 +60,8 @@ def serve_fork(
         with suppress(OSError):
             other.close()
     end_with(parent)
-    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # in place of those of a display
+    sys.stderr = sys.__stderr__  # in place of that of a display
+    none_for_data()
     detach()
     from threadpoolctl import ThreadpoolController
 

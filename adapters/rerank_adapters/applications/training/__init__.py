@@ -18,7 +18,8 @@ from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing, size_text
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins import PluginError
+from rerank_plugins import ConfigError, PluginError
+from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry
 from rerank_plugins.core.trainer import Trainer
@@ -83,7 +84,7 @@ def trainer_command(entry: Entry) -> click.Command:
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
             values["steps"] = options.text_steps(values["steps"], ())
-        data = OpenedData(factory(**own), paths, output, CommonOptions(**values), registry)
+        data = OpenedData(_made(entry, own), paths, output, CommonOptions(**values), registry)
         trained = data.train()
         for line in trained.lines:
             click.echo(line, err=True)
@@ -97,6 +98,14 @@ def trainer_command(entry: Entry) -> click.Command:
     for decorate in _common_options(factory):
         decorate(command)
     return command
+
+
+def _made(entry: Entry, own: dict[str, Any]) -> Trainer:
+    """The trainer with its options. Raises ConfigError where they contradict each other."""
+    try:
+        return cast(Trainer, make(entry, own))
+    except ValueError as error:
+        raise ConfigError(f"{entry.name}: {error}") from error
 
 
 def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], click.Command]]:

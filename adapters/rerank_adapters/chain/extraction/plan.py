@@ -20,6 +20,9 @@ import numpy as np
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.guests.calls import GuestError
+from rerank_plugins.core.guests.features import fault_of_components
+from rerank_plugins.core.guests.names import class_name, owner
 from rerank_plugins.core.identity import describe
 
 Item = TypeVar("Item")
@@ -42,7 +45,14 @@ class Plan:
     sources: Mapping[str, TextPipeline] = field(default_factory=dict)
 
     def check(self, taken: Sequence[str] = ()) -> None:
-        """Raise ConfigError for two columns of one name (`taken` are the decoder's) or a pipeline without extractor."""
+        """Raise ConfigError for two columns of one name (`taken` are the decoder's) or a pipeline without extractor.
+
+        Names go to files of lists and weights: PluginError is raised for components whose names do not fit there.
+        """
+        for label, extractor in self.extractors.items():
+            if fault := fault_of_components(extractor.components):
+                kind = type(extractor)
+                raise PluginError(f"feature {label!r} ({class_name(kind)}{owner(kind)}): {fault}")
         for label in [*self.texts, *self.sources]:
             if label not in self.extractors:
                 raise ConfigError(f"there is a text pipeline for the feature {label!r}, which is not extracted")
@@ -197,15 +207,20 @@ def _checked(
 ) -> list[FloatArray]:
     """The extractor's values of `nbests`, which are parts of the lists `whole`; errors name rows of `whole`."""
     kind = type(extractor)
-    who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
+    who = f"feature {label!r} ({class_name(kind)}{owner(kind)})"
     try:
         arrays = extractor.extract_all(nbests)
+    except GuestError as error:  # say which feature it is, and where it failed
+        if error.kind != class_name(kind):
+            raise
+        raise PluginError(f"{who}, {_where_it_fails(extractor, nbests)}: {error.reason}") from error
     except RerankError:
         raise
-    except Exception as error:  # the code of a plugin: say whose it is, and where it failed
+    except Exception as error:
         raise PluginError(f"{who}, {_where_it_fails(extractor, nbests)}: {type(error).__name__}: {error}") from error
-    if len(arrays) != len(nbests):
-        raise PluginError(f"{who}: extract_all returned {len(arrays)} arrays for {len(nbests)} lists")
+    if not isinstance(arrays, list | tuple) or len(arrays) != len(nbests):
+        found = f"{len(arrays)} arrays" if isinstance(arrays, list | tuple) else f"a {type(arrays).__name__}"
+        raise PluginError(f"{who}: extract_all returned {found} for {len(nbests)} lists")
     for nbest, original, values in zip(nbests, whole, arrays, strict=True):
         where, wanted = f"{who}, segment {nbest.segment_id}", (len(nbest), len(extractor.components))
         if not isinstance(values, np.ndarray) or values.dtype != np.float64:
