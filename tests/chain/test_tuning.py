@@ -167,10 +167,12 @@ def test_weights_that_break_the_contract_are_refused(data):
         tune(data, Mira(), np.ones(2))
     with pytest.raises(ConfigError, match="f1 is not finite"):
         tune(data, Mira(), np.where(np.arange(size) == 1, np.nan, start))
-    with pytest.raises(PluginError, match="Constant: weights: 2 values"):
+    with pytest.raises(
+        PluginError, match=r"Constant: tune, weights: found .*, wanted a float64 array of shape \(features\)"
+    ):
         tune(data, Constant([1, 2]), start)
     held = dataclasses.replace(data, fixed=np.arange(size) == 0)
-    with pytest.raises(PluginError, match="f0 is fixed, but was changed"):
+    with pytest.raises(PluginError, match="found 2 for the fixed feature 'f0', wanted its start value 1"):
         tune(held, Constant(2 * start), start)
     with pytest.raises(ConfigError, match="f0 is fixed outside its bounds"):
         tune(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)

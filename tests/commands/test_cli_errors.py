@@ -404,11 +404,17 @@ def register_feature_extractors(register):
 FAULTS = {
     "nan": (
         "values[0] = np.nan",
-        r"feature 'wrong' \(.*Wrong\), segment 1, row 0: is nan, wanted a finite number \(text: 'c'\)",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1, row 0: is nan, wanted a finite number \(text: 'c'\)",
     ),
-    "shape": ("values = values.ravel()", r"feature 'wrong' \(.*Wrong\), segment 1: shape \(1,\), wanted \(1, 1\)"),
-    "type": ("values = [0.0]", r"feature 'wrong' \(.*Wrong\), segment 1: found list, wanted a numpy array of float64"),
-    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong\), segment 1: KeyError: 'x'"),
+    "shape": (
+        "values = values.ravel()",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: shape \(1,\), wanted \(1, 1\)",
+    ),
+    "type": (
+        "values = [0.0]",
+        r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: found list, wanted a numpy array of float64",
+    ),
+    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong of wrong\.py\), segment 1: extract: KeyError: 'x'"),
 }
 
 

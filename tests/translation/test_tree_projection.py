@@ -1,6 +1,6 @@
 """Projected trees and their agreement: beside the twin, on an example, in the feature and in the command."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -52,7 +52,8 @@ class Known(Parser):
     trees: dict[tuple[str, ...], DependencyTree]
 
     def parse(self, sentences):
-        return [Parse(self.trees.get(tuple(words))) for words in sentences]
+        found = [self.trees.get(tuple(words)) for words in sentences]
+        return [Parse(tree and replace(tree, words=tuple(words))) for tree, words in zip(found, sentences, strict=True)]
 
 
 def with_links(feature, links):
