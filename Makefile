@@ -1,6 +1,7 @@
 # make demo   set up, then rerank example_nbest/mt with the default configuration
 # make test   set up, then every check and test
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
+# make docs   write the documentation as a site, to build/site; open its index.html
 # make pythons  the demo and the fast tests on every supported Python that is installed
 PYTHON ?= python3
 VENV ?= .venv
@@ -8,7 +9,7 @@ CORE ?= .venv-core
 BIN = $(VENV)/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extra `all`, except that KenLM is left out where it cannot be built (tests/install_kenlm.sh).
-EXTRAS ?= ml,plot,rdf,serve,speech,stanza,wordnet,test
+EXTRAS ?= ml,plot,rdf,serve,speech,stanza,wordnet,docs,test
 export OMP_NUM_THREADS = 1
 
 # $(call install,ENVIRONMENT,WHAT): pip writes to a file; where it fails, one line says what is missing.
@@ -49,6 +50,9 @@ fast: $(VENV)/test.installed
 bench: $(VENV)/test.installed
 	$(BIN)/pytest tests/bench --numprocesses=0 --benchmark-enable --benchmark-columns=min,median,ops
 
+docs: $(VENV)/docs.installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -f docs/mkdocs.yml
+
 pythons:
 	EXTRAS=$(EXTRAS) tests/pythons.sh
 
@@ -68,6 +72,10 @@ $(VENV)/test.installed: $(VENV)/demo.installed
 		echo "make: the tests that need KenLM will be skipped: $$(tail -n 1 $(VENV)/kenlm.log) ($(VENV)/kenlm.log)" >&2
 	@touch $@
 
+$(VENV)/docs.installed: $(VENV)/demo.installed
+	$(call install,$(VENV),-e '.[docs]')
+	@touch $@
+
 # The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
 $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	rm -rf $(CORE)
@@ -78,4 +86,4 @@ $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 
-.PHONY: demo test check style types fast bench pythons clean
+.PHONY: demo test check style types fast bench docs pythons clean

@@ -64,6 +64,15 @@ def test_every_page_is_in_the_index():
         assert f"]({page})" in (PAGES["docs/results.md"] if page.startswith("results/") else index), name
 
 
+def test_every_page_is_in_the_navigation_of_the_site():
+    text = (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8")
+    entries = re.findall(r"^ *- (?:[^:\n]+: )?(\S+\.md)$", text, re.M)
+    assert len(entries) == len(set(entries))
+    assert set(entries) >= set(PAGES), set(PAGES) - set(entries)
+    for name in entries:
+        assert name.startswith("docs/reference/") or (ROOT / name).is_file(), name
+
+
 def test_every_section_of_results_names_its_command_or_its_page_does():
     for name, text in PAGES.items():
         if name.startswith("docs/results/"):
