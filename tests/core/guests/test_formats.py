@@ -12,37 +12,43 @@ def lists(*hypotheses, names=("F",), **fields):
 
 
 class Given(NBestFormat):
-    """Yields what it is given."""
+    """Yields what a function returns."""
 
-    def __init__(self, values):
-        self.given = values
+    def __init__(self, given):
+        self.given = given
 
     def read(self, lines, path):
-        yield from self.given
+        yield from self.given()
 
     def write(self, nbest, rescored=None):
-        return iter(self.given)
+        return iter(self.given())
 
 
 WRONG = {
-    "nothing": ([None], "read, list 1: found None, wanted an NBestList"),
-    "empty": (lists(), "segment 7: found a list without hypotheses, wanted one hypothesis or more"),
-    "number": ([NBestList(7, (ONE,), ("F",))], r"read, list 1: found 7 as the id of a segment, wanted a text \(str\)"),
-    "twice": (lists(ONE) * 2, "segment 7: found two lists in a row, wanted one list of all hypotheses"),
-    "text": (lists(Hypothesis(b"a", (1.0,))), r"segment 7, hypothesis 0: found text b'a', wanted a text \(str\)"),
-    "words": (lists(ONE, Hypothesis(["a"], (1.0,))), r"segment 7, hypothesis 1: found text \['a'\]"),
-    "str": (lists("a cat"), "segment 7, hypothesis 0: found the str 'a cat', wanted a Hypothesis"),
+    "nothing": (lambda: [None], "read, list 1: found None, wanted an NBestList"),
+    "empty": (lists, "segment 7: found a list without hypotheses, wanted one hypothesis or more"),
+    "number": (lambda: [NBestList(7, (ONE,), ("F",))], "read: TypeError: segment_id: wanted a text, found 7"),
+    "twice": (lambda: lists(ONE) * 2, "segment 7: found two lists in a row, wanted one list of all hypotheses"),
+    "text": (
+        lambda: lists(Hypothesis(b"a", (1.0,))),
+        r"segment 7, hypothesis 0: found text b'a', wanted a text \(str\)",
+    ),
+    "words": (lambda: lists(ONE, Hypothesis(["a"], (1.0,))), r"segment 7, hypothesis 1: found text \['a'\]"),
+    "str": (lambda: lists("a cat"), "read: TypeError: hypotheses: wanted objects of Hypothesis, found 'a cat'"),
     "features": (
-        lists(Hypothesis("a", (1.0, 2.0))),
+        lambda: lists(Hypothesis("a", (1.0, 2.0))),
         "found features that are a tuple of 2, wanted a tuple of 1 numbers",
     ),
-    "feature": (lists(Hypothesis("a", ("1",))), r"feature 'F': found '1', wanted a finite number"),
-    "nan": (lists(Hypothesis("a", (float("nan"),))), "feature 'F': found nan"),
-    "score": (lists(Hypothesis("a", (1.0,), "-1")), "score: found '-1', wanted a finite number"),
-    "sparse": (lists(Hypothesis("a", (1.0,), sparse={"r": None})), "sparse feature 'r': found None"),
-    "sparse-list": (lists(Hypothesis("a", (1.0,), sparse=[1])), r"found sparse features \[1\], wanted numbers by name"),
-    "names": (lists(Hypothesis("a", (1.0, 1.0)), names=("F", "F")), "wanted names that are all different"),
-    "source": (lists(ONE, source=["a"]), r"found source \['a'\], wanted a text, or None"),
+    "feature": (lambda: lists(Hypothesis("a", ("1",))), r"feature 'F': found '1', wanted a finite number"),
+    "nan": (lambda: lists(Hypothesis("a", (float("nan"),))), "feature 'F': found nan"),
+    "score": (lambda: lists(Hypothesis("a", (1.0,), "-1")), "score: found '-1', wanted a finite number"),
+    "sparse": (lambda: lists(Hypothesis("a", (1.0,), sparse={"r": None})), "sparse feature 'r': found None"),
+    "sparse-list": (
+        lambda: lists(Hypothesis("a", (1.0,), sparse=[1])),
+        r"found sparse features \[1\], wanted numbers by name",
+    ),
+    "names": (lambda: lists(Hypothesis("a", (1.0, 1.0)), names=("F", "F")), "wanted names that are all different"),
+    "source": (lambda: lists(ONE, source=["a"]), r"TypeError: source: wanted a text or None, found \['a'\]"),
 }
 
 
@@ -55,13 +61,13 @@ def test_wrong_lists(values, message):
 
 def test_right_lists_pass():
     read = [*lists(ONE, ONE), NBestList("8", (Hypothesis(""),)), *lists(ONE)]
-    assert list(Given(read).read([], "file")) == read
-    assert list(Given(["a\n"]).write(read[0])) == ["a\n"]
+    assert list(Given(lambda: read).read([], "file")) == read
+    assert list(Given(lambda: ["a\n"]).write(read[0])) == ["a\n"]
 
 
 def test_wrong_lines():
     with pytest.raises(PluginError, match=r"write, segment 7: found the bytes b'a', wanted a line of text \(str\)"):
-        list(Given([b"a"]).write(lists(ONE)[0]))
+        list(Given(lambda: [b"a"]).write(lists(ONE)[0]))
 
 
 def test_errors_of_generators():
@@ -70,7 +76,7 @@ def test_errors_of_generators():
             yield lists(ONE)[0]
             raise KeyError("oops")
 
-    stream = Failing([]).read([], "file")
+    stream = Failing(list).read([], "file")
     assert next(stream).segment_id == "7"
     with pytest.raises(PluginError, match="Failing: read: KeyError: 'oops'"):
         next(stream)
@@ -82,4 +88,4 @@ def test_a_method_that_returns_nothing():
             return None
 
     with pytest.raises(PluginError, match="Forgetful: read: TypeError: 'NoneType' object is not iterable"):
-        list(Forgetful([]).read([], "file"))
+        list(Forgetful(list).read([], "file"))
