@@ -14,7 +14,7 @@ import sys
 import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import Distribution, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,7 +48,7 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
         owner = f"{point.name} ({point.dist.name})" if point.dist else point.name
         names: set[tuple[str, str]] = set()
         try:
-            _add(registry, owner, point.load, names)
+            _add(registry, owner, point.load, names, point.dist)
         except PluginError as error:
             registry.failures.append(Failure(owner, reason(owner, error), names=frozenset(names)))
     for file in files:
@@ -82,7 +82,13 @@ def with_files(registry: Registry, files: Sequence[Path]) -> Registry:
     return load_plugins(registry.builtin, (*registry.files, *new)) if new else registry
 
 
-def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tuple[str, str]]) -> None:
+def _add(
+    registry: Registry,
+    owner: str,
+    load: Callable[[], Any],
+    names: set[tuple[str, str]],
+    distribution: Distribution | None = None,
+) -> None:
     """Load a plugin and add all of its entries or none; `names` collects the (kind, name) pairs that it registers."""
     manager = registry.manager
     if manager.has_plugin(owner):
@@ -101,7 +107,7 @@ def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tup
         for kind, hook in KINDS.items():
             for implementation in getattr(manager.hook, hook).get_hookimpls():
                 if implementation.plugin_name == owner:
-                    guarded(owner, partial(implementation.function, _register(new, names, kind, owner)))
+                    guarded(owner, partial(implementation.function, _register(new, names, kind, owner, distribution)))
         for entry in new:
             _check_entry(registry, entry, [other for other in new if other is not entry])
     except PluginError:
@@ -112,10 +118,14 @@ def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tup
         registry.entries[entry.kind][entry.name] = entry
 
 
-def _register(new: list[Entry], names: set[tuple[str, str]], kind: str, owner: str) -> hookspecs.Register:
+def _register(
+    new: list[Entry], names: set[tuple[str, str]], kind: str, owner: str, distribution: Distribution | None
+) -> hookspecs.Register:
+    origin = (distribution.name, distribution.version) if distribution else ("", "")
+
     def register(name: str, factory: Callable[..., Any], *, former: tuple[str, ...] = ()) -> None:
         names.add((kind, name))
-        new.append(Entry(kind, name, factory, owner, former))
+        new.append(Entry(kind, name, factory, owner, former, *origin))
 
     return register
 

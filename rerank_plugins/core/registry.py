@@ -69,7 +69,8 @@ class Option:
 class Entry:
     """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it.
 
-    `former` are names that it had in earlier versions, which are still understood.
+    `former` are names that it had in earlier versions, which are still understood. `distribution` and `version` are
+    those of the package that an installed plugin is from, and empty for others.
     """
 
     kind: str
@@ -77,6 +78,8 @@ class Entry:
     factory: Callable[..., Any]
     owner: str
     former: tuple[str, ...] = ()
+    distribution: str = ""
+    version: str = ""
 
     @property
     def summary(self) -> str:
@@ -115,6 +118,14 @@ class Failure:
         return f"{self.what} {self.owner} is left out: {self.reason}"
 
 
+class NotInstalled(Failure):
+    """What a file records of a plugin that is not installed: `owner` is the distribution, `reason` its version."""
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        return f"it is in {self.owner} {self.reason}, which is not installed: pip install {self.owner}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Registry:
     """All registered plugins, by kind and name; `builtin` and `files` are the arguments of `load_plugins`.
@@ -136,12 +147,11 @@ class Registry:
         """
         entry = self.find(kind, name)
         if entry is None:
-            message = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, self.known(kind))}"
-            raise PluginError(f"{message}{self.left_out(kind, name)}")
-        if self.is_installed(entry.owner):
-            for failure in self.failures:
-                if (kind, name) in failure.names:
-                    raise PluginError(str(failure))
+            left_out = self.left_out(kind, name)
+            similar = "" if "pip install" in left_out else suggestion(name, self.known(kind))
+            raise PluginError(f"no {kind.replace('_', ' ')} named {name!r}{similar}{left_out}")
+        for failure in self.claims(entry):
+            raise PluginError(str(failure))
         return entry
 
     def known(self, kind: str) -> dict[str, Entry]:
@@ -160,6 +170,21 @@ class Registry:
         """The end of an error about an unknown name: the plugins left out that register it, or else all that were."""
         responsible = [failure for failure in self.failures if (kind, name) in failure.names]
         return "".join(f"; {failure}" for failure in responsible or self.failures)
+
+    def claims(self, entry: Entry) -> list[Failure]:
+        """Other installed plugins that register the name of an installed one: the name then belongs to neither."""
+        if not self.is_installed(entry.owner):
+            return []
+        return [failure for failure in self.failures if (entry.kind, entry.name) in failure.names]
+
+    def with_recorded(self, recorded: Iterable[Mapping[str, str]]) -> Registry:
+        """The registry in which errors about unknown names tell the distributions that a file records for them."""
+        missing: list[Failure] = []
+        for item in recorded:
+            kind, name = item["kind"], item["name"]
+            if kind in self.entries and name not in self.known(kind):
+                missing.append(NotInstalled(item["distribution"], item["version"], names=frozenset({(kind, name)})))
+        return dataclasses.replace(self, failures=[*self.failures, *missing]) if missing else self
 
     def add_commands(self, cli: click.Group) -> None:
         """Let every plugin add its commands to the `rerank` group and its subgroups; the built-in ones come first.

@@ -418,3 +418,16 @@ def test_a_model_without_probabilities_of_words_has_no_surprisals(written):
     assert "no probabilities of single words" in refused("acceptability", "suites", path, "--lm", "treelet-lm")
     assert "two language models" in refused("acceptability", "suites", path, "--lm", ARPA, "--lm", ARPA)
     assert rows(done("acceptability", "suites", path, "--lm", ARPA).out)["s"][2] == "100.0 %"
+
+
+def test_a_model_that_is_a_feature_of_the_config_too(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("the cat sat\tcat the sat\n")
+    named = f"[language_model.small]\nuse = 'ngram-lm'\nmodel = {str(ARPA)!r}\n"
+    for feature in ("use = 'small'", f"use = 'ngram-lm'\nmodel = {str(ARPA)!r}\nlabel = 'small'"):
+        (tmp_path / "job.toml").write_text(f"{named}[[feature]]\n{feature}\n")
+        alone = done("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml")
+        both = done("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "--lm", "small")
+        assert both.out == alone.out
+    (tmp_path / "job.toml").write_text(f"{named}[[feature]]\nuse = 'unigram'\nmodel = {str(ARPA)!r}\nlabel = 'small'\n")
+    said = refused("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "--lm", "small")
+    assert "another feature has the label 'small'" in said

@@ -8,7 +8,7 @@ folder can be moved.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from rerank_plugins import ConfigError, FeatureTable, NBestList
 from rerank_plugins.core.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
+DISTRIBUTIONS = "distributions"  # the key of such a record under which the packages of plugins are
 TEXTS = {"text", "source_text"}  # keys that name text steps
 EXTRACTING = ("language", "nbest", "text", "feature", "parser", "language_model", "plugins")
 
@@ -58,7 +59,28 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
     }
     for kind, named in config.named.items():
         tables[kind] = {name: _rebased(job, kind, table, folder) for name, table in named.items()}
-    return {key: tables[key] for key in keys if tables[key]}
+    recorded = {key: tables[key] for key in keys if tables[key]}
+    distributions = _distributions(job.registry, set(_texts(recorded)))
+    return {**recorded, DISTRIBUTIONS: distributions} if distributions else recorded
+
+
+def _distributions(registry: Registry, names: Collection[str]) -> list[dict[str, str]]:
+    """Of the installed plugins of these names, which are not the project's, the distributions and their versions."""
+    return [
+        {"kind": kind, "name": name, "distribution": entry.distribution, "version": entry.version}
+        for kind, entries in registry.entries.items()
+        for name, entry in entries.items()
+        if entry.distribution and name in names
+    ]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in tables, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
 
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -95,13 +117,20 @@ def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) 
     Raises ConfigError for a record that is not a valid config, as in weights edited by hand.
     """
     tables = provenance.get(RECORDED, {})
+    distributions = tables.get(DISTRIBUTIONS, ()) if isinstance(tables, Mapping) else ()
     try:
-        config = Config.model_validate({**tables, "base": path.parent})
+        own = {key: value for key, value in tables.items() if key != DISTRIBUTIONS}
+        config = Config.model_validate({**own, "base": path.parent})
     except (ValidationError, TypeError) as error:
         problem = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "wanted a table"}
         where = ".".join(map(str, ("provenance", RECORDED, *problem["loc"])))
         raise ConfigError(f"{path}: {where}: {problem['msg']}") from None
-    return Job.create(config, registry)
+    job = Job.create(config, registry)
+    try:
+        return Job(job.config, job.registry.with_recorded(distributions))
+    except (KeyError, TypeError):
+        where = ".".join(("provenance", RECORDED, DISTRIBUTIONS))
+        raise ConfigError(f"{path}: {where}: wanted tables of kind, name, distribution and version") from None
 
 
 def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:

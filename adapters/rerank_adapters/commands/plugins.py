@@ -38,6 +38,9 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, markdo
         return
     for entry in entries:
         click.echo(f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]")
+        if claims := registry.claims(entry):
+            owners = " and ".join([entry.owner, *(claim.owner for claim in claims)])
+            click.echo(f"    {owners} both register this name, which belongs to neither: uninstall one of them")
         for option in entry.options():
             default = " (required)" if option.required else f" = {option.default!r}"
             click.echo(f"    {option.name}: {option.type_name}{default}  {option.doc}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +14,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
@@ -74,13 +75,27 @@ def named_model(job: Job, spec: str | Path) -> tuple[str, dict[str, Any]]:
 def with_models(job: Job, specs: Sequence[str | Path]) -> Job:
     """The job with each language model as one more feature, labelled with the name of the model.
 
-    A spec is a file, a name of the config, or a plugin with its options (see `named_model`).
+    A spec is a file, a name of the config, or a plugin with its options (see `named_model`). A model that is a feature
+    of the job under the same label already is not added again.
     """
     features = list(job.config.feature)
+    present = dict(zip(job.labels, features, strict=True))
     for spec in specs:
         label, table = named_model(job, spec)
-        features.append({**table, "label": label})
+        if _model_table(job, present.get(label)) != _model_table(job, table):
+            features.append({**table, "label": label})
     return job.with_config({"feature": features})
+
+
+def _model_table(job: Job, feature: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The table of a feature that is a language model, without the keys of features; files by their whole paths."""
+    if feature is None:
+        return None
+    own = {key: value for key, value in feature.items() if key == "use" or key not in RESERVED["feature"]}
+    if own.keys() == {"use"} and job.builder.is_named_model(own["use"]):
+        own = dict(job.config.language_model[own["use"]])
+    paths = {"model"} & own.keys()
+    return {**own, **{key: str(job.config.path(own[key]).resolve()) for key in paths}}
 
 
 def sentence_table(
