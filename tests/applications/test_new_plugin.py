@@ -21,7 +21,7 @@ FILES = [
     "src/word_rarity/__init__.py",
     "src/word_rarity/feature.py",
     "src/word_rarity/model.py",
-    "src/word_rarity/train_command.py",
+    "src/word_rarity/trainer.py",
     "tests/test_word_rarity.py",
 ]
 
@@ -49,8 +49,37 @@ def test_the_feature_keeps_the_contract(package, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(package / "src")
     try:
         feature = importlib.import_module("word_rarity.feature")
-        importlib.import_module("word_rarity.model").train(["the cat", "a dog"]).save(tmp_path / "m.model")
+        importlib.import_module("word_rarity.model").learn(["the cat", "a dog"]).save(tmp_path / "m.model")
         check_feature_extractor(feature.WordRarityFeature(tmp_path / "m.model"))
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "word_rarity"]:
+            del sys.modules[name]
+
+
+def test_the_package_is_typed(package, root, tmp_path):
+    pytest.importorskip("mypy")
+    paths = os.pathsep.join(map(str, (root, root / "adapters", package / "src")))
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "--follow-imports", "silent", "src", "tests"],
+        check=False, cwd=package, env={**os.environ, "MYPYPATH": paths}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_trainer_trains(package, monkeypatch, tmp_path):
+    """The package as a plugin that is installed: `rerank train word-rarity`, and the feature with the model."""
+    info = package / "src" / "word_rarity-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: word-rarity\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text("[rerank_plugins]\nword_rarity = word_rarity\n")
+    monkeypatch.syspath_prepend(package / "src")
+    (tmp_path / "text").write_text("a b\na a\n")
+    (tmp_path / "tune.nbest").write_text("0 ||| a b ||| F= 1 ||| 1\n")
+    try:
+        ran = done("train", "word-rarity", tmp_path / "text", "-o", tmp_path / "m.model", "--min-count", "2")
+        assert "1 word\n" in ran.err
+        feature = f"word-rarity,model={tmp_path / 'm.model'}"
+        done("extract", tmp_path / "tune.nbest", "-f", feature, "-o", tmp_path / "tune.npz")
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "word_rarity"]:
             del sys.modules[name]
