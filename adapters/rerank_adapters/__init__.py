@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rerank_adapters.api import Reranker, evaluate, extract_features, read_nbest, rerank, tune
     from rerank_adapters.chain.loading import load, load_all
+    from rerank_adapters.chain.training.from_python import train
 
 __all__ = [
     "Reranker",
@@ -18,9 +19,14 @@ __all__ = [
     "load_all",
     "read_nbest",
     "rerank",
+    "train",
     "tune",
 ]
-_MODULES = {"load": "chain.loading", "load_all": "chain.loading"}  # of names that `api` has not
+_MODULES = {
+    "load": "chain.loading",
+    "load_all": "chain.loading",
+    "train": "chain.training.from_python",
+}  # of names that `api` has not
 
 
 def __getattr__(name: str) -> Any:

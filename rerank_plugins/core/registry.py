@@ -20,6 +20,7 @@ import pluggy
 
 from rerank_plugins.core.errors import PluginError
 from rerank_plugins.core.guests.stdout import Inside
+from rerank_plugins.core.intervals import Interval
 
 if TYPE_CHECKING:
     import click
@@ -58,6 +59,12 @@ class Option:
         if isinstance(self.type, type):
             return self.type.__name__
         return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
+
+    @property
+    def within(self) -> Interval | None:
+        """The interval that its numbers lie in, if it has one. Raises PluginError for one that is written wrongly."""
+        written = self.metadata.get("within")
+        return Interval.parse(written) if written else None
 
     @property
     def required(self) -> bool:

@@ -25,10 +25,10 @@ def test_help_of_a_command_imports_no_algorithm():
         [sys.executable, "-c", loading], capture_output=True, text=True, check=True
     ).stdout.split()
     assert int(number) == len(MODELS)
-    assert [name for name in loaded if name == "numba" or name.endswith(".training")] == [TRAINING]
+    own = [name for name in loaded if not name.startswith("rerank_adapters.")]
+    assert not [name for name in own if name == "numba" or name.endswith(".training")]
 
 
-TRAINING = "rerank_adapters.applications.training"
 MODELS = load_plugins(BUILTIN, installed=False).entries["trainer"]
 COMMANDS = [*(("train", model) for model in MODELS), ("svs", "clusters")]
 COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse", "ground")]
@@ -115,8 +115,8 @@ def test_a_config_trains_the_model_of_a_plugin(foreign):
     done("prepare", config)
     assert (foreign / "counts").read_text().split()[::2] == ["the", "saw", "end", "dog", "cat", "The"]
     for options, message in (
-        ("ordr = 1", "No such option '--ordr'"),
-        ('least = "two"', "'two' is not a valid integer"),
+        ("ordr = 1", "counts has no option 'ordr'; did you mean 'order'?"),
+        ('least = "two"', "option 'least' is 'two'; wanted int"),
     ):
         config.write_text(f"{model}options = {{ {options} }}\n")
         (foreign / "counts").unlink(missing_ok=True)

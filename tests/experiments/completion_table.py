@@ -29,11 +29,11 @@ from rerank_adapters.applications.completion import (
     completion_job,
     read_questions,
 )
-from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.parse_pool import ParseCounts
+from rerank_adapters.chain.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.text import TextPipeline

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.training.tree_source import BLOCK, CONSTITUENTS
+from rerank_adapters.chain.training.tree_source import BLOCK, CONSTITUENTS
 from rerank_plugins import RerankError
 from rerank_plugins.constituency.model_file import read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding

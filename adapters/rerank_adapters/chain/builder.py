@@ -153,6 +153,10 @@ class Builder:
             problem = error.errors()[0]["msg"]
             message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
             raise ConfigError(message) from None
+        for number in checked if isinstance(checked, tuple) else (checked,):
+            if option.within and number is not None and number not in option.within:
+                written = option.metadata["within"]
+                raise ConfigError(f"{where}: option {option.name!r} is {number!r}; wanted a number within {written}")
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
     def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:

@@ -32,12 +32,3 @@ class Closing:
     def report(self, what: str) -> None:
         """Print what was done, and the wall time."""
         click.echo(f"{what} in {duration(self.seconds)}", err=True)
-
-
-def size_text(size: int) -> str:
-    """A number of bytes as megabytes or gigabytes.
-
-    >>> size_text(2_500_000), size_text(3_000_000_000)
-    ('2.50 MB', '3.00 GB')
-    """
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"

@@ -38,9 +38,9 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
-    from rerank_adapters.chain.models import check_trained
     from rerank_adapters.chain.run import plan, run
     from rerank_adapters.chain.run_files import RERANKED, work_folder
+    from rerank_adapters.chain.training.model_tables import check_trained
     from rerank_adapters.report.held_out_gain import held_out_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table

@@ -41,6 +41,15 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
 
 
+def size_text(size: int) -> str:
+    """A number of bytes as megabytes or gigabytes.
+
+    >>> size_text(2_500_000), size_text(3_000_000_000)
+    ('2.50 MB', '3.00 GB')
+    """
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"
+
+
 class _LateDisplay(ABC):
     """A line of rich that appears when it is due, and is wiped away at the end of the `with` block; or lines of a log.
 

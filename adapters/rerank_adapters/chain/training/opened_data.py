@@ -13,13 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import click
-
-from rerank_adapters.applications.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
 from rerank_adapters.chain.overlap import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
-from rerank_adapters.commands.options import JobFlags
+from rerank_adapters.chain.training.common import CommonOptions, parses
+from rerank_adapters.chain.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
 from rerank_adapters.runtime.cluster import each, on_cluster, present_workers
@@ -38,33 +36,18 @@ PARTS = 2  # parts of the work for each worker of a cluster
 ARRAYS = 0.5  # proportion of the memory of a worker for the arrays of a task
 
 
-@dataclass(frozen=True)
-class CommonOptions:
-    """The values of the common options; those that the trainer does not use have their defaults."""
-
-    held_out: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
-    language: str = ""
-    spoken: bool = False
-    parser: str | None = None
-    memory: int = 8 << 30
-    temporary: Path | None = None
-    config: Path | None = None
-    seed: int | None = None
-    jobs: int | None = None
-
-
 class OpenedData(TrainingData):
     """The data of a training, as a trainer declares that it reads them."""
 
     def __init__(
-        self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions, registry: Registry
-    ) -> None:
+        self, trainer: Trainer, paths: Sequence[str], output: Path, common: CommonOptions, registry: Registry,
+        report: Callable[[str], object],
+    ) -> None:  # fmt: skip
         self.paths, self.output, self.held_out = paths, output, common.held_out
         self.language, self.spoken = common.language, common.spoken
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
         self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
-        self._trainer, self._common, self._registry = trainer, common, registry
+        self._trainer, self._common, self._registry, self._report = trainer, common, registry, report
         self._text = TextPipeline([in_language(step, common.language) for step in common.steps])
         self._status = StatusLine()
         if self._reads_trees:
@@ -75,16 +58,15 @@ class OpenedData(TrainingData):
 
     @property
     def _reads_trees(self) -> bool:
-        return self._trainer.reads in ("dependencies", "constituents")
+        return parses(self._trainer)
 
     @cached_property
     def _trees(self) -> TreeSource[Any]:
         from rerank_adapters.chain.job import Job
 
         common = self._common
-        settings = JobFlags(common.config, seed=common.seed, jobs=common.jobs).settings
         kind: Any = DEPENDENCIES if self._trainer.reads == "dependencies" else CONSTITUENTS
-        job = Job.create(settings, self._registry)
+        job = Job.create(common.settings, self._registry)
         return TreeSource(
             kind, job, common.parser or job.default_parser(self._trainer.default_parser), self._text, ParseCounts(),
             spoken=common.spoken, language=common.language, is_named=bool(common.parser),
@@ -143,8 +125,8 @@ class OpenedData(TrainingData):
         return f" ({'; '.join(facts)})" if facts else ""
 
     def report(self, line: str) -> None:
-        """Print a line to stderr."""
-        click.echo(line, err=True)
+        """Pass a line on to whoever runs the training."""
+        self._report(line)
 
     def progress(self, stage: str, done: int | None = None) -> None:
         """Show the stage, where trees are not counted instead."""

@@ -6,26 +6,25 @@ Its options are the fields of the trainer, and common ones.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
+from rerank_adapters.chain.training.common import common_uses, parses
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing, size_text
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.guests.makes import make
+from rerank_plugins.core.intervals import Interval
 from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry
 from rerank_plugins.core.trainer import Trainer
-
-if TYPE_CHECKING:
-    from rerank_plugins.kit.workspace import Workspace
 
 ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
 PLAIN: dict[Any, click.ParamType[Any]] = {
@@ -34,8 +33,6 @@ PLAIN: dict[Any, click.ParamType[Any]] = {
     float: click.FLOAT,
     Path: click.Path(path_type=Path),
 }
-INTERVAL = re.compile(r"([\[(])\s*([^,\s]*)\s*,\s*([^,\s]*)\s*([\])])")
-PARSED = ("dependencies", "constituents")
 
 
 def memory_size(text: str) -> int:
@@ -56,16 +53,6 @@ def memory_options(command: Any) -> Any:
     return memory(temporary(command))
 
 
-def memory_line(workspace: Workspace) -> str:
-    """How much memory this process has used at most, and how much was sorted on disk."""
-    import resource
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
-    return f"peak memory {size_text(peak)}{on_disk}"
-
-
 def trainer_command(entry: Entry) -> click.Command:
     """The command of a trainer. Raises PluginError for an option whose type the command line does not have."""
     factory = cast("type[Trainer]", entry.factory)
@@ -78,21 +65,14 @@ def trainer_command(entry: Entry) -> click.Command:
 
     @click.pass_obj
     def train(registry: Registry, /, paths: tuple[str, ...], output: Path, **values: Any) -> None:
-        from rerank_adapters.applications.training.opened_data import CommonOptions, OpenedData
+        from rerank_adapters.chain.training import CommonOptions, Training
 
         closing = Closing()
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
             values["steps"] = options.text_steps(values["steps"], ())
-        data = OpenedData(_made(entry, own), paths, output, CommonOptions(**values), registry)
-        trained = data.train()
-        for line in trained.lines:
-            click.echo(line, err=True)
-        if "memory" in values:
-            click.echo(memory_line(data.workspace), err=True)
-        data.report_held_out(trained)
-        size = f" ({size_text(output.stat().st_size)})" if not factory.to_stdout else ""
-        closing.wrote(f"{trained.what}{size}", output)
+        training = Training(_made(entry, own), paths, output, CommonOptions(**values), registry)
+        closing.wrote(training.run(partial(click.echo, err=True)), output)
 
     command.callback = train
     for decorate in _common_options(factory):
@@ -110,9 +90,8 @@ def _made(entry: Entry, own: dict[str, Any]) -> Trainer:
 
 def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], click.Command]]:
     """The options that the trainer uses, in the order of the help; each is added to the end of a command's."""
-    parses = trainer.reads in PARSED
-    uses = {*trainer.uses, *(("text", "parser", "config", "jobs") if parses else ())}
-    language = "the parser's, if its embedded model knows the words" if parses else "none"
+    uses, has_trees = common_uses(trainer), parses(trainer)
+    language = "the parser's, if its embedded model knows the words" if has_trees else "none"
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
         "output": options.output_option("Where to write the file.") if trainer.to_stdout else options.model_output,
         "language": options.language_option(language),
@@ -130,13 +109,13 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
         "memory": memory_options,
         "cluster": options.scheduler_option,
         "seed": click.option(
-            "--seed", type=click.IntRange(0), default=None if parses else 1, show_default=not parses,
-            help="The seed of everything that is random." + (" Default: that of the config, or 1." if parses else ""),
+            "--seed", type=click.IntRange(0), default=None if has_trees else 1, show_default=not has_trees,
+            help=f"The seed of everything that is random.{' Default: that of the config, or 1.' if has_trees else ''}",
         ),
         "config": options.config_option,
         "jobs": click.option(
             "-j", "--jobs", type=click.IntRange(1),
-            help="Number of processes and threads. Default: 2." if parses
+            help="Number of processes and threads. Default: 2." if has_trees
             else "Number of threads. Default: all cores.",
         ),
     }  # fmt: skip
@@ -171,23 +150,16 @@ def _click_type(entry: Entry, option: Option) -> tuple[Any, bool]:
         return click.Choice(get_args(type_)), multiple
     if type_ not in PLAIN:
         raise PluginError(f"trainer {entry.name!r}: the command line has no option of the type {option.type_name}")
-    if within := option.metadata.get("within"):
+    if within := option.within:
         return _interval(within, type_), multiple
     return PLAIN[type_], multiple
 
 
-def _interval(text: str, number: type) -> click.ParamType[Any]:
-    """The numbers of an interval such as `[1, 6]` or `(0, ]`."""
-    match = INTERVAL.fullmatch(text)
-    if match is None:
-        raise PluginError(f"an option lies within {text!r}: wanted an interval such as '[1, 6]'")
-    opening, low, high, closing = match.groups()
+def _interval(within: Interval, number: type) -> click.ParamType[Any]:
+    """The numbers of an interval."""
     kind: Any = click.IntRange if number is int else click.FloatRange
-    least, most = (number(end) if end else None for end in (low, high))
-    return cast(
-        "click.ParamType[Any]",
-        kind(least, most, min_open=opening == "(" and bool(low), max_open=closing == ")" and bool(high)),
-    )
+    least, most = (None if end is None else number(end) for end in within[:2])
+    return cast("click.ParamType[Any]", kind(least, most, min_open=within.low_open, max_open=within.high_open))
 
 
 class TrainGroup(LazyGroup):

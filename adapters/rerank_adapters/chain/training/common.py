@@ -1,0 +1,45 @@
+"""The options that trainers have in common: of a trainer those that it uses, the others with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rerank_adapters.config import Config, read_config
+from rerank_plugins.core.trainer import Trainer
+
+PARSED = ("dependencies", "constituents")
+
+
+def parses(trainer: type[Trainer] | Trainer) -> bool:
+    """Whether a trainer learns from trees, so that text is parsed for it."""
+    return trainer.reads in PARSED
+
+
+def common_uses(trainer: type[Trainer] | Trainer) -> set[str]:
+    """The common options that the trainer uses, by the names of the command line."""
+    return {*trainer.uses, *(("text", "parser", "config", "jobs") if parses(trainer) else ())}
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """The values of the common options; `steps` are those of `--text`, `memory` is in bytes."""
+
+    held_out: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    language: str = ""
+    spoken: bool = False
+    parser: str | None = None
+    memory: int = 8 << 30
+    temporary: Path | None = None
+    config: Path | None = None
+    seed: int | None = None
+    jobs: int | None = None
+    scheduler: str | None = None  # the address of a Dask cluster, where the command line has not begun to use one
+
+    @property
+    def settings(self) -> Config:
+        """The config of the parsers, with the seed and the number of processes."""
+        config = read_config(self.config) if self.config else Config()
+        given = {"seed": self.seed, "jobs": self.jobs}
+        return config.model_copy(update={name: value for name, value in given.items() if value is not None})

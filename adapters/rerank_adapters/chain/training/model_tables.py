@@ -1,0 +1,168 @@
+"""The trainings that a config describes in its [[model]] tables, and what each of them depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.steps import Inputs, file_hash
+from rerank_adapters.chain.training.common import CommonOptions, common_uses
+from rerank_adapters.chain.training.training import Training
+from rerank_adapters.config import Config, Model
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, __version__
+from rerank_plugins.core.paths import size_in_bytes
+from rerank_plugins.core.registry import Registry, suggestion
+
+TEXT = "text"  # the option of text steps
+PARSER = "parser"  # the option of the parser, which may be named by the table of the config
+WEIGHT = "weight"  # the option of weights, FILE=NUMBER
+FIELDS = {"memory": ("memory", "temporary"), "cluster": ("scheduler",)}  # the options of a use that has other names
+
+
+def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
+    """The models of a config, or those whose outputs have one of these file names, in the order of the config.
+
+    Raises ConfigError for a config at `path` that describes no models, an unknown name, and an output that two have.
+    """
+    if not config.model:
+        raise ConfigError(f"{path}: no [[model]] table, which describes a model to train")
+    outputs = [model.output.name for model in config.model]
+    for output in outputs:
+        if outputs.count(output) > 1:
+            raise ConfigError(f"{path}: two [[model]] tables have the output {output!r}; give each a file of its own")
+    for name in names:
+        if name not in outputs:
+            raise ConfigError(f"--only: no [[model]] with the output {name!r}{suggestion(name, outputs)}")
+    return [model for model in config.model if not names or model.output.name in names]
+
+
+def training_of(config: Config, model: Model, registry: Registry, where: str = "") -> Training:
+    """The training of a model. Relative paths begin at the config, and `$VARIABLE` is expanded.
+
+    `where` names the table in errors, as in `[[model]] news.ngram`.
+
+    Raises ConfigError for an unknown trainer, an unknown, missing or wrong option, a variable that is not set, and an
+    input that does not exist.
+    """
+    where = where or f"[[model]] {model.output.name}"
+    trainers = registry.entries["trainer"]
+    if model.train not in trainers:
+        known = suggestion(model.train, trainers)
+        raise ConfigError(f"{where}: train: no model named {model.train!r} to train{known}")
+    outputs = _outputs(config)
+    inputs = [config.path(path) for path in model.inputs]
+    for path in inputs:
+        if path not in outputs and not path.exists():  # outputs may still be trained
+            raise ConfigError(f"{where}: inputs: {path}: no such file")
+    entry = registry.get("trainer", model.train)
+    own = {option.name for option in entry.options()}
+    shared = {field for use in common_uses(entry.factory) for field in FIELDS.get(use, (use.replace("-", "_"),))}  # type: ignore[arg-type]
+    given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
+    for key in given:
+        if key not in own | shared:
+            raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
+    table = {"use": model.train} | {key: value for key, value in given.items() if key in own}
+    trainer = Builder(registry, config.base).build("trainer", table, where)
+    common = _common({key: value for key, value in given.items() if key not in own}, shared, where)
+    return Training(trainer, list(map(str, inputs)), config.path(model.output), common, registry)
+
+
+def inputs_of_model(config: Config, model: Model) -> Inputs:
+    """What a trained model depends on: its trainer, options, the content of all files, and the program's version."""
+    parser = _parser(config, model.options.get(PARSER))
+    text = TextPipeline(model.options.get(TEXT, ()), config.base)
+    values = [*_flat(_options(config, model).values()), *(str(config.path(path)) for path in model.inputs)]
+    return {
+        "train": model.train,
+        "options": {key: _plain(value) for key, value in model.options.items()},
+        "text": text.describe(),
+        "files": [digest for digest in (file_hash(Path(value)) for value in values) if digest],
+        "version": __version__,
+        **({} if parser is None else {PARSER: {key: file_hash(Path(value)) or value for key, value in parser.items()}}),
+    }
+
+
+def check_trained(config: Config, path: Path) -> None:
+    """Raise ConfigError, with the command to run, where a model of the config at `path` has not been trained."""
+    for model in config.model:
+        if not (output := config.path(model.output)).exists():
+            raise ConfigError(f"{output}: this model is missing; `rerank prepare {path}` trains it")
+
+
+def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> CommonOptions:
+    """The common options of a table. Raises ConfigError for a value of the wrong kind."""
+    from pydantic import TypeAdapter, ValidationError
+
+    values = dict(given)
+    if TEXT in values:
+        steps = values.pop(TEXT)
+        values["steps"] = () if steps == "none" else tuple(steps.split("+"))
+    if "held_out" in values and isinstance(values["held_out"], str):
+        values["held_out"] = (values["held_out"],)
+    if "memory" in values:
+        values["memory"] = size_in_bytes(str(values["memory"]), f"{where}: option 'memory'")
+    if "scheduler" in shared and (address := os.environ.get("RERANK_SCHEDULER")):
+        values.setdefault("scheduler", address)
+    try:
+        return TypeAdapter(CommonOptions).validate_python(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(map(str, problem["loc"]))
+        raise ConfigError(f"{where}: option {name!r} is {problem['input']!r}: {problem['msg']}") from None
+
+
+def _options(config: Config, model: Model) -> dict[str, Any]:
+    """The options of a model, with the files that they name."""
+    return {key: _with_files(config, key, value) for key, value in model.options.items()}
+
+
+def _with_files(config: Config, key: str, value: Any) -> Any:
+    if key == TEXT:
+        return "+".join(TextPipeline(value, config.base).rebased(Path())) or "none"
+    if isinstance(value, list):
+        return [_with_files(config, key, item) for item in value]
+    return _expanded(config, key, value) if isinstance(value, str) else value
+
+
+def _flat(values: Collection[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _flat(value)
+        elif isinstance(value, str):
+            yield value
+
+
+def _expanded(config: Config, key: str, value: str) -> str:
+    """The value; where it names a file, or a parser or weight with one, that file is relative to here."""
+    if key == PARSER and (parser := _parser(config, value)):
+        return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
+    if key == WEIGHT:
+        name, _, number = value.rpartition("=")
+        return f"{config.path(name)}={number}"
+    path = config.path(value)
+    names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
+    return str(path) if names_file else value
+
+
+def _parser(config: Config, name: object) -> dict[str, str] | None:
+    """The table of a parser that the config describes, its values as an option has them; None for other names."""
+    table = config.parser.get(name) if isinstance(name, str) else None
+    return table and {
+        key: _expanded(config, key, value) if isinstance(value, str) else json.dumps(value)
+        for key, value in table.items()
+    }
+
+
+def _outputs(config: Config) -> set[Path]:
+    return {config.path(model.output) for model in config.model}
+
+
+def _plain(value: Any) -> Any:
+    return (
+        [_plain(item) for item in value] if isinstance(value, list) else value if value in (True, False) else str(value)
+    )

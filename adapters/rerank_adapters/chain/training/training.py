@@ -1,0 +1,54 @@
+"""A training: a trainer, its data, and the file that its model is written to."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from rerank_adapters.chain.training.common import CommonOptions, common_uses
+from rerank_adapters.runtime.progress import size_text
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.core.trainer import Trainer
+from rerank_plugins.kit.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trainer with the files that it reads, the output, and the values of the common options."""
+
+    trainer: Trainer
+    paths: Sequence[str]
+    output: Path
+    common: CommonOptions
+    registry: Registry
+
+    def run(self, report: Callable[[str], object]) -> str:
+        """Train the model and write it; return what was written, with its size. `report` gets lines for people.
+
+        Raises FormatError, ConfigError, ModelError.
+        """
+        from rerank_adapters.chain.training.opened_data import OpenedData
+        from rerank_adapters.runtime.cluster import using_cluster
+
+        address = self.common.scheduler
+        with using_cluster(address) if address else nullcontext():
+            data = OpenedData(self.trainer, self.paths, self.output, self.common, self.registry, report)
+            trained = data.train()
+            for line in trained.lines:
+                report(line)
+            if "memory" in common_uses(self.trainer):
+                report(memory_line(data.workspace))
+            data.report_held_out(trained)
+        size = "" if self.trainer.to_stdout else f" ({size_text(self.output.stat().st_size)})"
+        return f"{trained.what}{size}"
+
+
+def memory_line(workspace: Workspace) -> str:
+    """How much memory this process has used at most, and how much was sorted on disk."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
+    return f"peak memory {size_text(peak)}{on_disk}"

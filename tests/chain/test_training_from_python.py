@@ -1,0 +1,53 @@
+"""`train` from Python makes the same files as the command, and says what is wrong in one line."""
+
+import pytest
+
+from rerank_adapters import load, train
+from rerank_plugins import ConfigError
+from tests.command_line import done
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "news.en"
+    path.write_text("The dog barks .\nThe cat sleeps .\n")
+    return path
+
+
+def test_it_trains_what_the_command_trains(text, tmp_path):
+    lines = []
+    held_out = [text]
+    model = train(
+        "ngram", text, tmp_path / "new" / "own.ngram", order=2, text="lowercase", held_out=held_out, report=lines.append
+    )
+    ran = done(
+        "train", "ngram", text, "--order", 2, "--text", "lowercase", "--held-out", text, "-o", tmp_path / "other.ngram"
+    )
+    assert model.read_bytes() == (tmp_path / "other.ngram").read_bytes()
+    said = [line for line in ran.err.splitlines() if not line.startswith(("peak memory", "wrote", "news.en: "))]
+    assert [line for line in lines if not line.startswith("peak memory")] == said
+    assert any("news.en: " in line for line in lines)
+    assert load(model).totals("The cat barks .") == pytest.approx(load(model).totals([["the", "cat", "barks", "."]])[0])
+
+
+def test_nothing_is_printed(text, tmp_path, capsys):
+    train("ngram", [text, str(text)], tmp_path / "own.ngram")
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("ngrm", {}, r"train\('ngrm'\): train: no model named 'ngrm' to train; did you mean 'ngram'"),
+        ("ngram", {"ordr": 3}, r"train\('ngram'\): ngram has no option 'ordr'; did you mean 'order'"),
+        ("ngram", {"order": 99}, r"option 'order' is 99; wanted a number within \[1, 6\]"),
+        ("ngram", {"order": "two"}, r"option 'order' is 'two'; wanted int"),
+        ("hhmm", {}, r"hhmm needs the option|language"),
+    ],
+)
+def test_wrong_calls(text, tmp_path, name, options, message):
+    with pytest.raises(ConfigError, match=message):
+        train(name, text, tmp_path / "model", **options)
+    with pytest.raises(ConfigError, match=r"no\.en: no such file"):
+        train("ngram", tmp_path / "no.en", tmp_path / "model")
+    assert not (tmp_path / "model").exists()
