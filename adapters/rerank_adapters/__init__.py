@@ -8,23 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rerank_adapters.api import Reranker, evaluate, extract_features, read_nbest, rerank, tune
+    from rerank_adapters.applications.acceptability.compare import compare
+    from rerank_adapters.applications.language_models.word_measures import surprisal
+    from rerank_adapters.applications.parsing.trees import parse
+    from rerank_adapters.applications.similarity.pair_scores import similarity
     from rerank_adapters.chain.loading import load, load_all
     from rerank_adapters.chain.training.from_python import train
 
 __all__ = [
     "Reranker",
+    "compare",
     "evaluate",
     "extract_features",
     "load",
     "load_all",
+    "parse",
     "read_nbest",
     "rerank",
+    "similarity",
+    "surprisal",
     "train",
     "tune",
 ]
 _MODULES = {
+    "compare": "applications.acceptability.compare",
     "load": "chain.loading",
     "load_all": "chain.loading",
+    "parse": "applications.parsing.trees",
+    "similarity": "applications.similarity.pair_scores",
+    "surprisal": "applications.language_models.word_measures",
     "train": "chain.training.from_python",
 }  # of names that `api` has not
 

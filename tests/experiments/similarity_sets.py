@@ -15,8 +15,9 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.similarity.monotone import differences_of
+from rerank_adapters.applications.similarity.pair_scores import measure, measures_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
-from rerank_adapters.applications.similarity.scores import measure, measures_of, pearson
+from rerank_adapters.applications.similarity.scores import pearson
 from rerank_adapters.applications.similarity.train import Training
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.arrays import FloatArray

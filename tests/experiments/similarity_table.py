@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.applications.similarity.pair_scores import family_of
 from rerank_adapters.applications.similarity.regressions import regress
-from rerank_adapters.applications.similarity.scores import family_of
 from rerank_adapters.applications.similarity.train import PENALTIES, SimilaritySettings, Training, fit, left_out
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.similarity.monotone import constrained, differences_of, non_negative_least_squares
-from rerank_adapters.applications.similarity.pairs_file import SentencePairs
+from rerank_adapters.applications.similarity.pair_scores import score_pairs
 from rerank_adapters.applications.similarity.regressions import shrink
-from rerank_adapters.applications.similarity.scores import score_pairs
 from rerank_adapters.applications.similarity.train import SimilaritySettings, train_similarity
 from rerank_plugins.similarity.measures.table import UNBOUNDED, Measures
 from tests.conftest import ROOT
@@ -85,7 +84,7 @@ def test_identical_sentences_have_the_highest_score(learner):
         words = sentence.split()
         pairs += [(sentence, sentence), *((sentence, " ".join(rng.permutation(words))) for _ in range(4))]
         pairs += [(sentence, sentence.replace("the", "a")), (sentence, f"{sentence} again")]
-    scores = score_pairs(model, SentencePairs("made", tuple(pairs), None), MEASURES).reshape(len(SENTENCES), -1)
+    scores = score_pairs(model, pairs, MEASURES).reshape(len(SENTENCES), -1)
     assert (scores[:, 0] == model.scale[1]).all()
     assert (scores[:, 1:].max(axis=1) <= scores[:, 0]).all()
     if learner == "shrunk":

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rerank_adapters.applications.similarity.model import read_similarity
-from rerank_adapters.applications.similarity.scores import measures_of, recogniser_of
+from rerank_adapters.applications.similarity.pair_scores import measures_of, recogniser_of
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.dependency.stanza_parser import LONGEST, StanzaEntities
 from rerank_plugins.similarity.measures.table import Measures

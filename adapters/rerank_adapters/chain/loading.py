@@ -167,7 +167,8 @@ def _entry_and_table(
         return _named(registry, name, kind), plugin_table(str(spec))
     path = Path(spec).expanduser()
     if isinstance(spec, Path) or path.exists() or _looks_like_file(spec):
-        entry = reader(registry, path, (kind,) if kind else READING)
+        kinds = READING if kind is None else ("language_model", kind) if kind == "feature" else (kind,)
+        entry = reader(registry, path, kinds)  # a language model is a feature
         return entry, {"use": entry.name, "model": str(path.resolve())}
     return _named(registry, name, kind), {}
 

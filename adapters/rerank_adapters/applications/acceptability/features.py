@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rerank_adapters.applications.acceptability.compare import matching_columns
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.guests.registrations import RESERVED
-from rerank_plugins.core.registry import suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
@@ -112,14 +111,4 @@ def sentence_table(
         raise ConfigError("nothing to judge with: give features with -f, language models with --lm, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
-    return matching_columns(extract_with(job, processed, decoder_table(processed)), columns)
-
-
-def matching_columns(table: FeatureTable, patterns: Sequence[str]) -> FeatureTable:
-    """The columns whose names match some pattern; all without patterns. Raises ConfigError for one without a match."""
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in table.names):
-            raise ConfigError(f"--column: no column {pattern!r}{suggestion(pattern, table.names)}")
-    wanted = patterns or ("*",)
-    kept = [i for i, name in enumerate(table.names) if any(fnmatchcase(name, pattern) for pattern in wanted)]
-    return replace(table, names=tuple(table.names[i] for i in kept), values=table.values[:, kept])
+    return matching_columns(extract_with(job, processed, decoder_table(processed)), columns, "--column")

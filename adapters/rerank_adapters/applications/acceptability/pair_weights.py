@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.features import fit_logistic, with_models
-from rerank_adapters.applications.acceptability.pairs import Preferences, pair_table, single_preferences
+from rerank_adapters.applications.acceptability.pairs import pair_table, single_preferences
 from rerank_adapters.chain.overlap import LEARNT, contents
 from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands import options

@@ -1,84 +1,38 @@
 """`rerank acceptability pairs`: how often a system prefers the good sentence of a minimal pair to the bad one.
 
 A pair is a list of two sentences, and a feature prefers the one with the higher value. Each column of the feature table
-is a system that judges alone; a weighted sum of all columns is one more. A tie counts as half a success, which is what
-tossing a coin would bring on average. Two scores tie where they differ by no more than rounding does (1e-9 of their
-size), since the sum over the same words in another order is the same score.
+is a system that judges alone; a weighted sum of all columns is one more. Ties are those of `rerank_adapters.compare`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from rerank_adapters.applications.acceptability.compare import Preferences, preferences, weighted_preferences
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
-from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.weights import Weights, read_weights
+from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.arrays import BoolArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import open_atomic
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
-ROUNDING = 1e-9
 HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
 COMPARISON = ("system", "difference", "better", "worse", "p")
-
-
-@dataclass(frozen=True, eq=False)
-class Preferences:
-    """The preferences of a system: `credit` (pairs) is 1 where the good sentence scores higher, ½ at a tie, else 0.
-
-    `margin` (pairs) is the score of the good sentence less that of the bad one.
-    """
-
-    system: str
-    credit: FloatArray
-    margin: FloatArray
-
-    @classmethod
-    def of_scores(cls, system: str, good: FloatArray, bad: FloatArray) -> Preferences:
-        """The preferences that follow from the scores (pairs) of good and of bad sentences; higher is better."""
-        tied = np.isclose(good, bad, rtol=ROUNDING, atol=ROUNDING)
-        return cls(system, np.where(tied, 0.5, good > bad), good - bad)
-
-    def among(self, pairs: BoolArray) -> Preferences:
-        """The preferences of the same system on the pairs of a mask (pairs)."""
-        return Preferences(self.system, self.credit[pairs], self.margin[pairs])
-
-    @property
-    def accuracy(self) -> float:
-        """The proportion of pairs on which the good sentence is preferred, where ties count half."""
-        return float(self.credit.mean())
-
-    @property
-    def ties(self) -> int:
-        """The number of pairs whose sentences tie."""
-        return int(np.sum(self.credit == 0.5))
-
-    @property
-    def interval(self) -> Interval:
-        """Wilson's 95 % interval of the accuracy, where a tie counts as half a success."""
-        return wilson_interval(float(self.credit.sum()), len(self.credit))
-
-    def against(self, other: Preferences) -> McNemar:
-        """McNemar's exact test over the pairs on which one system does better; a tie lies between right and wrong."""
-        ours, theirs = int(np.sum(self.credit > other.credit)), int(np.sum(self.credit < other.credit))
-        return McNemar(ours, theirs, binomial_p_value(ours, theirs))
 
 
 def pair_table(job: Job, pairs: Sequence[Pair], text: TextPipeline, columns: Sequence[str] = ()) -> FeatureTable:
@@ -88,18 +42,10 @@ def pair_table(job: Job, pairs: Sequence[Pair], text: TextPipeline, columns: Seq
 
 def single_preferences(table: FeatureTable) -> list[Preferences]:
     """A system for each column whose values differ in some pair. Raises ConfigError where there is none."""
-    good, bad = table.values[::2], table.values[1::2]
-    systems = [Preferences.of_scores(name, good[:, i], bad[:, i]) for i, name in enumerate(table.names)]
-    deciding = [system for system in systems if system.ties < len(system.credit)]
+    deciding = [system for system in preferences(table) if system.ties < len(system.credit)]
     if not deciding:
         raise ConfigError("no feature gives the sentences of any pair different values")
     return deciding
-
-
-def weighted_preferences(table: FeatureTable, weights: Weights) -> Preferences:
-    """The system of all columns together. Raises ConfigError where the weights belong to other features."""
-    scores = table.values @ weights.vector_for(table)
-    return Preferences.of_scores("weighted", scores[::2], scores[1::2])
 
 
 def pair_records(

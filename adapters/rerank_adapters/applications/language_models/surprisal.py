@@ -7,61 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
-from rerank_adapters.chain.unknown_words import warn_of_foreign
+from rerank_adapters.applications.language_models.word_measures import COLUMNS, Measured, measure
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.report.page import page
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, LanguageModel
+from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import json_line
-from rerank_plugins.hhmm.language_model import Complexity, EntropyKind, complexity
+from rerank_plugins.hhmm.language_model import Complexity, EntropyKind
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
-BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
-COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "known")
 DARKEST = 0.95  # quantile of all surprisals from which words have the full colour: outliers take no range from others
-
-
-class Measured(NamedTuple):
-    """A sentence: the number of its line (from 1), its words, their measures, and whether each word is known."""
-
-    line: int
-    words: tuple[str, ...]
-    measures: Complexity
-    known: tuple[bool, ...]
-
-    def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Each word with its value in each of COLUMNS; `</s>` comes last and has no more than a surprisal.
-
-        `known` is 1 for a word that the model knows, else 0; what the model does not define is nan.
-        """
-        m = self.measures
-        columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.unparsed)
-        for word, *values in zip(self.words, *(column.tolist() for column in columns), self.known, strict=True):
-            yield word, dict(zip(COLUMNS, values, strict=True))
-        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1]), "known": 1}
-
-
-def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind, text: TextPipeline) -> Iterator[Measured]:
-    """The measures of each line after the text steps, in order; an empty line consists of `</s>` alone."""
-    lines, number = iter(lines), 0
-    while block := text.apply([line.rstrip("\r\n") for line in islice(lines, BLOCK)]):
-        if not number:
-            warn_of_foreign(model, block)
-        sentences = [tuple(line.split()) for line in block]
-        for words, measured in zip(sentences, complexity(model, sentences, entropy), strict=True):
-            number += 1
-            yield Measured(number, words, measured, tuple(word in model for word in words))
 
 
 def as_table(measured: Iterable[Measured]) -> Iterator[str]:

@@ -6,27 +6,28 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
+from rerank_adapters.applications.parsing.trees import Kind, parsed_texts, written
+from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.reading import stream_nbest
+from rerank_adapters.given_texts import Words
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError, NBestList, Parse, Parser
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, write_conllu
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Labels, as_constituents, kind_of_labels, to_dependencies
-from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
+from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 BLOCK = 100  # sentences that are parsed between two steps of the bar
 
 Row = dict[str, str]
-KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
 def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Row:
@@ -157,7 +157,7 @@ def print_scores(rows: Iterable[Row]) -> None:
 
 def write_parses(
     job: Job, parser: CachedParser, text: str | None, nbest: Sequence[Path], steps: TextPipeline, output: Path,
-    kind: str | None = None, k_best: bool = False,
+    kind: Kind | None = None, k_best: bool = False,
 ) -> ParseCounts:  # fmt: skip
     """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, after text steps.
 
@@ -165,7 +165,6 @@ def write_parses(
     constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
     """
     counts = ParseCounts()
-    kind = "brackets" if k_best else kind
     with ExitStack() as files:
         if text is not None:
             named = _lines(files.enter_context(open_text(text)), steps)
@@ -173,38 +172,9 @@ def write_parses(
             named = _distinct_hypotheses(stream_nbest(nbest, job.format), steps)
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
-        names, sentences = tee(named)
-        parses = parse_in_order(parser, (words for _, words in sentences if words), job.config.jobs, counts)
-        empty = 0  # number of sentences without a parse before the first sentence that has one
-        for name, words in names:
-            parse = next(parses)[1] if words else Parse()  # an empty line is no sentence, and has a line in brackets
-            progress.add(1)
-            if kind is None:
-                if parse.is_empty:
-                    empty += 1
-                    continue
-                kind = "conllu" if parse.dependencies is not None else "brackets"
-                out.write("\n" * empty if kind == "brackets" else "")
-            comments = {"sent_id": name, "text": " ".join(words)}
-            if parser.vocabulary is not None and (unknown := [word for word in words if word not in parser.vocabulary]):
-                comments["unknown_words"] = " ".join(unknown)
-                counts.unknown += len(unknown)
-            out.write(_written(comments, parse, kind, k_best))
+        trees = progress.over(parsed_texts(parser, named, job.config.jobs, counts))
+        out.writelines(written(trees, kind, k_best=k_best))
     return counts
-
-
-def _written(comments: dict[str, str], parse: Parse, kind: str, k_best: bool) -> str:
-    """The lines of a sentence with its comments; without a parse none in CoNLL-U, and an empty one in brackets."""
-    has_kind = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
-    if not has_kind and not parse.is_empty:
-        other = "brackets" if kind == "conllu" else "conllu"
-        raise ConfigError(f"the parser produces no {KINDS[kind]}: --trees {other} writes what it produces")
-    if kind == "conllu":
-        tree = parse.dependencies
-        return "" if tree is None else write_conllu(tree, comments)
-    if k_best:
-        return "".join(write_scored(comments["sent_id"], *scored) for scored in parse.constituents)
-    return f"{parse.tree}\n" if parse.tree else "\n"
 
 
 def _lines(lines: Iterable[str], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
@@ -246,7 +216,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @options.scheduler_option
 @options.job_options("config", "format_", "jobs")
 def command(
-    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str | None, kind: str | None,
+    job: Job, text: str | None, nbest: tuple[str, ...], gold: tuple[str, ...], parser: str | None, kind: Kind | None,
     k_best: bool, longest: int | None, steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Parse a TEXT, or the hypotheses of n-best lists.

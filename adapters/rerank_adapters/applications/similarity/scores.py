@@ -7,8 +7,8 @@ undefined: it is given as 0. The interval of three pairs or fewer is [-1, 1].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from math import atanh, sqrt, tanh
 from pathlib import Path
@@ -17,77 +17,23 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
-from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
+from rerank_adapters.applications.similarity.pair_scores import measures_of, one_measure, score_pairs, similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
-from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray
-from rerank_plugins.core.registry import suggestion
-from rerank_plugins.dependency.stanza_parser import StanzaEntities
 from rerank_plugins.kit.files.text import open_atomic
-from rerank_plugins.similarity.measures.sentence_parts import Lexicon
-from rerank_plugins.similarity.random_indexing import read_model as read_vectors
-from rerank_plugins.svs.model import EMBEDDED, read_model
 
 if TYPE_CHECKING:
-    from rerank_plugins.similarity.measures.table import Measures, Recogniser
+    from rerank_plugins.similarity.measures.table import Measures
 
 DATA = ("vectors", "esa", "svs", "wordnet", "entities")
-OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families of measures that exist only if the user names their data
-
-
-def measures_of(
-    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, svs: Path | None = None,
-    entities: str = "capitals",
-) -> Measures:  # fmt: skip
-    """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
-
-    The value `en` of `svs` stands for the embedded English models. A model of concepts has `svs.meaning` alone.
-
-    Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
-    """
-    from rerank_plugins.kit.files.model_file import model_kind
-    from rerank_plugins.similarity.esa_model import read_model as read_esa
-    from rerank_plugins.similarity.measures.data_measures import THRESHOLD
-    from rerank_plugins.similarity.measures.table import Measures
-    from rerank_plugins.similarity.sentence_meanings import SentenceMeanings, read_concepts
-    from rerank_plugins.similarity.wordnet import WordNet, wordnet_folder
-    from rerank_plugins.svs.concept_model import FILE as CONCEPTS
-    from rerank_plugins.svs.parser import parser_of_concepts
-    from rerank_plugins.svs.parsing import SvsParser
-
-    lexicon, folder = Lexicon(), wordnet_folder(wordnet)
-    path = EMBEDDED if str(svs) == "en" else svs
-    concepts = None if path == EMBEDDED else path
-    concepts_alone = path is not None and path.is_file() and model_kind(path) == CONCEPTS.kind
-    return Measures(
-        read_vectors(vectors) if vectors else None,
-        lexicon,
-        recogniser_of(entities),
-        WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
-        read_esa(esa) if esa else None,
-        SvsParser(read_model(path), THRESHOLD) if path and not concepts_alone else None,
-        SentenceMeanings(parser_of_concepts(concepts), read_concepts(concepts)) if path else None,
-    )
-
-
-def recogniser_of(text: str) -> Recogniser | None:
-    """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
-    from rerank_adapters.config import plugin_table
-
-    table = plugin_table(text)
-    kind = table.pop("use")
-    if kind == "capitals" and not table:
-        return None
-    if kind != "stanza":
-        raise ConfigError(f"--entities is {text!r}; wanted capitals, or stanza[,folder=DIR][,model=FILE]…")
-    return StanzaEntities.of(table)
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,69 +74,20 @@ def similarity_of(
     model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]
 ) -> tuple[SimilarityModel, Measures]:
     """The system and the measures that the options name. Raises ConfigError unless they name a model or a measure."""
-    if (model is None) == (measure is None):
-        raise ConfigError("give a model (-m MODEL), or a measure (--measure NAME)")
+    check_choice(model, measure, data, steps)
     if measure is not None:
         measures = measures_of(**data)
         return one_measure(measure, measures, options.text_steps(steps)), measures
-    if data["vectors"] or steps:
-        raise ConfigError("--vectors and --text are for a measure: the model has its own")
     assert model is not None
     return read_similarity(model), measures_of(**data)
 
 
-def measure(
-    sentences: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
-) -> FloatArray:
-    """(pairs, measures) the values of all measures; the columns of families that are not in `only` are 0."""
-    return measures.columns(_tokens(sentences, text), only)
-
-
-def _tokens(sentences: SentencePairs, text: TextPipeline) -> list[tuple[list[str], list[str]]]:
-    first, second = (text.apply([pair[side] for pair in sentences.pairs]) for side in (0, 1))
-    return [(a.split(), b.split()) for a, b in zip(first, second, strict=True)]
-
-
-def family_of(name: str) -> str:
-    """The family of a measure: `tfidf` for `tfidf.words`."""
-    return name.partition(".")[0]
-
-
-def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
-    """A system that returns the value of one measure, on its own scale. Raises ConfigError for an unknown measure."""
-    if name not in measures.names:
-        family = family_of(name)
-        hint = f" (those of {family} need --{family})" if family in OF_DATA and family not in measures.families else ""
-        raise ConfigError(f"no measure is named {name!r}{suggestion(name, measures.names)}{hint}")
-    regression = Regression((name,), np.ones(1), 0.0)
-    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
-
-
-def score_pairs(model: SimilarityModel, sentences: SentencePairs, measures: Measures) -> FloatArray:
-    """(pairs) scores on the scale of the training pairs; `measures` has the data that the model does not hold.
-
-    Two sentences of the same tokens, at least one, have the highest score of the scale.
-    Raises ConfigError if these data are missing or differ from those of training.
-    """
-    check_data(model, measures)
-    measures = replace(measures, vectors=model.vectors)
-    tokens = _tokens(sentences, TextPipeline(model.text))
-    values = measures.columns(tokens, model.families)
-    columns = dict(zip(measures.names, values.T, strict=True))
-    absent = np.zeros(len(values))  # for columns that no score depends on
-    scores = model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
-    if np.isfinite(model.scale[1]):
-        scores[[bool(a) and a == b for a, b in tokens]] = model.scale[1]
-    return scores
-
-
-def check_data(model: SimilarityModel, measures: Measures) -> None:
-    """Raise ConfigError if data that the model was trained with are missing or differ."""
-    for family, trained in model.data.items():
-        data = measures.data.get(family)
-        if data != trained:
-            wanted = f"the system was trained with {trained} (measures of {family})"
-            raise ConfigError(f"{wanted}: give it by --{family}" if data is None else f"{wanted}, not with {data}")
+def check_choice(model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]) -> None:
+    """Raise ConfigError unless the options name a model or a measure, and no data for what has its own."""
+    if (model is None) == (measure is None):
+        raise ConfigError("give a model (-m MODEL), or a measure (--measure NAME)")
+    if model is not None and (data["vectors"] or steps):
+        raise ConfigError("--vectors and --text are for a measure: the model has its own")
 
 
 @dataclass(frozen=True)
@@ -247,7 +144,7 @@ def similarity_records(model: SimilarityModel, paths: Sequence[Path], measures: 
         pairs = read_sentence_pairs(path)
         if pairs.scores is None:
             raise FormatError("the pairs have no scores to compare with", path=pairs.name)
-        result = correlate(score_pairs(model, pairs, measures), pairs.scores)
+        result = correlate(score_pairs(model, pairs.pairs, measures), pairs.scores)
         record: dict[str, Any] = {"pairs_file": pairs.name, "pairs": result.pairs}
         for kind, value, (low, high) in (
             ("pearson", result.pearson, result.pearson_interval),
@@ -290,13 +187,13 @@ def apply(
     """
     closing = Closing()
     sentences = read_sentence_pairs(pairs)
-    system, measures = similarity_of(model, measure, data, steps)
+    check_choice(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
-        scores = score_pairs(system, sentences, measures)
+        rows = similarity(sentences.pairs, {"score": model or measure}, **data, text=options.text_steps(steps))
     with open_atomic(output) as out:
-        for score, pair in zip(scores.tolist(), sentences.pairs, strict=True):
-            out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")
-    closing.wrote(f"scores of {counted(len(scores), 'pair')}", output)
+        for row in rows:
+            out.write("\t".join([f"{row['score']:.4f}", *((row["first"], row["second"]) if with_pairs else ())]) + "\n")
+    closing.wrote(f"scores of {counted(len(rows), 'pair')}", output)
 
 
 @click.command("evaluate")

@@ -13,9 +13,10 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Learner, Mode, SimilarityModel, train_forest, write_similarity
 from rerank_adapters.applications.similarity.monotone import differences_of
+from rerank_adapters.applications.similarity.pair_scores import family_of, measure, measures_of
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.regressions import select, select_as_paper, shrink
-from rerank_adapters.applications.similarity.scores import data_options, family_of, measure, measures_of, pearson
+from rerank_adapters.applications.similarity.scores import data_options, pearson
 from rerank_adapters.chain.overlap import LEARNT, contents
 from rerank_adapters.commands import options
 from rerank_adapters.report.plots import new_figure, save_figure

@@ -1,0 +1,66 @@
+"""`similarity`: the scores of the command, a column for each measure or trained system."""
+
+import pytest
+
+from rerank_adapters import similarity
+from rerank_adapters.applications.similarity.model import read_similarity
+from rerank_plugins import ConfigError
+from tests.command_line import done
+
+PAIRS = [("A dog barks.", "The dogs bark."), ("It's raining.", "It rains."), ("", "x"), ("Same.", "Same.")]
+MEASURES = ["tfidf.stems", "overlap.unigram", "strings.edits"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("similarity")
+    (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS))
+    scored = [f"{i % 6}\tthe dog {'barks ' * (i % 6)}\tthe dog {'barks ' * 5}\n" for i in range(30)]
+    (folder / "scored.tsv").write_text("".join(scored))
+    done("similarity", "train", folder / "scored.tsv", "-o", folder / "model.sim")
+    return folder
+
+
+def printed(folder, *arguments):
+    return done("similarity", "apply", folder / "pairs.tsv", *arguments).lines
+
+
+@pytest.mark.parametrize("pairs", [PAIRS, "file", "words"])
+def test_it_is_what_the_command_prints(folder, pairs):
+    text = "penn-tokenize"
+    if pairs == "words":
+        pairs = [(a.split(), b.split()) for a, b in PAIRS]
+        commands = {name: printed(folder, "--measure", name, "--text", "none") for name in MEASURES}
+    else:
+        commands = {name: printed(folder, "--measure", name) for name in MEASURES}
+    rows = similarity(folder / "pairs.tsv" if pairs == "file" else pairs, MEASURES, text=text)
+    assert rows.columns == ("first", "second", *MEASURES)
+    assert {name: [f"{value:.4f}" for value in rows[name]] for name in MEASURES} == commands
+    assert rows["first"] == [a for a, _ in PAIRS]
+
+
+def test_systems_by_file_and_as_objects(folder):
+    path = folder / "model.sim"
+    rows = similarity(
+        PAIRS, {"file": path, "name": str(path), "object": read_similarity(path), "edits": "strings.edits"}
+    )
+    assert [f"{value:.4f}" for value in rows["file"]] == printed(folder, "-m", path)
+    assert rows["file"] == rows["name"] == rows["object"]
+    assert rows["edits"] == similarity(PAIRS, "strings.edits")["strings.edits"]
+    assert similarity(PAIRS, path).columns == ("first", "second", "model.sim")
+
+
+def test_what_it_refuses(folder):
+    with pytest.raises(TypeError, match=r"pairs\[1\]: wanted a pair of texts"):
+        similarity([("a", "b"), "ab"], "tfidf.stems")
+    with pytest.raises(TypeError, match=r"pairs\[0\]: wanted a text or its words, found 1"):
+        similarity([(1, "b")], "tfidf.stems")
+    with pytest.raises(ConfigError, match=r"no measure is named 'tfidf.stem'; did you mean 'tfidf.stems'"):
+        similarity(PAIRS, "tfidf.stem")
+    with pytest.raises(ConfigError, match=r"those of esa need --esa"):
+        similarity(PAIRS, "esa.cosine")
+    with pytest.raises(ConfigError, match=r"two measures are called 'tfidf\.stems'"):
+        similarity(PAIRS, ["tfidf.stems", "tfidf.stems"])
+    with pytest.raises(ConfigError, match="wanted the name of a measure, a file or a trained system, found 3"):
+        similarity(PAIRS, [3])
+    assert len(similarity([], "tfidf.stems")) == 0
