@@ -11,7 +11,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.classifiers import read_classifier
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.suite_file import read_suite
-from rerank_adapters.applications.completion import read_answers, read_questions
+from rerank_adapters.applications.completion.questions import read_answers, read_questions
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences

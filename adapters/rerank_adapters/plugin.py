@@ -38,6 +38,7 @@ COMMANDS = {  # by heading, name -> module, and the first line of the command's 
         "ablate": ("applications.analysis.ablate", "Measure what each family of features contributes."),
         "explain": ("applications.analysis.explain", "Explain why a hypothesis of a segment beats another."),
         "complete": ("applications.completion", "Answer QUESTIONS: choose the word for the blank."),
+        "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
         "consensus": ("applications.speech.consensus", "Find the words of highest posterior in n-best lists."),
         "rover": ("applications.speech.rover", "Combine the outputs of several systems by voting."),
         "sweep": ("applications.speech.sweep", "Sweep weights over a grid: LM weight, word penalty."),

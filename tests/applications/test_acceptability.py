@@ -21,11 +21,12 @@ from rerank_adapters.applications.acceptability.classifiers import (
     roc_curve,
     write_classifier,
 )
-from rerank_adapters.applications.acceptability.compare import Preferences, matching_columns
+from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.features import fit_logistic
 from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.suite_file import Item, Suite, parse_formula
 from rerank_adapters.applications.acceptability.suites import judge_suites
+from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_adapters.report.output import records_tsv
 from rerank_adapters.text import TextPipeline

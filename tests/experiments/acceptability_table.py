@@ -31,11 +31,12 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.acceptability.classifiers import best_threshold
-from rerank_adapters.applications.acceptability.compare import Preferences, matching_columns
+from rerank_adapters.applications.acceptability.compare import Preferences
 from rerank_adapters.applications.acceptability.pair_weights import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs import pair_table
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs

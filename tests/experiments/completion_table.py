@@ -27,8 +27,8 @@ from rerank_adapters.applications.completion import (
     combined_answers,
     completion_data,
     completion_job,
-    read_questions,
 )
+from rerank_adapters.applications.completion.questions import read_questions
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job

@@ -1,18 +1,22 @@
-"""`rerank substitutes`: the most probable words, by a language model, in the position of each word of a text."""
+"""`substitutes` and `rerank substitutes`: the words that a language model finds most probable in each position."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
+from rerank_adapters.chain.loading import load
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.given_texts import Text, blocks_of, checked_texts, pipeline_of
+from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import FloatArray, IntArray
@@ -32,23 +36,23 @@ FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results ap
 COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
-def check_places(text: str) -> str:
-    """`words`, `blanks`, or a position from 1 on. Raises ConfigError for anything else.
+def check_places(text: str, where: str = "--at ") -> str:
+    """`words`, `blanks`, or a position from 1 on. Raises ConfigError, which begins with `where`, for anything else.
 
     >>> check_places("3")
     '3'
     """
     if text not in (WORDS, BLANKS) and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ConfigError(f"--at {text}: wanted 'words', 'blanks', or a position from 1 on")
+        raise ConfigError(f"{where}{text}: wanted 'words', 'blanks', or a position from 1 on")
     return text
 
 
-def positions(words: Sequence[str], at: str, path: str, line: int) -> list[int]:
+def positions_in(words: Sequence[str], line: int, at: str, path: str) -> list[int]:
     """The positions (from 0) to substitute in a line, as `check_places` names them.
 
     Raises FormatError for a line without the position, or without a blank (a word of three or more underscores).
 
-    >>> positions("the ____ barks".split(), "blanks", "text", 1)
+    >>> positions_in("the ____ barks".split(), 1, "blanks", "text")
     [1]
     """
     if at == WORDS:
@@ -76,17 +80,23 @@ class Place(NamedTuple):
 
 
 def substitute(
-    model: FastSubs, lines: Iterable[str], at: str, k: int, *, least: float = 0.0, jobs: int = 1, path: str = ""
+    model: FastSubs,
+    sentences: Iterable[Sequence[str]],
+    positions_of: Callable[[Sequence[str], int], list[int]],
+    k: int,
+    *,
+    least: float = 0.0,
+    jobs: int = 1,
 ) -> Iterator[list[Place]]:
-    """The positions of each line with their `k` best substitutes, without those of a `share` below `least`.
+    """The positions of each sentence with their `k` best substitutes, without those of a `share` below `least`.
 
-    Raises FormatError for a line that lacks the position.
+    `positions_of` gives the ascending positions (from 0) of the words of a sentence, by them and its number from 1.
     """
-    numbered = enumerate(lines, 1)
+    numbered = enumerate(sentences, 1)
     size = FIRST_BLOCK
-    while block := [(number, line.split()) for number, line in islice(numbered, size)]:
+    while block := list(islice(numbered, size)):
         size = min(2 * size, BLOCK)
-        chosen = [positions(words, at, path, number) for number, words in block]
+        chosen = [positions_of(words, number) for number, words in block]
         lengths = np.array([len(words) + 2 for _, words in block])
         starts = np.cumsum(lengths) - lengths + 1
         places = [start + position for start, some in zip(starts.tolist(), chosen, strict=True) for position in some]
@@ -106,6 +116,88 @@ def substitute(
                 )  # fmt: skip
                 row += 1
             yield line
+
+
+def substitutes(
+    texts: Iterable[Text] | Path,
+    positions: str | int | Iterable[int | Sequence[int]] = WORDS,
+    model: Any = "ngram-lm",
+    top: int = 10,
+    *,
+    least: float = 0.0,
+    unknown: bool = False,
+    text: str | Sequence[str] = "none",
+) -> Rows:
+    """The most probable words, by an n-gram model, in positions of texts; the search is exact (Yuret 2012).
+
+    The columns are `text`, `position` and `rank`, which count from 1, the `word` of the text and its `substitute`,
+    `ln_p`, the ln p of all n-grams that contain the position, and `share`, its probability divided by that of all
+    `top` substitutes.
+
+    `texts`      texts that are tokenised (or name the text steps by `text`), sequences of words, or a Path: a file with
+                 one text per line
+    `positions`  "words" (all), "blanks" (words of underscores, ____), a position from 1 for all texts, or for each text
+                 a position or several
+    `model`      an n-gram model by file, by name ("ngram-lm"), as a language model or as a `FastSubs`
+    `top`        the number of substitutes of each position, and `least` the least `share` of one
+    `unknown`    whether <unk>, which stands for all unknown words, may be a substitute
+
+    Raises TypeError for a text in the place of several, ConfigError for a model without lists of n-grams and for more
+    substitutes than it has words, FormatError for a text without the position, with the number of the text.
+
+    >>> substitutes(["the ____ of the house"], "blanks", top=2)
+    text  position  word  rank  substitute      ln_p     share
+       1         2  ____     1  door        -10.7744  0.598456
+       1         2  ____     2  master      -11.1734  0.401544
+    """
+    checked = checked_texts(texts)
+    searcher = _searcher(model, unknown)
+    if not 1 <= top <= searcher.candidates:
+        raise ConfigError(f"top is {top}, wanted a number from 1 to {searcher.candidates}")
+    sentences = (words for block in blocks_of(checked, pipeline_of(text), BLOCK) for words in block)
+    places = substitute(searcher, sentences, _positions_of(positions), top, least=least, jobs=cores())
+    words = searcher.ngrams.vocabulary.words
+    rows = (
+        (place.line, place.position + 1, place.word, rank, words[number], ln_p, share)
+        for of_text in places
+        for place in of_text
+        for rank, (number, ln_p, share) in enumerate(
+            zip(place.substitutes.tolist(), place.ln_p.tolist(), place.shares.tolist(), strict=True), 1
+        )
+    )
+    return Rows(["text", *COLUMNS[1:]], rows)
+
+
+def _searcher(model: Any, unknown: bool) -> FastSubs:
+    """What finds the substitutes. Raises ConfigError for a language model that is no n-gram model."""
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.substitutes.fastsubs import FastSubs
+
+    if isinstance(model, FastSubs):
+        return model
+    if isinstance(model, Path) or (isinstance(model, str) and Path(model).is_file()):
+        return FastSubs.load(Path(model), unknown=unknown)
+    ngrams = getattr(load(model, "language_model"), "ngrams", None)
+    if not isinstance(ngrams, NgramModel):
+        raise ConfigError(f"model: wanted an n-gram model, found {model!r:.60}")
+    return FastSubs(ngrams, unknown)
+
+
+def _positions_of(given: str | int | Iterable[int | Sequence[int]]) -> Callable[[Sequence[str], int], list[int]]:
+    """The positions of a text by its words and its number, as `substitute` takes them."""
+    if isinstance(given, str | int):
+        return partial(positions_in, at=check_places(str(given), "positions: "), path="texts")
+    of_texts = [(each,) if isinstance(each, int) else tuple(each) for each in given]
+    for each in of_texts:
+        for place in each:
+            check_places(str(place), "positions: ")
+
+    def chosen(words: Sequence[str], number: int) -> list[int]:
+        if number > len(of_texts):
+            raise ConfigError(f"positions: found those of {len(of_texts)} texts, wanted those of each text")
+        return sorted({place for at in of_texts[number - 1] for place in positions_in(words, number, str(at), "texts")})
+
+    return chosen
 
 
 def as_table(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator[str]:
@@ -168,16 +260,15 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
 
     closing = Closing()
     with StatusLine(f"sorting the n-grams of {model}"):
-        substitutes = FastSubs.load(model, unknown=unknown)
-    ngrams = substitutes.ngrams
+        searcher = FastSubs.load(model, unknown=unknown)
+    ngrams = searcher.ngrams
     if unknown and ngrams.tables.events["log10"][UNK] <= LOG_ZERO:
         raise ConfigError(f"--unknown: {model} has no probability for <unk>")
-    if k > substitutes.candidates:
-        raise ConfigError(f"-k {k}: {model} has only {counted(substitutes.candidates, 'word')}")
+    if k > searcher.candidates:
+        raise ConfigError(f"-k {k}: {model} has only {counted(searcher.candidates, 'word')}")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
-        places = substitute(
-            substitutes, lines, at, k, least=least, jobs=cores(), path=display_name(text)
-        )  # fmt: skip
+        positions_of = partial(positions_in, at=at, path=display_name(text))
+        places = substitute(searcher, map(str.split, lines), positions_of, k, least=least, jobs=cores())
         write = as_json if layout == "json" else as_table
         out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))
     closing.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)

@@ -7,34 +7,27 @@ over the same words in another order is the same score.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from rerank_adapters.chain.extract import value_cache
-from rerank_adapters.chain.extraction import extract_features
-from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.loading import load_all
-from rerank_adapters.chain.unknown_words import FOREIGN, of_feature
+from rerank_adapters.chain.text_features import judging_columns
 from rerank_adapters.evaluation.significance import Interval, McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.given_texts import Text, checked_pairs, pipeline_of, shown, words_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.weights import Weights
-from rerank_plugins import ConfigError, FeatureExtractor, FeatureTable, Hypothesis, NBestList, SentenceModel
+from rerank_plugins import FeatureTable, Hypothesis, NBestList
 from rerank_plugins.core.arrays import BoolArray, FloatArray
-from rerank_plugins.core.registry import suggestion
 
 ROUNDING = 1e-9
 PREFERRED = {1.0: "better", 0.5: "tie", 0.0: "worse"}  # by the credit of a pair
 
 Pairs: TypeAlias = Path | Iterable[tuple[Text, Text] | Pair]
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +131,7 @@ def compare(
     given = _given(pairs)
     sentences = [tuple(map(" ".join, words_of(pair, steps, f"pairs[{i}]"))) for i, pair in enumerate(given)]
     nbests = [NBestList(str(i), tuple(map(Hypothesis, pair))) for i, pair in enumerate(sentences)]
-    table = _feature_table(extractors, nbests, jobs)
-    if columns is None:
-        table = _totals(table, extractors)
-    else:
-        table = matching_columns(table, [columns] if isinstance(columns, str) else columns)
+    table = judging_columns(extractors, nbests, columns, jobs)
     texts = [(shown(better), shown(worse)) for better, worse in given]
     return Compared(texts, preferences(table))
 
@@ -159,41 +148,7 @@ def weighted_preferences(table: FeatureTable, weights: Weights) -> Preferences:
     return Preferences.of_scores("weighted", scores[::2], scores[1::2])
 
 
-def matching_columns(table: FeatureTable, patterns: Sequence[str], where: str = "columns") -> FeatureTable:
-    """The columns whose names match some pattern; all without patterns.
-
-    Raises ConfigError, which begins with `where`, for a pattern without a match.
-    """
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in table.names):
-            raise ConfigError(f"{where}: no column {pattern!r}{suggestion(pattern, table.names)}")
-    wanted = patterns or ("*",)
-    kept = [i for i, name in enumerate(table.names) if any(fnmatchcase(name, pattern) for pattern in wanted)]
-    return replace(table, names=tuple(table.names[i] for i in kept), values=table.values[:, kept])
-
-
 def _given(pairs: Pairs) -> list[tuple[Text, Text]]:
     if isinstance(pairs, Path):
         return [(pair.good, pair.bad) for pair in read_minimal_pairs(pairs)]
     return checked_pairs(pairs)
-
-
-def _feature_table(extractors: Mapping[str, FeatureExtractor], nbests: Sequence[NBestList], jobs: int) -> FeatureTable:
-    """The features of the lists; the log warns of texts of another language than the models."""
-    for extractor in extractors.values():
-        extractor.check_lists(nbests)
-    table = extract_features(nbests, Plan(extractors), jobs=jobs, cache=value_cache())
-    texts = [nbest[0].text for nbest in nbests]
-    for label, extractor in extractors.items():
-        for warning in of_feature(label, extractor, texts, FOREIGN, FOREIGN):
-            logger.warning("%s", warning)
-    return table
-
-
-def _totals(table: FeatureTable, extractors: Mapping[str, FeatureExtractor]) -> FeatureTable:
-    """The columns without those of language models but their `total`, which has the name of the model."""
-    renamed = {f"{name}.total": name for name, model in extractors.items() if isinstance(model, SentenceModel)}
-    models = tuple(f"{name}." for name in renamed.values())
-    kept = [i for i, name in enumerate(table.names) if name in renamed or not name.startswith(models)]
-    names = tuple(renamed.get(table.names[i], table.names[i]) for i in kept)
-    return replace(table, names=names, values=table.values[:, kept])

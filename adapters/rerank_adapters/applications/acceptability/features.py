@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerank_adapters.applications.acceptability.compare import matching_columns
+from rerank_adapters.chain.text_features import matching_columns
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList

@@ -1,4 +1,4 @@
-"""`rerank fill`: the most probable words for a gap, and the accuracy.
+"""`fill` and `rerank fill`: the most probable words for a gap, and the accuracy.
 
 `ContextFilling` mixes the five contexts of a model of missing words; `SubstituteFilling` takes the exact best
 substitutes under an n-gram model (FASTSUBS, Yuret 2012).
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
 from rerank_adapters.applications.restoration.accuracy import TOPS, answered, print_accuracies, top_accuracies
-from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
+from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_texts, parse_incomplete
 from rerank_adapters.applications.restoration.options import (
     accuracy_option,
     candidates_option,
@@ -24,14 +24,19 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
     processes_option,
 )
+from rerank_adapters.chain.loading import load
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.given_texts import Text, pipeline_of
+from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
@@ -56,15 +61,15 @@ class Candidate(NamedTuple):
 class ContextFilling(PickledFields):
     """Candidates by the five contexts, among the `candidates` most frequent words of the model (all for None)."""
 
-    path: Path
+    source: Path | MissingWordsModel
     candidates: int | None
 
     @cached_property
     def model(self) -> MissingWordsModel:
-        """The model, mapped into memory. Raises ConfigError for more candidates than it has words."""
+        """The model; that of a file is mapped into memory. Raises ConfigError for more candidates than it has words."""
         from rerank_plugins.missing_words.model import read_model
 
-        model = read_model(self.path)
+        model = read_model(self.source) if isinstance(self.source, Path) else self.source
         model.checked_candidates(self.candidates)
         return model
 
@@ -97,14 +102,14 @@ class ContextFilling(PickledFields):
 class SubstituteFilling(PickledFields):
     """Candidates by an n-gram model: ln p of the windows that contain the gap, normalised over the `k` candidates."""
 
-    path: Path
+    source: Path | NgramModel
 
     @cached_property
     def substitutes(self) -> FastSubs:
         """The n-gram model with its queues."""
         from rerank_plugins.substitutes.fastsubs import FastSubs
 
-        return FastSubs(NgramModel.load(self.path))
+        return FastSubs(NgramModel.load(self.source) if isinstance(self.source, Path) else self.source)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -156,6 +161,65 @@ def filling_source(model: Path | None, ngram: Path | None, candidates: int | Non
 def best_words(source: Filling, k: int, batch: list[Incomplete]) -> list[list[Candidate]]:
     """The `k` best candidates for each sentence of a batch, whose gaps are known."""
     return source.fill(batch, [sentence.gap or 0 for sentence in batch], k)
+
+
+def fill(
+    texts: Iterable[Text] | Path,
+    model: Any = "ngram-lm",
+    *,
+    top: int = 1,
+    candidates: int | None = None,
+    text: str | Sequence[str] = "none",
+) -> Rows:
+    """The most probable words for the blank of each text, by a model of missing words or an n-gram model.
+
+    The columns are `text`, `rank` and `position`, which count from 1, the `word`, and `ln_p`, normalised over the words
+    of a model of missing words, or over the `top` words of an n-gram model.
+
+    `texts`       texts that are tokenised (or name the text steps by `text`) or sequences of words, with a blank (____)
+                  between two words; or a Path: a file of any form that `rerank fill` reads
+    `model`       the file of `rerank train missing-words` or what `read_model` has read of it; or an n-gram model by
+                  file, by name or as a language model
+    `top`         the number of words for each blank
+    `candidates`  only so many of the most frequent words of a model of missing words may fill it
+
+    Raises TypeError for a text in the place of several, FormatError for a text without a blank, with its number,
+    ConfigError for more words than there are.
+
+    >>> fill(["the ____ of the house"], top=3)
+    text  rank  position  word         ln_p
+       1     1         2  door    -0.759574
+       1     2         2  master   -1.15852
+       1     3         2  lady     -1.52241
+    """
+    source = _source_of(model, candidates)
+    if not 1 <= top <= source.size:
+        raise ConfigError(f"top is {top}, wanted a number from 1 to {source.size}")
+    sentences = incomplete_texts(texts, pipeline_of(text), gaps=True)
+    filled = in_batches(partial(best_words, source, top), sentences, jobs=1)
+    rows = (
+        (number, rank, (sentence.gap or 0) + 2, candidate.word, candidate.ln_p)
+        for number, (sentence, words) in enumerate(filled, 1)
+        for rank, candidate in enumerate(words, 1)
+    )
+    return Rows(["text", *COLUMNS[1:]], rows)
+
+
+def _source_of(model: Any, candidates: int | None) -> Filling:
+    """The source of words that a model is, by file, by name or as an object. Raises ConfigError for another model."""
+    from rerank_plugins.missing_words.model import FILE, MissingWordsModel
+
+    if isinstance(model, MissingWordsModel):
+        return ContextFilling(model, candidates)
+    is_file = isinstance(model, Path) or (isinstance(model, str) and Path(model).is_file())
+    if is_file and not is_kenlm_binary(Path(model)) and model_kind(Path(model)) == FILE.kind:
+        return ContextFilling(Path(model), candidates)
+    if candidates is not None:
+        raise ConfigError("candidates limits the words of a model of missing words, not of an n-gram model")
+    ngrams = NgramModel.load(Path(model)) if is_file else getattr(load(model, "language_model"), "ngrams", None)
+    if not isinstance(ngrams, NgramModel):
+        raise ConfigError(f"model: wanted a model of missing words or an n-gram model, found {model!r:.60}")
+    return SubstituteFilling(ngrams)
 
 
 def as_table(filled: Iterable[tuple[Incomplete, list[Candidate]]]) -> Iterator[str]:

@@ -25,14 +25,17 @@ import numpy as np
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_file, output_option, seed_option
+from rerank_adapters.given_texts import Text, blocks_of, checked_texts
 from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_adapters.text import TextPipeline
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 HEADER = ("id", "sentence")
 HEADER_LINE = '"id","sentence"\n'
 COLUMNS = ("incomplete", "position", "word")
 BLANK = re.compile(r"_{3,}")
+BLOCK = 100  # texts that are tokenised at a time
 
 
 def is_header(line: str) -> bool:
@@ -123,7 +126,21 @@ def parse_incomplete(lines: Iterable[str], name: str, *, gaps: bool = False) -> 
         for number, (line, id_, sentence) in enumerate(parse_rows(stream, name)):
             yield Incomplete(id_ or str(number), _checked(sentence.split(), name, line), line)
     else:
-        yield from (_plain(line, number, name, gaps) for number, line in enumerate(stream, 1))
+        yield from (incomplete_of(line.split(), number, name, gaps=gaps) for number, line in enumerate(stream, 1))
+
+
+def incomplete_texts(texts: Iterable[Text] | Path, text: TextPipeline, *, gaps: bool = False) -> Iterator[Incomplete]:
+    """Yield the texts of a caller after the text steps, or those of a file in any of the forms; see `parse_incomplete`.
+
+    Raises TypeError for a text in the place of several.
+    """
+    if isinstance(texts, Path):
+        with open_text(texts) as lines:
+            yield from parse_incomplete(lines, display_name(texts), gaps=gaps)
+        return
+    sentences = (words for block in blocks_of(checked_texts(texts), text, BLOCK) for words in block)
+    for number, words in enumerate(sentences, 1):
+        yield incomplete_of(words, number, "texts", gaps=gaps)
 
 
 def incomplete_lines(sentences: Iterable[Incomplete]) -> Iterator[str]:
@@ -149,8 +166,11 @@ def _tabs(lines: Iterator[str], name: str) -> Iterator[Incomplete]:
         yield Incomplete(str(number), words, at, int(cells[1]) - 2, cells[2].strip())
 
 
-def _plain(line: str, number: int, name: str, gaps: bool) -> Incomplete:
-    words = line.split()
+def incomplete_of(words: Sequence[str], number: int, name: str, *, gaps: bool = False) -> Incomplete:
+    """The sentence of these words, one of which may be a blank; `number` is its line in the file `name`, from 1.
+
+    Raises FormatError as `parse_incomplete` does.
+    """
     blanks = [place for place, word in enumerate(words) if BLANK.fullmatch(word)]
     if not blanks:
         if gaps and words:
@@ -162,7 +182,7 @@ def _plain(line: str, number: int, name: str, gaps: bool) -> Incomplete:
     if place in (0, len(words) - 1):
         where = "first" if place == 0 else "last"
         raise FormatError(f"the blank is the {where} word, wanted it between two words", path=name, line=number)
-    return Incomplete(str(number - 1), tuple(words[:place] + words[place + 1 :]), number, place - 1)
+    return Incomplete(str(number - 1), (*words[:place], *words[place + 1 :]), number, place - 1)
 
 
 def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:

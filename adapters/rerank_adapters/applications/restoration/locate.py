@@ -1,8 +1,8 @@
-"""`rerank locate`: the most probable gaps of a sentence that lacks a word, and the accuracies of all methods."""
+"""`locate` and `rerank locate`: the most probable gaps of a sentence that lacks a word; accuracies of all methods."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.restoration.accuracy import TOPS, answered, chance, print_accuracies, top_accuracies
-from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete
+from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_texts, parse_incomplete
 from rerank_adapters.applications.restoration.options import (
     accuracy_option,
     in_batches,
@@ -22,9 +22,13 @@ from rerank_adapters.applications.restoration.options import (
 )
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.given_texts import Text, pipeline_of
+from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
@@ -45,16 +49,16 @@ class Place(NamedTuple):
 class Locating(PickledFields):
     """The task for a batch of sentences: the `k` most probable gaps of each, the best first (all of them for 0)."""
 
-    path: Path
+    source: Path | MissingWordsModel
     method: Method
     k: int
 
     @cached_property
     def model(self) -> MissingWordsModel:
-        """The model, mapped into memory."""
+        """The model; that of a file is mapped into memory."""
         from rerank_plugins.missing_words.model import read_model
 
-        return read_model(self.path)
+        return read_model(self.source) if isinstance(self.source, Path) else self.source
 
     def __call__(self, batch: list[Incomplete]) -> list[list[Place]]:
         """The gaps of each sentence; of gaps of equal probability the earlier comes first."""
@@ -64,6 +68,44 @@ class Locating(PickledFields):
             order = np.argsort(-ln_p, kind="stable")[: self.k or None]
             places.append([Place(gap, value) for gap, value in zip(order.tolist(), ln_p[order].tolist(), strict=True)])
         return places
+
+
+def locate(
+    texts: Iterable[Text] | Path,
+    model: str | Path | MissingWordsModel,
+    *,
+    method: Method = "odds",
+    top: int = 1,
+    text: str | Sequence[str] = "none",
+) -> Rows:
+    """Where an inner word is missing from each text, by a model of missing words.
+
+    The columns are `text`, `rank` and `position`, which count from 1, the words `before` and `after` the gap, and
+    `ln_p`, given that one word is missing. A position is that of the missing word in the complete text.
+
+    `texts`   texts that are tokenised (or name the text steps by `text`), sequences of words, or a Path: a file of any
+              form that `rerank locate` reads
+    `model`   the file of `rerank train missing-words`, or what `read_model` has read of it
+    `method`  "odds", "distance" or "ngram", as for the command
+    `top`     the number of positions of each text
+
+    Raises TypeError for a text in the place of several, FormatError for a text of fewer than two words, with its
+    number, ModelError for a file that cannot be read.
+    """
+    if top < 1:
+        raise ConfigError(f"top is {top}, wanted 1 or more")
+    from rerank_plugins.missing_words.model import METHODS
+
+    if method not in METHODS:
+        raise ConfigError(f"method: no method is named {method!r}{suggestion(method, METHODS)}")
+    task = Locating(Path(model) if isinstance(model, str) else model, method, top)
+    located = in_batches(task, incomplete_texts(texts, pipeline_of(text)), jobs=1)
+    rows = (
+        (number, rank, gap + 2, sentence.words[gap], sentence.words[gap + 1], ln_p)
+        for number, (sentence, places) in enumerate(located, 1)
+        for rank, (gap, ln_p) in enumerate(places, 1)
+    )
+    return Rows(["text", *COLUMNS[1:]], rows)
 
 
 def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:

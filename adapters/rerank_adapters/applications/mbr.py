@@ -1,0 +1,205 @@
+"""`mbr` and `rerank mbr`: the sample of highest expected utility in each list, without any tuning.
+
+Minimum Bayes risk decoding by sampling (Eikema and Aziz 2020, equation 5) chooses
+
+    argmax_i  sum_j w(j) * utility(i, j),     w(j) >= 0, sum_j w(j) = 1
+
+among the samples of a segment, where utility(i, j) is the sentence score of sample i with sample j as its reference,
+negated where lower is better. Each copy of a sample counts, as it does for samples from a model; the weights are equal
+where none are given. The tuner `mbr` instead weighs hypotheses by scores that it tunes (tuners/mbr.py). Of n distinct
+samples, n² utilities are computed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import numpy as np
+
+from rerank_adapters.chain.loading import load
+from rerank_adapters.commands import options
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.formats.guessing import AutoFormat
+from rerank_adapters.formats.outputs import OneBests
+from rerank_adapters.formats.pairing import warn
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.given_texts import pipeline_of
+from rerank_adapters.rows import Rows
+from rerank_adapters.runtime.progress import CountingBar, counted
+from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuners.mbr import utilities
+from rerank_plugins import ConfigError, FloatArray, Hypothesis, Metric, NBestList, open_atomic
+from rerank_plugins.kit.nbest_lists import posteriors
+
+if TYPE_CHECKING:
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.formats.outputs import OutputForm
+    from rerank_plugins.kit.nbest_lists import Posterior
+
+COLUMNS = ("segment", "choice", "rank", "utility", "samples")
+ROUNDING = 1e-9  # expected utilities that differ by no more of their size are equal
+
+
+class Choice(NamedTuple):
+    """The chosen sample of a segment: its text, its rank from 1, its expected utility, and the number of samples.
+
+    Without samples the text is empty, the rank 0 and the utility nan.
+    """
+
+    segment: str
+    choice: str
+    rank: int
+    utility: float
+    samples: int
+
+
+def mbr(
+    samples: Path | Iterable[NBestList | Sequence[str]],
+    utility: Any = "chrf",
+    weights: Iterable[Sequence[float]] | None = None,
+    *,
+    text: str | Sequence[str] = "none",
+) -> Rows:
+    """The sample of highest expected utility in each list of samples, and that utility.
+
+    The columns are `segment` (the id, or the number of the list from 0), `choice`, its `rank` among the samples from 1,
+    `utility`, which is the expected score of the choice as the metric gives it, and the number of `samples`. Ties go to
+    the earlier sample.
+
+    `samples`  for each segment its samples: texts, or an `NBestList`; or a Path: a file of lists in any format
+    `utility`  a metric by name ("chrf", "bleu,sentence=sacrebleu", "wer") or as an object
+    `weights`  for each segment the weight of each sample, not negative and not all 0; by default all count alike
+    `text`     the text steps before the utility
+
+    Raises TypeError for a text in the place of several, ConfigError for weights of another number than the samples.
+
+    >>> mbr([["a b c", "a b d", "x y z", "a b d"]])
+    segment  choice  rank  utility  samples
+    0        a b d      2  59.7222        4
+    """
+    metric = load(utility, "metric")
+    lists = _lists(samples)
+    of_lists = None if weights is None else _checked_weights(weights, lists)
+    return Rows(COLUMNS, choices(lists, metric, of_lists, pipeline_of(text)))
+
+
+def choices(
+    lists: Iterable[NBestList], metric: Metric, weights: Iterable[FloatArray] | None, text: TextPipeline
+) -> Iterator[Choice]:
+    """The choice in each list, in order and in bounded memory; `weights` has those (n) of each list."""
+    given = iter(weights) if weights is not None else None
+    for nbest in lists:
+        own = np.ones(len(nbest)) if given is None else next(given)
+        if not len(nbest):
+            yield Choice(nbest.segment_id, "", 0, float("nan"), 0)
+            continue
+        expected = expected_utilities(text.apply(nbest.texts), metric, own)
+        best = best_of(expected)
+        score = float(expected[best]) * (1.0 if metric.higher_is_better else -1.0)
+        yield Choice(nbest.segment_id, nbest[best].text, best + 1, score, len(nbest))
+
+
+def expected_utilities(texts: Sequence[str], metric: Metric, weights: FloatArray) -> FloatArray:
+    """(n) the expected utility of each sample, higher is better, by the weights (n). Equal texts are compared once."""
+    from rerank_plugins.kit.matrix_products import product  # loads numba
+
+    distinct = {each: number for number, each in enumerate(dict.fromkeys(texts))}
+    which = np.array([distinct[each] for each in texts], np.int64)
+    mass = np.bincount(which, weights / weights.sum(), len(distinct)).astype(np.float64)
+    table = utilities(list(distinct), metric, np.arange(len(distinct)))
+    expected: FloatArray = product(table, mass[:, None])[which, 0]
+    return expected
+
+
+def best_of(expected: FloatArray) -> int:
+    """The position of the highest expected utility; of utilities that only rounding distinguishes, the earliest."""
+    slack = ROUNDING * max(1.0, float(np.abs(expected).max()))
+    return int(np.argmax(expected >= expected.max() - slack))
+
+
+def _lists(samples: Path | Iterable[NBestList | Sequence[str]]) -> list[NBestList]:
+    """The lists of samples. Raises TypeError for a text, or a list of texts, in the place of several lists."""
+    if isinstance(samples, Path):
+        return read_nbest([samples], AutoFormat())
+    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: wanted a sequence of texts for each segment, found {samples!r:.60}")
+    lists = []
+    for number, each in enumerate(samples):
+        if not isinstance(each, NBestList):
+            if isinstance(each, str | bytes) or not all(isinstance(text, str) for text in each):
+                wanted = f"samples[{number}]: wanted a sequence of texts, found {each!r:.60}"
+                raise TypeError(f"{wanted}; give the samples of one segment as [samples]")
+            each = NBestList(str(number), tuple(map(Hypothesis, each)))
+        lists.append(each)
+    return lists
+
+
+def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestList]) -> list[FloatArray]:
+    """The weights (n) of each list. Raises ConfigError for other numbers of them, and for weights below 0 or all 0."""
+    arrays = [np.asarray(each, np.float64) for each in weights]
+    if len(arrays) != len(lists):
+        raise ConfigError(f"weights: found those of {len(arrays)} segments, wanted those of {len(lists)}")
+    for number, (array, nbest) in enumerate(zip(arrays, lists, strict=True)):
+        if array.shape != (len(nbest),):
+            raise ConfigError(f"weights[{number}]: found the shape {array.shape}, wanted one for {len(nbest)} samples")
+        if not np.isfinite(array).all() or (array < 0).any() or (len(nbest) and not array.any()):
+            raise ConfigError(f"weights[{number}]: wanted finite numbers of 0 or more, one of them above 0")
+    return arrays
+
+
+@click.command("mbr")
+@click.argument("samples", nargs=-1, required=True, metavar="SAMPLES...")
+@click.option(
+    "--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="uniform", show_default=True,
+    help="Weigh the samples equally, as is right for samples of a model; or by posteriors of their totals (of totals "
+    "over their deviation in the list), or of their ranks, for n-best lists.",
+)  # fmt: skip
+@click.option(
+    "--scale", type=click.FloatRange(0), default=1.0, show_default=True,
+    help="Make these posteriors flat (towards 0) or peaked (above 1).",
+)  # fmt: skip
+@options.output_option("Write the choices to this file, one line per list.")
+@click.option(
+    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]),
+    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
+    " where the ids are numbers of lines, else kaldi.",
+)  # fmt: skip
+@click.option(
+    "--details", type=options.output_file, metavar="FILE",
+    help="Also write the ranks and the expected utilities of the choices (.csv, or .tsv).",
+)  # fmt: skip
+@options.job_options("metrics", "config", "format_", metrics=("chrf",))
+def command(
+    job: Job, samples: tuple[str, ...], posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
+    details: Path | None,
+) -> None:  # fmt: skip
+    """Choose the sample of highest expected utility in each list.
+
+    SAMPLES are lists in any format: JSON lines, Moses and others. The utility is the metric of -m (default: chrf) with
+    the other samples as references (minimum Bayes risk). No references and no tuning set are needed. Several files of
+    the same segments are merged, so that the samples of several models vote together. The tuner `mbr` also tunes the
+    scale of posteriors.
+
+    \b
+    rerank mbr samples.jsonl -o test.mbr
+    rerank mbr test.nbest -m bleu,sentence=sacrebleu --posterior score --details utilities.tsv
+    """  # noqa: D301
+    closing = Closing()
+    if len(job.config.metric) != 1:
+        raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
+    measure = job.measure(0)
+    lists = read_nbest([Path(path) for path in samples], job.format)
+    weights = None if posterior == "uniform" else (posteriors(nbest, posterior, scale) for nbest in lists)
+    with CountingBar("lists", len(lists)) as bar:
+        rows = Rows(COLUMNS, bar.over(choices(lists, measure.metric, weights, measure.text)))
+    one_bests = OneBests.of(dict(zip(rows["segment"], rows["choice"], strict=True)), form)
+    with open_atomic(output) as out:
+        out.writelines(one_bests.lines())
+    warn([one_bests.finding] if one_bests.finding else [])
+    if details is not None:
+        rows.to_csv(details)
+        closing.wrote("their expected utilities", details)
+    closing.wrote(counted(len(rows), "choice"), output)
