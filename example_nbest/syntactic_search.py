@@ -84,11 +84,11 @@ class Task:
         path.write_text("".join(line for decoded in found for line in decoded.lines), encoding="utf-8")
         return tuple(sum(values) / len(found) for values in zip(*(each[1:] for each in found), strict=True))
 
-    def learn(self, paths: Sequence[Path]) -> api.Weights:
-        """Weights tuned on n-best lists."""
+    def learn(self, paths: Sequence[Path]) -> api.Pipeline:
+        """A pipeline of the decoder's features, fitted to n-best lists."""
         lists = api.read_nbest(list(paths))
-        table = api.extract_features(lists, jobs=self.jobs)
-        return api.tune(lists, table, self.references("tune"), metric=METRIC, tuner=self.tuner)
+        pipeline = api.Pipeline(metric=METRIC, tuner=self.tuner, jobs=self.jobs)
+        return pipeline.fit(lists, self.references("tune"))
 
     def rounds(self, decoder: CubeDecoder, system: str, number: int, paths: list[Path]) -> CubeDecoder:
         """The decoder with weights tuned in that many rounds; `paths` are lists to begin with, and get the new ones."""
@@ -118,10 +118,10 @@ def _translate(numbered: tuple[int, str]) -> Decoded:
     return Decoded(lines, time.process_time() - started, steps)
 
 
-def decoder_weights(tuned: api.Weights) -> Weights:
+def decoder_weights(tuned: api.Pipeline) -> Weights:
     """Weights by feature as those of the decoder, through the lines of a moses.ini."""
     lines: dict[str, list[float]] = {}
-    for name, weight in tuned.dense.items():
+    for name, weight in tuned.weights_.dense.items():
         lines.setdefault(name.partition("_")[0], []).append(weight)
     return Weights.read(["[weight]", *(f"{label}= {' '.join(map(str, values))}" for label, values in lines.items())])
 
@@ -206,7 +206,7 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
         test_lists = lists / f"syntax{label}.test.0.nbest"
         seconds = with_syntax(model, [plain_test], test_lists)
         scored = api.read_nbest([test_lists])
-        best = api.rerank(scored, api.extract_features(scored, jobs=arguments.jobs), tuned)
+        best = [reranked.best for reranked in tuned.predict(scored)]
         results.add(f"reranked{label}", best, (results.costs["n-grams"][0] + seconds, 0.0))
         joint = replace(plain, weights=decoder_weights(tuned), syntax=Syntactic(model))
         print(f"syntax{label}: {joint.weights}", file=sys.stderr)

@@ -1,13 +1,26 @@
 """Formats, metrics, tuners, configuration and the command line around `rerank_plugins`.
 
-The functions of the Python API can be imported from here (see `api.py`). They are loaded when they are first used, so
+The names of the Python API can be imported from here (see `api.py`). They are loaded when they are first used, so
 that the command line starts quickly.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rerank_adapters.api import Reranker, evaluate, extract_features, read_nbest, rerank, tune
+    from rerank_adapters.api import (
+        Evaluation,
+        FeatureTable,
+        Hypothesis,
+        NBestList,
+        Pipeline,
+        Reranked,
+        Reranker,
+        Weights,
+        evaluate,
+        load,
+        load_all,
+        read_nbest,
+    )
     from rerank_adapters.applications.acceptability.compare import compare
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
@@ -17,15 +30,20 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.restoration.locate import locate
     from rerank_adapters.applications.similarity.pair_scores import similarity
     from rerank_adapters.applications.substitutes import substitutes
-    from rerank_adapters.chain.loading import load, load_all
     from rerank_adapters.chain.training.from_python import train
 
 __all__ = [
+    "Evaluation",
+    "FeatureTable",
+    "Hypothesis",
+    "NBestList",
+    "Pipeline",
+    "Reranked",
     "Reranker",
+    "Weights",
     "compare",
     "complete",
     "evaluate",
-    "extract_features",
     "fill",
     "load",
     "load_all",
@@ -33,19 +51,15 @@ __all__ = [
     "mbr",
     "parse",
     "read_nbest",
-    "rerank",
     "similarity",
     "substitutes",
     "surprisal",
     "train",
-    "tune",
 ]
 _MODULES = {
     "compare": "applications.acceptability.compare",
     "complete": "applications.completion.completed",
     "fill": "applications.restoration.fill",
-    "load": "chain.loading",
-    "load_all": "chain.loading",
     "locate": "applications.restoration.locate",
     "mbr": "applications.mbr",
     "parse": "applications.parsing.trees",
@@ -54,11 +68,17 @@ _MODULES = {
     "surprisal": "applications.language_models.word_measures",
     "train": "chain.training.from_python",
 }  # of names that `api` has not
+FORMER = {  # names of earlier versions, and what does the same
+    "extract_features": "Pipeline(features).transform(nbests)",
+    "rerank": "Pipeline.load(file).predict(nbests)",
+    "tune": "Pipeline(features, tuner=…, metric=…).fit(nbests, references)",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_similar(name)}")
+        how = f"; {FORMER[name]} does that now" if name in FORMER else _similar(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{how}")
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'api')}"), name)

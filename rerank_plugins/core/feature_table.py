@@ -13,14 +13,16 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import DAMAGE, FormatError
+from rerank_plugins.core.errors import DAMAGE, ConfigError, FormatError
 from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
@@ -83,7 +85,7 @@ class SparseBlock:
         return SparseBlock(tuple(names), kept[self.indptr], columns[keep], self.data[keep])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeatureTable:
     """The features of all hypotheses of a set of n-best lists.
 
@@ -93,6 +95,12 @@ class FeatureTable:
     `segment_ids`  (segments) as in the n-best file
     `sparse`       the decoder's sparse features
     `provenance`   the extractors, their settings, and fingerprints of the lists
+
+    >>> table = FeatureTable.dense(["lm", "length"], np.array([[-3.0, 2.0], [-4.0, 3.0]]), np.array([0, 2]))
+    >>> table
+    FeatureTable of 1 segments, 2 hypotheses: lm, length
+    >>> np.asarray(table).tolist()
+    [[-3.0, 2.0], [-4.0, 3.0]]
     """
 
     names: tuple[str, ...]
@@ -108,6 +116,58 @@ class FeatureTable:
         ids = tuple(str(s) for s in range(len(offsets) - 1))
         offsets = np.asarray(offsets, np.int64)
         return cls(tuple(names), values, offsets, ids, SparseBlock.empty(len(values)))
+
+    def __repr__(self) -> str:
+        """One line: the numbers of segments and hypotheses, and the names of the dense features."""
+        sparse = f", and {len(self.sparse.names)} sparse features" if self.sparse.names else ""
+        names = ", ".join(self.names) or "no dense features"
+        return f"FeatureTable of {self.segments} segments, {len(self.values)} hypotheses: {names}{sparse}"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The dense values, for `numpy.asarray`."""
+        return np.array(self.values, dtype, copy=copy)
+
+    @property
+    def segments_of_rows(self) -> list[str]:
+        """The segment id of each row."""
+        return np.repeat(np.array(self.segment_ids, object), np.diff(self.offsets)).tolist()
+
+    @property
+    def rows_in_lists(self) -> LongArray:
+        """(rows) the number, from 0, of each hypothesis in its list."""
+        return np.arange(len(self.values)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    def columns(self, *, sparse: bool = False) -> dict[str, FloatArray]:
+        """By name, the values of each dense feature and, if told so, of each sparse one."""
+        columns = dict(zip(self.names, self.values.T, strict=True))
+        if sparse:
+            rows = np.repeat(np.arange(len(self.values)), np.diff(self.sparse.indptr))
+            for column, name in enumerate(self.sparse.names):
+                chosen = self.sparse.indices == column
+                values = np.zeros(len(self.values))
+                values[rows[chosen]] = self.sparse.data[chosen]
+                columns[name] = values
+        return columns
+
+    def to_pandas(self, *, sparse: bool = False) -> Any:
+        """A pandas frame: a row for each hypothesis, under its segment and its number in the list (from 0).
+
+        Raises ConfigError where pandas is not installed.
+        """
+        pandas = _library("pandas")
+        index = pandas.MultiIndex.from_arrays(
+            [self.segments_of_rows, self.rows_in_lists], names=["segment", "hypothesis"]
+        )
+        return pandas.DataFrame(self.columns(sparse=sparse), index=index)
+
+    def to_arrow(self, *, sparse: bool = False) -> Any:
+        """An Arrow table with the columns `segment` and `hypothesis`, then the features.
+
+        Raises ConfigError where pyarrow is not installed.
+        """
+        columns = self.columns(sparse=sparse)
+        names = ["segment", "hypothesis", *columns]
+        return _library("pyarrow").table([self.segments_of_rows, self.rows_in_lists, *columns.values()], names=names)
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -185,3 +245,11 @@ class FeatureTable:
         except (*DAMAGE, EOFError, OSError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise FormatError(f"not a feature table, or cut short ({why})", path=str(path)) from None
+
+
+def _library(name: str) -> Any:
+    """A library of data frames. Raises ConfigError where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ConfigError(f"a table for {name} needs {name}: pip install 'rerank-plugins[frames]'") from None

@@ -27,6 +27,9 @@ class Hypothesis(NamedTuple):
     `raw`       the line or lines it was read from, with their line ends, so that it is written byte for byte
     `links`     the decoder's own links of words as the file has them (`0-0 1-2`: source word, then word of the text as
                 it was read, counted from 0), or None if the file has none
+
+    >>> Hypothesis("so it is", score=-1.5).words
+    ['so', 'it', 'is']
     """
 
     text: str

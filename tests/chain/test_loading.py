@@ -208,7 +208,7 @@ def test_one_or_many():
 
 def test_models_of_a_language():
     assert load("biaffine", language="de").parser.model == FOLDER / "de/parser.npz"
-    assert load("treelet-lm", language="de").model == FOLDER / "de/treelet-lm.zst"
+    assert load("hhmm-lm", language="de").model == FOLDER / "de/hhmm.pcfg"
     with pytest.raises(ModelError, match="language 'xx'"):
         load("treelet-lm", language="xx")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rerank_adapters import Reranker, evaluate, extract_features
+from rerank_adapters import Pipeline, Reranker, evaluate
 from rerank_plugins import FeatureExtractor, LanguageModel, NBestList, Parse, Parser
 from rerank_plugins.core.nbest import Hypothesis
 from rerank_plugins.core.sentences import check_sentences
@@ -114,9 +114,9 @@ def test_measures_and_models_beside_the_interfaces():
 
 def test_the_python_interface_takes_lists():
     with pytest.raises(TypeError, match="NBestList"):
-        extract_features(["the dog"], ["length"])
+        Pipeline("length").transform(["the dog"])
     with pytest.raises(TypeError, match="n-best lists"):
-        extract_features(LIST, ["length"])
+        Pipeline("length").transform(LIST)
     with pytest.raises(TypeError, match="system 'a': wanted a list of outputs"):
         evaluate({"a": "the dog"}, "references.txt")
     with pytest.raises(TypeError, match="expected a sequence of texts, found a single text"):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rerank_adapters import evaluate, extract_features, read_nbest, tune
+from rerank_adapters import Pipeline, evaluate, read_nbest
 from rerank_adapters.evaluation.content import doubts
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
@@ -177,9 +177,8 @@ def test_the_source_as_reference_is_recognised_by_the_source(job):
 
 def test_python_raises_the_same_error(job):
     nbests = read_nbest("lists")
-    table = extract_features(nbests, ["length"])
     with pytest.raises(ConfigError, match="the reference of the segment before"):
-        tune(nbests, table, "shifted")
+        Pipeline("length").fit(nbests, "shifted")
     firsts = {"1-best": [nbest[0].text for nbest in nbests]}
     with pytest.raises(ConfigError, match="outputs of '1-best' and shifted"):
         evaluate(firsts, "shifted", metrics=["bleu"])

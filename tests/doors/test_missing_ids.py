@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from rerank_adapters.api import Pipeline, read_nbest
 from rerank_adapters.api import evaluate as evaluate_texts
-from rerank_adapters.api import extract_features, read_nbest, tune
 from rerank_adapters.formats.pairing import pair_lists
 from rerank_adapters.formats.references import read_references
 from tests.command_line import BLEU, done, refused, rerank
@@ -160,8 +160,7 @@ def test_missing_and_surplus_outputs_of_systems_with_ids(place):
 
 def test_from_python(place, caplog):
     nbests = read_nbest("lists")
-    table = extract_features(nbests, [], jobs=1)
-    tune(nbests, table, "ref", metric="bleu,tokenize=none", tuner="mira,passes=2")
+    Pipeline(metric="bleu,tokenize=none", tuner="mira,passes=2", jobs=1).fit(nbests, "ref")
     first = [nbest[0].text for nbest in nbests]
     result = evaluate_texts({"s": first}, "ref", metrics=["bleu,tokenize=none"], nbests=nbests)
     assert [segment.outputs[0] for segment in result.segments] == [*first[:2], "", *first[2:], ""]

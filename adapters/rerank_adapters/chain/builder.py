@@ -35,6 +35,7 @@ from rerank_plugins.kit.files.languages import ENGLISH, defaults_of, models_of
 from rerank_plugins.kit.files.model_file import model_kind, read_trained_on
 from rerank_plugins.kit.language_models import with_words
 
+OBJECT = "an object of Python"  # the owner of entries that are made for an object, of which there is one
 INJECTED: dict[type, str] = {
     Parser: "parser",
     LanguageModel: "language_model",
@@ -60,6 +61,12 @@ class Builder:
     language: str = ""
     shared: MutableMapping[str, Any] | None = None
     _built: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def _absolute(self, value: Any) -> Any:
+        """A path, or several, from the root; other values as they are."""
+        if isinstance(value, list | tuple):
+            return [self._absolute(item) for item in value]
+        return str(resolve(value, self.base).absolute()) if isinstance(value, str | Path) else value
 
     def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
         """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
@@ -204,14 +211,32 @@ class Builder:
                     self.shared[key] = plugin
         return plugin
 
+    def share(self, plugin: Any, kind: str, table: Mapping[str, Any]) -> None:
+        """Let builders with the same `shared` objects take this plugin for the table that describes it."""
+        key = self._fingerprint(kind, table, ())
+        if self.shared is not None and key is not None:
+            with suppress(TypeError):
+                self.shared[key] = plugin
+
     def _fingerprint(self, kind: str, table: Mapping[str, Any], more: object) -> str | None:
-        """A hash of all that an object is made of, its files by date and size; None if some of it is an object."""
+        """A hash of all that an object is made of, its files by date and size; None if some of it is an object.
+
+        A language model has one fingerprint, whether it is asked for as that or as a feature.
+        """
+        entry = self.registry.find(kind, str(table.get("use")))
+        if entry is None or entry.owner == OBJECT or self.named.get(kind) or self.named.get(entry.kind):
+            return None
+        options = {option.name: option.type_name for option in entry.options()}
+        files = {key: self._absolute(value) for key, value in table.items() if "Path" in options.get(key, "")}
+        inner = any(isinstance(value, Mapping) for value in table.values())  # whose paths are relative to the base
         try:
-            plain = json.loads(json.dumps([table, more], default=_plain))
+            plain = json.loads(json.dumps([{**table, **files}, more], default=_plain))
         except TypeError:
             return None
         stats = [(text, _state(resolve(text, self.base))) for text in _texts(plain) if text]
-        return plain_hash([kind, str(self.base.absolute()), self.language, plain, stats])
+        return plain_hash(
+            [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
+        )
 
 
 def _plain(value: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -77,6 +77,7 @@ class Job:
 
     config: Config
     registry: Registry
+    shared: MutableMapping[str, Any] | None = field(default=None, compare=False, repr=False)  # see Builder
 
     @classmethod
     def create(cls, config: Config, registry: Registry) -> Job:
@@ -104,7 +105,7 @@ class Job:
 
     def with_config(self, tables: Mapping[str, Any]) -> Job:
         """The same job with other values of some keys of its config."""
-        return Job(self.config.model_copy(update=dict(tables)), self.registry)
+        return Job(self.config.model_copy(update=dict(tables)), self.registry, self.shared)
 
     def for_set(self, name: str) -> Job:
         """The job with `{set}` in the files of its features replaced by the name of a data set.
@@ -122,7 +123,7 @@ class Job:
     @cached_property
     def builder(self) -> Builder:
         """The builder of plugins, for which paths are relative to the config file."""
-        return Builder(self.registry, self.config.base, self.config.named, self.config.language)
+        return Builder(self.registry, self.config.base, self.config.named, self.config.language, self.shared)
 
     @cached_property
     def format(self) -> NBestFormat:
@@ -187,7 +188,8 @@ class Job:
 
     def extractor(self, label: str) -> FeatureExtractor:
         """The extractor of that label."""
-        return cast(FeatureExtractor, self.builder.build("feature", self._features[label][0], f"[[feature]] {label}"))
+        where = f"[[feature]] {label}"
+        return cast(FeatureExtractor, self.builder.shared_object("feature", self._features[label][0], where))
 
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
         """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
@@ -210,7 +212,7 @@ class Job:
         """The metric at a position (from 0) in the config."""
         where = f"[[metric]] {position + 1}"
         options, ours = plugin_options(self.config.metric[position], *OF_METRICS)
-        metric = self.builder.build("metric", options, where)
+        metric = self.builder.shared_object("metric", options, where)
         return Measure(str(ours.get("label", options["use"])), metric, self.pipeline(ours.get("text"), where))
 
     @cached_property
@@ -232,7 +234,8 @@ class Job:
             raise ConfigError(
                 f'{where}: margin is {margin!r}; wanted "tuned", or a number of 0 or more (inf: keep all)'
             )
-        return cast(Tuner, self.builder.build("tuner", options, where)), "tuned" if margin == "tuned" else float(margin)
+        tuner = cast(Tuner, self.builder.shared_object("tuner", options, where))
+        return tuner, "tuned" if margin == "tuned" else float(margin)
 
     def parser(self, spec: str) -> CachedParser:
         """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""

@@ -7,7 +7,7 @@ was asked for: as long as somebody uses a parser or a model, nobody reads it aga
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -79,9 +79,12 @@ def load(
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"kind is {kind!r}{suggestion(kind, KINDS)}")
     if not isinstance(name_or_file, str | Path | Mapping):
-        return _object(name_or_file, kind, options)
+        if options:
+            named = f"options ({', '.join(options)}) belong to a name"
+            raise TypeError(f"{named}; {type(name_or_file).__name__} is an object")
+        return check_object(name_or_file, kind)
     registry = all_plugins()
-    entry, table = _entry_and_table(registry, name_or_file, kind)
+    entry, table = entry_and_table(registry, name_or_file, kind)
     own = {option.name for option in entry.options()}
     table |= options
     if language and "language" in own:
@@ -89,7 +92,8 @@ def load(
     if "text" in own and text is not None:
         table["text"] = text
     ours = {key: table.pop(key) for key in OURS if key in table and key not in own}
-    builder = Builder(registry, Path.cwd(), language=language or ENGLISH, shared=_shared)
+    shared = None if entry.kind == "format" else _shared  # a format remembers what it has read
+    builder = Builder(registry, Path.cwd(), language=language or ENGLISH, shared=shared)
     steps = ours.get("text", text)
     plugin = builder.shared_object(entry.kind, table, f"load({entry.name!r})", *([] if steps is None else [steps]))
     if isinstance(plugin, Parser | SentenceFeature):
@@ -135,6 +139,11 @@ def label_of(spec: object) -> str:
     return type(spec.parser if isinstance(spec, CachedParser) else spec).__name__
 
 
+def shared_plugins() -> MutableMapping[str, Any]:
+    """The plugins in use, by fingerprint; those that nobody uses any more are not among them."""
+    return _shared
+
+
 def all_plugins() -> Registry:
     """A registry of all plugins; one that cannot be loaded is left out with a warning."""
     registry = load_plugins(BUILTIN)
@@ -143,9 +152,8 @@ def all_plugins() -> Registry:
     return registry
 
 
-def _object(plugin: object, kind: str | None, options: Mapping[str, Any]) -> object:
-    if options:
-        raise TypeError(f"options ({', '.join(options)}) belong to a name; {type(plugin).__name__} is an object")
+def check_object(plugin: object, kind: str | None) -> object:
+    """The plugin itself. Raises TypeError for what is no plugin, is one of another kind, or is a class."""
     wanted = f"a {kind.replace('_', ' ')}" if kind else "a plugin"
     if isinstance(plugin, type):
         raise TypeError(f"wanted {wanted}, found the class {plugin.__name__}: write {plugin.__name__}()")
@@ -155,9 +163,10 @@ def _object(plugin: object, kind: str | None, options: Mapping[str, Any]) -> obj
     return plugin
 
 
-def _entry_and_table(
+def entry_and_table(
     registry: Registry, spec: str | Path | Mapping[str, Any], kind: str | None
 ) -> tuple[Entry, dict[str, Any]]:
+    """The entry of a plugin, and its table with `use`. Raises what `load` raises."""
     if isinstance(spec, Mapping):
         if not isinstance(spec.get("use"), str):
             raise ConfigError(f"a table of a plugin wants its name under 'use', found {dict(spec)!r:.60}")

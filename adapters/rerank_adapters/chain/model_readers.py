@@ -30,7 +30,7 @@ def held_kind(path: Path) -> str | None:
 
 def readers(registry: Registry, kind: str, held: str) -> list[Entry]:
     """The plugins of a kind that read files which hold a model of the kind `held`."""
-    return [entry for entry in registry.entries[kind].values() if getattr(entry.factory, "file_kind", "") == held]
+    return [entry for entry in registry.known(kind).values() if getattr(entry.factory, "file_kind", "") == held]
 
 
 def reader(registry: Registry, path: Path, kinds: tuple[str, ...]) -> Entry:
@@ -44,7 +44,8 @@ def reader(registry: Registry, path: Path, kinds: tuple[str, ...]) -> Entry:
     held = held_kind(path)
     if held is None:
         raise ConfigError(f"{path}: wanted a trained model or an ARPA file; {_advice(path)}")
-    found = [entry for kind in kinds for entry in readers(registry, kind, held)]
+    several = {(entry.kind, entry.name): entry for kind in kinds for entry in readers(registry, kind, held)}
+    found = list(several.values())  # a language model is among the features too
     if not found:
         wanted = f"a {kinds[0].replace('_', ' ')}" if len(kinds) == 1 else "a plugin"
         raise ConfigError(f"{path}: holds a model of the kind {held!r}, which is not read by {wanted}")

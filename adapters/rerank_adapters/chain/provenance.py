@@ -159,7 +159,7 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     ]
     if "nbest" not in config.model_fields_set and "nbest" in tables:
         merged["nbest"] = tables["nbest"]
-    job = Job(config.model_copy(update=merged), recorded.registry)
+    job = Job(config.model_copy(update=merged), recorded.registry, job.shared)
     missing = [name for name in job.plan.names if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")

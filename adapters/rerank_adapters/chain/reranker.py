@@ -25,6 +25,7 @@ from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
+from rerank_plugins.core.nbest import SHOWN_ROWS
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.sentences import check_lists
 
@@ -40,15 +41,47 @@ class RankedHypothesis:
     row: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reranked(Sequence[RankedHypothesis]):
-    """A list in its new order, best first; `nbest` is the list as it was, `rescored` has the values of its features."""
+    """A list in its new order, best first; `nbest` is the list as it was, `rescored` has the values of its features.
+
+    >>> nbest = NBestList.from_texts(["so is it", "so it is"], segment_id="7")
+    >>> reranked = Reranked(nbest, Rescored((), np.zeros((2, 0)), np.array([0.5, 1.5]), [1, 0]))
+    >>> reranked
+    Reranked '7': 2 hypotheses
+       1       1.5  so it is
+       0       0.5  so is it
+    >>> reranked.best, reranked.order, reranked.scores
+    ('so it is', [1, 0], [1.5, 0.5])
+    """
 
     nbest: NBestList
     rescored: Rescored
 
     def __len__(self) -> int:
         return len(self.nbest)
+
+    def __repr__(self) -> str:
+        """A short table: the segment, and its first hypotheses in the new order with their totals and old rows."""
+        count = f"{len(self)} hypothesis" if len(self) == 1 else f"{len(self)} hypotheses"
+        lines = [f"Reranked {self.segment_id!r}: {count}"]
+        lines += [f"{one.row:4d}{one.score:10.4g}  {one.text}" for one in self[:SHOWN_ROWS]]
+        return "\n".join([*lines, *(["   …"] if len(self) > SHOWN_ROWS else [])])
+
+    @property
+    def segment_id(self) -> str:
+        """The id of the segment."""
+        return self.nbest.segment_id
+
+    @property
+    def order(self) -> list[int]:
+        """The old rows (from 0), best first."""
+        return [int(row) for row in self.rescored.order]
+
+    @property
+    def scores(self) -> list[float]:
+        """The totals by the weights, best first."""
+        return [float(self.rescored.scores[row]) for row in self.rescored.order]
 
     @overload
     def __getitem__(self, place: int) -> RankedHypothesis: ...
@@ -76,6 +109,11 @@ class Reranker:
     """Weights with the extractors of their features; models are loaded with the first list, or by `warm_up`.
 
     The methods are not safe to call from several threads at once: give each process or thread a reranker of its own.
+
+    >>> from rerank_adapters import Pipeline
+    >>> job = Pipeline("length")._job
+    >>> Reranker(Weights({"length": 1.0}), job).rerank(["so", "so it is"]).best
+    'so it is'
     """
 
     def __init__(self, weights: Weights, job: Job) -> None:

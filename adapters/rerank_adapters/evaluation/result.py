@@ -6,13 +6,14 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins import FormatError
+from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.core.arrays import LongArray
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
@@ -152,6 +153,11 @@ class Evaluation:
     what resamples are drawn of and trials swap: segments, or whole groups.
 
     As text it has one line per system; `rerank_adapters.report` makes the full tables.
+
+    >>> from rerank_adapters import evaluate
+    >>> result = evaluate({"first": ["so is it"], "best": ["so it is"]}, ["so it is"], metrics="wer")
+    >>> [(record["system"], round(record["score"], 1)) for record in result.records()]
+    [('first', 66.7), ('best', 0.0)]
     """
 
     version: str
@@ -190,6 +196,48 @@ class Evaluation:
         """The same as `str`, so that an interactive session shows scores and not all numbers of the result."""
         return str(self)
 
+    def records(self) -> list[dict[str, Any]]:
+        """A record for each metric and system: its score and interval, and the comparison with the baseline."""
+        records = []
+        for metric in self.metrics:
+            for system in metric.systems:
+                record = {"metric": metric.name, "system": system.system, "score": system.score}
+                record |= dict(zip(("low", "high"), system.interval or (None, None), strict=True))
+                compared = system.comparison
+                record |= dict.fromkeys(("difference", "difference_low", "difference_high", "p_bootstrap"))
+                record |= {"p_randomisation": None, "stars": ""}
+                if compared is not None:
+                    low, high = compared.interval or (None, None)
+                    record |= {"difference": compared.difference, "difference_low": low, "difference_high": high}
+                    record |= {"p_bootstrap": compared.bootstrap_p, "p_randomisation": compared.randomisation_p}
+                    record["stars"] = compared.stars
+                records.append(record)
+        return records
+
+    def to_pandas(self) -> Any:
+        """The records as a pandas frame. Raises ConfigError where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            wanted = "a table for pandas needs pandas: pip install 'rerank-plugins[frames]'"
+            raise ConfigError(f"{wanted}; `records()` needs nothing") from None
+        return pandas.DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        """The table of scores for a notebook, with differences to the baseline and their 95 % intervals."""
+        header = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in self.metrics]
+        rows = [[system, *(_html_cell(metric.of(system)) for metric in self.metrics)] for system in self.systems]
+        for name, kind in (("oracle", "best"), ("anti-oracle", "worst")):
+            if any(metric.oracle for metric in self.metrics):
+                bounds = [f"{getattr(metric.oracle, kind):.2f}" if metric.oracle else "" for metric in self.metrics]
+                rows.append([name, *bounds])
+        cells = "".join(f"<th>{escape(name)}</th>" for name in ("system", *header))
+        lines = "".join(
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in own)}</tr>" for name, *own in rows
+        )
+        note = f"{len(self.segments)} segments, differences to {self.baseline}. {self.rule_of_stars}"
+        return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table><p>{escape(note)}</p>"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, strings, numbers and None, ready for JSON.
 
@@ -217,6 +265,15 @@ class Evaluation:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
             raise FormatError(f"not an evaluation: {where or 'JSON'}: {problem['msg']}", path=path) from None
+
+
+def _html_cell(scores: SystemScore) -> str:
+    half = f" ±{(scores.interval.high - scores.interval.low) / 2:.2f}" if scores.interval else ""
+    compared = scores.comparison
+    if compared is None:
+        return f"{scores.score:.2f}{half}"
+    interval = f" [{compared.interval.low:+.2f}, {compared.interval.high:+.2f}]" if compared.interval else ""
+    return f"{scores.score:.2f}{half}<br>{compared.difference:+.2f}{compared.stars}{interval}"
 
 
 def _score_and_difference(metric: MetricResult, system: str) -> str:

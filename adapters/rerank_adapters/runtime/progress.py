@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -50,6 +51,19 @@ def size_text(size: int) -> str:
     return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"
 
 
+_shown: ContextVar[bool | None] = ContextVar("_shown", default=None)  # None: where stderr is a terminal
+
+
+@contextmanager
+def showing(shown: bool) -> Iterator[None]:
+    """In the block, displays are shown wherever rich can show them, a notebook included, or nowhere."""
+    token = _shown.set(shown)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
 class _LateDisplay(ABC):
     """A line of rich that appears when it is due, and is wiped away at the end of the `with` block; or lines of a log.
 
@@ -65,10 +79,12 @@ class _LateDisplay(ABC):
         self._lock = Lock()  # between the timer and the thread that does the work
         self._timer: Timer | None = None
         self._due = 0.0  # when the timer does its work
+        shown = _shown.get()
+        self._shows = sys.stderr.isatty() if shown is None else shown
 
     def __enter__(self) -> Self:
         _open_displays.append(self)
-        self._due = time.monotonic() + (DELAY if sys.stderr.isatty() else MINUTE)
+        self._due = time.monotonic() + (DELAY if self._shows else MINUTE)
         self._start_timer()
         return self
 
@@ -83,7 +99,7 @@ class _LateDisplay(ABC):
                 self._display.stop()
 
     def _start_timer(self) -> None:
-        action = self._appear if sys.stderr.isatty() else self._log
+        action = self._appear if self._shows else self._log
         timer = Timer(max(0.0, self._due - time.monotonic()), action)
         timer.daemon = True
         timer.start()

@@ -54,7 +54,7 @@ from rerank_plugins.kit.files.text import display_name
 KEYS = ("decision", "scale", "evidence", "margin", "dense", "sparse", "trees", "provenance")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Weights:
     """Weights by name, the decision rule, and the provenance.
 
@@ -66,6 +66,11 @@ class Weights:
     `trees`       boosted trees whose sum is added to the weighted sum; None where there are weights alone
     `margin`      the first hypothesis of a list is left only where the total of another one exceeds its own by more, in
                   the unit of the totals; 0 chooses the highest total, infinity keeps the first hypothesis everywhere
+
+    >>> Weights({"length": 0.25, "lm": -1.5})
+    Weights of 2 features
+            -1.5  lm
+            0.25  length
     """
 
     dense: Mapping[str, float]
@@ -76,6 +81,14 @@ class Weights:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     trees: Trees | None = None
     margin: float = 0.0
+
+    def __repr__(self) -> str:
+        """A table of the dense weights, the largest first, and how many others there are."""
+        count = f"{len(self.dense)} features" + (f" and {len(self.sparse)} sparse ones" if self.sparse else "")
+        how = "" if self.decision == "map" else f", decision {self.decision}"
+        how += f", margin {self.margin:.4g}" if self.margin else ""
+        rows = sorted(self.dense.items(), key=lambda item: -abs(item[1]))
+        return "\n".join([f"Weights of {count}{how}", *(f"{weight:12.6g}  {name}" for name, weight in rows)])
 
     @classmethod
     def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:

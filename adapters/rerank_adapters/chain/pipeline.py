@@ -1,0 +1,291 @@
+"""`Pipeline`: features, a tuner and a metric; after `fit`, weights by which lists are reranked.
+
+It does what `rerank tune` and `rerank apply` do, with lists, references and plugins in memory. Its weights are the same
+file, so that a command applies what a program has fitted, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import copy_context
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.content import PairedTexts
+from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.explanation import Explanation, explain
+from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, stream_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.lists import for_lists
+from rerank_adapters.chain.loading import all_plugins, label_of
+from rerank_adapters.chain.pipeline_parameters import PipelineParameters
+from rerank_adapters.chain.plugin_tables import recorded_tuner, several
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
+from rerank_adapters.chain.reference_texts import files_of, pair_with
+from rerank_adapters.chain.reranker import Reranked
+from rerank_adapters.chain.totals import TOTALS, with_totals
+from rerank_adapters.chain.tune import Learnt, compare_tuners, learn, rehearse
+from rerank_adapters.chain.tuning.cross_validation import CrossValidation
+from rerank_adapters.config import read_config
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.pairing import warn
+from rerank_adapters.formats.references import ReferenceForm
+from rerank_adapters.weights import Weights, read_weights, write_weights
+from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.core.sentences import check_lists
+
+PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
+TABLE = Path("table")  # what messages call a table in memory
+OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded
+
+
+class Pipeline(PipelineParameters):
+    """Extracts features of n-best lists, tunes their weights, and reranks lists by them.
+
+    `features`  one or many, each as `load` takes it; a mapping gives them labels. The decoder's own come first
+    `tuner`     chooses the weights; `metric` is the one that they are tuned for
+    `text`      text steps that hypotheses go through before every feature that names none; by default, none
+    `language`  the code of the language whose models are used where none is named
+    `jobs`      the number of processes, which changes no result
+    `seed`      of the tuner's random choices
+    `cache`     whether values and parses are kept on disk, as the commands keep them
+    `config`    further settings, as a config has them (`from_config`)
+
+    Options are checked at once; models are read when they are first used. Nothing is printed, unless a method is told
+    `progress=True`. Raises PluginError, ConfigError and TypeError as `load` does.
+
+    >>> lists = [NBestList.from_texts(["so is it", "so it is"], [-1.0, -2.0]) for _ in range(4)]
+    >>> pipeline = Pipeline(["length", "rank"], tuner="mert", metric="wer").fit(lists, ["so it is"] * 4)
+    >>> pipeline.predict(lists)[0].best
+    'so it is'
+    """
+
+    @property
+    def weights_(self) -> Weights:
+        """The tuned weights. Raises ConfigError if there are none yet."""
+        if self._weights is None:
+            raise ConfigError("this pipeline is not fitted: call fit(nbests, references), or Pipeline.load(file)")
+        return self._weights
+
+    @property
+    def tuning_(self) -> Learnt:
+        """How the weights were tuned: `result` has the trace and the restarts, `held_out` the gain on held-out lists.
+
+        Raises ConfigError for a pipeline that is not fitted, or was loaded.
+        """
+        if self._learnt is None:
+            what = "was loaded, and its file has no trace" if self._weights else "is not fitted"
+            raise ConfigError(f"this pipeline {what}: call fit(nbests, references)")
+        return self._learnt
+
+    def transform(self, nbests: Iterable[NBestList], *, progress: bool = False) -> FeatureTable:
+        """The features of all hypotheses, the decoder's first; the pipeline need not be fitted.
+
+        >>> lists = [NBestList.from_texts(["so it is", "so"], features={"lm": [-3.0, -1.0]})]
+        >>> table = Pipeline("length").transform(lists)
+        >>> table.names, table.values.tolist()
+        (('lm', 'length'), [[-3.0, 3.0], [-1.0, 1.0]])
+        """
+        lists = checked_lists(nbests)
+        with self._settings(progress):
+            return self._extract(for_lists(self._job, lists), lists)
+
+    def fit(
+        self,
+        nbests: Iterable[NBestList],
+        references: object,
+        *,
+        table: FeatureTable | None = None,
+        reference_form: ReferenceForm = "auto",
+        trust_pairs: bool = False,
+        progress: bool = False,
+    ) -> Self:
+        """Tune the weights on lists and their references, and return the pipeline.
+
+        `references` are texts in the order of the lists (several of a segment as a sequence), a mapping by segment id,
+        a file or several files. `table` has features that are extracted already. Raises FormatError where lists and
+        references differ in number, and ConfigError where they do not belong together, unless `trust_pairs`.
+
+        >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
+        >>> Pipeline("rank", tuner="mert", metric="wer").fit(lists, ["so it is"] * 4).tuning_.result.score
+        0.0
+        """
+        with self._settings(progress):
+            job, data, values = self._tuning_set(nbests, references, table, reference_form, trust_pairs)
+            learnt = learn(job, data, values, Path.cwd())
+        self._fitted_job, self._learnt, self._weights = job, learnt, learnt.weights
+        return self
+
+    def cross_validate(
+        self,
+        nbests: Iterable[NBestList],
+        references: object,
+        folds: int = 5,
+        *,
+        table: FeatureTable | None = None,
+        reference_form: ReferenceForm = "auto",
+        trust_pairs: bool = False,
+        progress: bool = False,
+    ) -> CrossValidation:
+        """The score of choices on held-out folds of the lists, beside those of the 1-best and of untuned weights.
+
+        >>> lists = [NBestList.from_texts(["so is it", "so it is"]) for _ in range(4)]
+        >>> result = Pipeline("rank", tuner="mert", metric="wer").cross_validate(lists, ["so it is"] * 4, folds=2)
+        >>> {row["name"]: round(row["held_out"], 1) for row in result.table()}
+        {'mert': 0.0, '1-best': 66.7, 'equal weights': 66.7}
+        """
+        with self._settings(progress):
+            job, data, values = self._tuning_set(nbests, references, table, reference_form, trust_pairs)
+            tuners = {job.config.tuner["use"]: job.tuner}
+            return compare_tuners(job, tuners, data, values, folds, [self.seed])
+
+    def predict(
+        self, nbests: Iterable[NBestList], *, table: FeatureTable | None = None, progress: bool = False
+    ) -> list[Reranked]:
+        """The lists in their new order; `table` has features that are extracted already.
+
+        Raises ConfigError for a pipeline that is not fitted, for other features than those of the weights, and, with
+        the feature and the list, where a feature needs a source or totals that the list lacks.
+        """
+        lists = checked_lists(nbests)
+        if table is None:
+            return list(self._predicted(lists, progress, at_once=False))
+        weights = self.weights_
+        with self._settings(progress):
+            values = chosen_columns(self._fitted_job, lists, table, TABLE)
+            pairs = table_pairs(lists, values)
+            return [Reranked(*one) for one in apply_weights(self._fitted_job, weights, pairs)]
+
+    def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
+        """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
+        self.weights_  # noqa: B018  an error now, not with the first list
+        return self._predicted(numbered(stream), progress, at_once=True)
+
+    def _predicted(self, lists: Iterable[NBestList], progress: bool, *, at_once: bool) -> Iterator[Reranked]:
+        weights, job = self.weights_, self._fitted_job
+        totals = weights.provenance.get(TOTALS)
+
+        def inner() -> Iterator[Reranked]:
+            with self._settings(progress):
+                completed = (with_totals(nbest, totals) for nbest in lists)
+                for pair in apply_weights(job, weights, stream_tables(job, completed, at_once=at_once)):
+                    yield Reranked(*pair)
+
+        context, ranked = copy_context(), inner()  # between two lists, the settings are not those of the caller
+        try:
+            while (reranked := context.run(next, ranked, None)) is not None:
+                yield reranked
+        finally:
+            context.run(ranked.close)  # type: ignore[attr-defined]
+
+    def explain(
+        self, reranked: Reranked, first: str = "best", second: str = "first", *, references: tuple[str, ...] = ()
+    ) -> Explanation:
+        """Why one hypothesis of a reranked list beats another: contributions of features, scores of words, trees.
+
+        `first` and `second` are "best", "first" (the decoder's 1-best), "second", a rank in the decoder's order, the
+        text of a hypothesis or, with `references`, "oracle" and "worst".
+        """
+        job, nbest = self._fitted_job, reranked.nbest
+        with self._settings(False):
+            return explain(job, self.weights_, nbest, references, self._extract(job, [nbest]), (first, second))
+
+    def save(self, path: str | Path) -> None:
+        """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""
+        weights, job, folder = self.weights_, self._fitted_job, Path(path).absolute().parent
+        record = recorded_tables(job, folder, *EXTRACTING, "metric")
+        objects = {OBJECTS: sorted(self._objects)} if self._objects else {}
+        write_weights(replace(weights, provenance={**weights.provenance, RECORDED: record, **objects}), path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, objects: object = (), **parameters: Any) -> Pipeline:
+        """The fitted pipeline of a weights file, which `save` or a command wrote; `parameters` are those of Pipeline.
+
+        `objects` are plugins of classes of your own, one, many or by label: the file has their labels alone. Raises
+        FormatError for a damaged file, ConfigError and PluginError where its features cannot be made.
+        """
+        weights = read_weights(path)
+        named = objects.items() if isinstance(objects, Mapping) else ((label_of(one), one) for one in several(objects))
+        given = {str(label): plugin for label, plugin in named}
+        if lacking := [name for name in weights.provenance.get(OBJECTS, []) if name not in given]:
+            known = f"{lacking[0]!r} is an object of a class of your own"
+            raise ConfigError(f"{path}: {known}: give it, as in Pipeline.load({str(path)!r}, objects=[{lacking[0]}()])")
+        registry = all_plugins()
+        job = recorded_job(weights.provenance, Path(path).absolute(), registry)
+        own = {"seed": weights.provenance.get("seed", 1), "tuner": recorded_tuner(weights.provenance, registry)}
+        pipeline = cls._of_job(job, objects=given, **{**own, **parameters})
+        pipeline._weights, pipeline._fitted_job = weights, pipeline._job
+        return pipeline
+
+    @classmethod
+    def from_config(cls, path: str | Path, system: str | None = None, **parameters: Any) -> Pipeline:
+        """The pipeline that a config describes, or one of its systems; its data sets are read by `read_nbest`."""
+        config = read_config(Path(path).absolute())
+        job = Job.create(config, all_plugins())
+        if system is not None:
+            if system not in job.systems:
+                raise ConfigError(f"{path}: no system named {system!r}{suggestion(system, job.systems)}")
+            job = job.systems[system]
+        return cls._of_job(job, **{"seed": config.seed, "jobs": config.jobs, **parameters})
+
+    @classmethod
+    def _of_job(cls, job: Job, *, objects: Mapping[str, object] = {}, **parameters: Any) -> Pipeline:
+        """The pipeline of a job. Labels of objects are replaced by these."""
+        config = job.config
+        features: Any = list(config.feature)
+        if any(table.get("use") in objects for table in features):
+            features = {t.get("label", t["use"]): objects.get(t["use"], t) for t in features}
+        metric = objects.get(config.metric[0].get("use", ""), config.metric[0])
+        own = {"tuner": config.tuner, "metric": metric, "language": config.language, "config": config}
+        return cls(features, **{**own, **parameters})
+
+    def _extract(self, job: Job, lists: list[NBestList]) -> FeatureTable:
+        return extract_with(job, lists, decoder_table(lists, dense_rule(job), room=len(job.plan.names)))
+
+    def _tuning_set(
+        self,
+        nbests: Iterable[NBestList],
+        references: object,
+        table: FeatureTable | None,
+        form: ReferenceForm,
+        trust_pairs: bool,
+    ) -> tuple[Job, Data, FeatureTable]:
+        """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
+        lists = checked_lists(nbests)
+        job = self._job.with_config({"trust_pairs": trust_pairs or self._job.config.trust_pairs})
+        job = job_of_table(job, table, TABLE) if table is not None else for_lists(job, lists)
+        paired = pair_with(lists, references, form, "tuning")
+        warn(paired.findings)
+        PairedTexts.of_lists(paired.nbests, paired.references, files_of(references)).check(job)
+        data = Data.of("tune", paired)
+        if table is not None:
+            return job, data, chosen_columns(job, data.nbests, table, TABLE)
+        rehearse(job, data, decoder_table(data.nbests, dense_rule(job)))
+        return job, data, self._extract(job, data.nbests)
+
+
+def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
+    """The lists, of which those without an id get the number of their place. Raises TypeError for other things."""
+    for place, nbest in enumerate(nbests):
+        if not isinstance(nbest, NBestList):
+            raise TypeError(f"wanted n-best lists, found {nbest!r:.60}: NBestList.from_texts and read_nbest make them")
+        if not len(nbest):
+            raise FormatError(f"segment {nbest.segment_id or place} has no hypotheses to choose from")
+        yield nbest if nbest.segment_id else replace(nbest, segment_id=str(place))
+
+
+def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
+    """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
+    check_lists(nbests)
+    lists = list(numbered(nbests))
+    if not lists:
+        raise ConfigError("wanted at least one n-best list, found none")
+    seen: set[str] = set()
+    for nbest in lists:
+        if nbest.segment_id in seen:
+            raise ConfigError(f"two lists are those of segment {nbest.segment_id}: give each an id of its own")
+        seen.add(nbest.segment_id)
+    return lists

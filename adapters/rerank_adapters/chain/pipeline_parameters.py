@@ -1,0 +1,121 @@
+"""The parameters of a pipeline, and the job that they describe.
+
+Parameters are kept as they were given, so that scikit-learn can clone a pipeline; they are checked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.loading import all_plugins, shared_plugins
+from rerank_adapters.chain.plugin_tables import PluginTables
+from rerank_adapters.chain.tune import Learnt
+from rerank_adapters.config import Config
+from rerank_adapters.runtime.progress import showing
+from rerank_adapters.text import split_steps
+from rerank_adapters.weights import Weights
+from rerank_plugins import ConfigError
+from rerank_plugins.core.loader import with_files
+from rerank_plugins.core.paths import without_cache
+from rerank_plugins.core.registry import suggestion
+
+PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
+
+
+class PipelineParameters:
+    """What `Pipeline` is made of; the class describes the parameters."""
+
+    def __init__(
+        self,
+        features: object = (),
+        *,
+        tuner: object = "mira",
+        metric: object = "bleu",
+        text: str | Sequence[str] | None = None,
+        language: str = "",
+        jobs: int = 2,
+        seed: int = 1,
+        cache: bool = True,
+        config: Config | None = None,
+    ) -> None:
+        self.features, self.tuner, self.metric, self.text = features, tuner, metric, text
+        self.language, self.jobs, self.seed, self.cache, self.config = language, jobs, seed, cache, config
+        self._weights: Weights | None = None
+        self._learnt: Learnt | None = None
+        self._build()
+
+    def _build(self) -> None:
+        config = self.config or Config(base=Path.cwd())
+        registry = with_files(all_plugins(), [config.path(path) for path in config.plugins])
+        # Without a cache, objects are the pipeline's own: shared parsers keep their parses on disk.
+        shared: MutableMapping[str, Any] = shared_plugins() if self.cache else {}
+        tables = PluginTables(registry, config.language_model, shared)
+        features = tables.all_of(self.features, "feature")
+        steps = split_steps(self.text)
+        given = {
+            "feature": [{"text": list(steps), **table} if steps else table for table in features],
+            "tuner": tables.of(self.tuner, "tuner"),
+            "metric": [tables.of(self.metric, "metric")],
+            "language": self.language,
+            "jobs": self.jobs,
+            "seed": self.seed,
+        }
+        if not isinstance(self.jobs, int) or self.jobs < 1:
+            raise ConfigError(f"jobs is {self.jobs!r}, wanted a number of processes, 1 or more")
+        self._objects = tables.objects
+        self._job = replace(Job.create(config.model_copy(update=given), tables.registry), shared=shared)
+        with self._settings(False):
+            self._job.check_options()
+        self._fitted_job = self._job
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {"_weights": self._weights, "_learnt": self._learnt, "_config": self._fitted_job.config}
+        return self.get_params() | own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        config = state.pop("_config")
+        self.__dict__.update(state)
+        self._build()
+        self._fitted_job = replace(self._job, config=config)
+
+    def __repr__(self) -> str:
+        """The constructor call, with the parameters that are not the defaults."""
+        defaults = {"features": (), "tuner": "mira", "metric": "bleu", "text": None, "language": "", "jobs": 2}
+        defaults |= {"seed": 1, "cache": True, "config": None}
+        shown = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k] and v != defaults[k]]
+        return f"Pipeline({', '.join(part.removeprefix('features=') for part in shown)})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  scikit-learn's signature
+        """The parameters of the constructor by name, as scikit-learn asks for them.
+
+        >>> PipelineParameters("length", seed=2).get_params()["seed"]
+        2
+        """
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters of the constructor; the pipeline is then not fitted. Raises ConfigError for unknown ones.
+
+        >>> PipelineParameters("length").set_params(tuner="pro").tuner
+        'pro'
+        """
+        for name, value in parameters.items():
+            if name not in PARAMETERS:
+                raise ConfigError(f"a pipeline has no parameter {name!r}{suggestion(name, PARAMETERS)}")
+            setattr(self, name, value)
+        self._weights = self._learnt = None
+        self._build()
+        return self
+
+    @contextmanager
+    def _settings(self, progress: bool) -> Iterator[None]:
+        with ExitStack() as settings:
+            settings.enter_context(showing(progress))
+            if not self.cache:
+                settings.enter_context(without_cache())
+            yield

@@ -1,0 +1,97 @@
+"""References as a Python user has them: texts in memory, by position or by id, or files.
+
+Files are matched by ids as commands do it (formats/pairing.py). A mapping is matched by its ids, a sequence by the
+positions of the lists; several references of a segment are a sequence of texts in the place of one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.formats.pairing import PairedLists, Purpose, pair, pair_lists
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.segment_ids import order_of_ids, some_of
+from rerank_adapters.runtime.progress import counted
+from rerank_plugins import FormatError, NBestList
+
+Texts = tuple[str, ...]
+
+
+def files_of(references: object) -> list[str | Path]:
+    """The files, if the references are in files: a path, a text that names one, or a sequence of these; else none."""
+    if isinstance(references, str | Path):
+        return [references]
+    if isinstance(references, Sequence) and references and all(isinstance(item, str | Path) for item in references):
+        named = [isinstance(item, Path) or _is_file(item) for item in references]
+        return list(references) if all(named) else []
+    return []
+
+
+def pair_with(
+    nbests: Sequence[NBestList],
+    references: object,
+    form: ReferenceForm = "auto",
+    purpose: Purpose = "evaluation",
+) -> PairedLists:
+    """The lists with their references.
+
+    Raises FormatError for a sequence of another length, with both lengths, and for lists without a reference; TypeError
+    for what are no references.
+    """
+    if files := files_of(references):
+        return pair_lists(nbests, read_references(files, form), purpose=purpose)
+    if isinstance(references, Mapping):
+        return _paired_by_id(nbests, by_id(references), purpose)
+    texts = in_order(references)
+    if len(texts) != len(nbests):
+        raise FormatError(f"{counted(len(texts), 'reference')} for {counted(len(nbests), 'list')}")
+    return PairedLists(list(nbests), texts, [nbest.segment_id for nbest in nbests], {})
+
+
+def in_order(references: object) -> list[Texts]:
+    """The references of each segment, of a sequence. Raises TypeError, with the place, for other things.
+
+    >>> in_order(["it is so", ["so it is", "it is so"]])
+    [('it is so',), ('so it is', 'it is so')]
+    """
+    if isinstance(references, Mapping) or not hasattr(references, "__iter__"):
+        raise TypeError(f"references: wanted texts, files, or a mapping of ids to texts, found {references!r:.60}")
+    return [_texts(item, f"references[{place}]") for place, item in enumerate(references)]
+
+
+def by_id(references: Mapping[Any, object]) -> dict[str, Texts]:
+    """The references of each segment by its id, as a text."""
+    return {str(id_): _texts(item, f"references[{id_!r}]") for id_, item in references.items()}
+
+
+def _texts(item: object, where: str) -> Texts:
+    if isinstance(item, str):
+        return (item,)
+    if isinstance(item, Sequence) and item and all(isinstance(text, str) for text in item):
+        return tuple(item)
+    raise TypeError(f"{where}: wanted a text, or a sequence of texts, found {item!r:.60}")
+
+
+def _paired_by_id(nbests: Sequence[NBestList], references: Mapping[str, Texts], purpose: Purpose) -> PairedLists:
+    pairing = pair(list(references), [nbest.segment_id for nbest in nbests])
+    if pairing.surplus:
+        no_reference = f"no reference for {counted(len(pairing.surplus), 'list')} ({some_of(pairing.surplus)})"
+        raise FormatError(f"{no_reference} among {len(references)} ids")
+    lost = pairing.missing if purpose == "evaluation" else []
+    findings: tuple[str, ...] = ()
+    if pairing.missing:
+        no_list = f"no list for {len(pairing.missing)} of {counted(len(references), 'segment')}"
+        what = "counted as empty hypotheses" if lost else "left out"
+        findings = (f"{no_list} ({some_of(pairing.missing)}): {what}",)
+    ids = order_of_ids(references) if lost else pairing.shared
+    by_list = [references[nbest.segment_id] for nbest in nbests]
+    return PairedLists(list(nbests), by_list, ids, {id_: references[id_] for id_ in lost}, findings)
+
+
+def _is_file(text: object) -> bool:
+    try:
+        return Path(str(text)).is_file()
+    except (OSError, ValueError):  # a text too long for a name, or with a null character
+        return False

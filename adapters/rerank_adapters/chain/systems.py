@@ -1,0 +1,127 @@
+"""`evaluate`: systems compared by metrics, with outputs, references and lists in memory or references in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.chain.content import PairedTexts
+from rerank_adapters.chain.evaluate import compare
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.loading import all_plugins, shared_plugins
+from rerank_adapters.chain.pipeline import checked_lists
+from rerank_adapters.chain.plugin_tables import PluginTables
+from rerank_adapters.chain.reference_texts import Texts, by_id, files_of, in_order, pair_with
+from rerank_adapters.chain.reranker import Reranked
+from rerank_adapters.config import Config
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.formats.pairing import warn
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.segment_ids import some_of
+from rerank_adapters.runtime.progress import counted, showing
+from rerank_plugins import ConfigError, FormatError, NBestList
+
+
+def evaluate(
+    systems: Mapping[str, object],
+    references: object,
+    *,
+    metrics: object = ("bleu", "chrf", "ter"),
+    nbests: Iterable[NBestList] | None = None,
+    groups: Sequence[str] | None = None,
+    seed: int = 1,
+    reference_form: ReferenceForm = "auto",
+    trust_pairs: bool = False,
+    progress: bool = False,
+) -> Evaluation:
+    """Compare systems (name -> outputs, the baseline first) by metrics, with significance tests.
+
+    The outputs of a system are one text for each segment, the lists that a pipeline has reranked, or a mapping by
+    segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each as `load` takes it. With
+    `nbests`, outputs are in the order of the lists, and the result has their oracle and anti-oracle; a reference
+    without a list counts with an empty hypothesis, which is logged. `groups` has the group of each segment, such as
+    its speaker.
+
+    Raises FormatError where outputs and references differ in number, with both numbers, ConfigError where they do not
+    belong together, unless `trust_pairs`, and TypeError for what are no outputs.
+
+    >>> systems = {"1-best": ["so is it", "yes"], "reranked": ["so it is", "yes"]}
+    >>> evaluate(systems, ["so it is", "yes"], metrics="wer")
+    2 segments, differences to 1-best
+    1-best    wer 50.00
+    reranked  wer 0.00 (-50.00)
+    """
+    if not isinstance(systems, Mapping) or not systems:
+        raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
+    for name, outputs_of_one in systems.items():
+        _check_several(name, outputs_of_one)
+    tables = PluginTables(all_plugins(), shared=shared_plugins())
+    metric_tables = tables.all_of(metrics, "metric")
+    if not metric_tables:
+        raise ConfigError("wanted at least one metric, found none")
+    config = Config(base=Path.cwd()).model_copy(
+        update={"metric": metric_tables, "seed": seed, "trust_pairs": trust_pairs}
+    )
+    job = replace(Job.create(config, tables.registry), shared=shared_plugins())
+    files, lists, order = files_of(references), None, None
+    if nbests is not None:
+        own = checked_lists(nbests)
+        paired = pair_with(own, references, reference_form)
+        warn(paired.findings)
+        ids, (lists, texts) = paired.ids, paired.with_lost()
+        order = [nbest.segment_id for nbest in own]
+    elif files:
+        read = read_references(files, reference_form)
+        ids, texts = read.ids, read.for_segments(read.ids)
+    else:
+        ids, texts = _in_memory(references)
+    if groups is not None and len(groups) != len(ids):
+        raise FormatError(f"{counted(len(groups), 'group')} for {counted(len(ids), 'segment')}")
+    outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
+    named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
+    PairedTexts(named, texts, files, ids=ids).check(job)
+    with showing(progress):
+        return compare(job, outputs, texts, nbests=lists, segment_ids=ids, groups=groups)
+
+
+def _in_memory(references: object) -> tuple[list[str], list[Texts]]:
+    """The ids of the segments, which are the numbers of their places where there are none, and their references."""
+    if isinstance(references, Mapping):
+        texts = by_id(references)
+        return list(texts), list(texts.values())
+    several = in_order(references)
+    return [str(place) for place in range(len(several))], several
+
+
+def _check_several(name: str, value: object) -> None:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        shown = "a text" if isinstance(value, str) else f"{value!r:.60}"
+        raise TypeError(f"system {name!r}: wanted a list of outputs, one for each segment, found {shown}")
+
+
+def _outputs(name: str, value: Any, ids: Sequence[str], order: Sequence[str]) -> list[str]:
+    """The output of each of the segments `ids`; those of a sequence are those of `order`."""
+    where = f"system {name!r}"
+    texts: dict[str, Any]
+    if isinstance(value, Mapping):
+        texts = {str(id_): text for id_, text in value.items()}
+    else:
+        outputs = list(value)
+        if len(outputs) != len(order):
+            raise FormatError(f"{where}: {counted(len(outputs), 'output')} for {counted(len(order), 'segment')}")
+        ranked = [one.segment_id for one in outputs if isinstance(one, Reranked)]
+        own = ranked if len(ranked) == len(outputs) and set(ranked) == set(order) else order
+        texts = dict(zip(own, (one.best if isinstance(one, Reranked) else one for one in outputs), strict=True))
+    if wrong := [text for text in texts.values() if not isinstance(text, str)]:
+        raise TypeError(f"{where}: wanted texts, found {wrong[0]!r:.60}")
+    known = set(ids)
+    if surplus := [id_ for id_ in texts if id_ not in known]:
+        raise FormatError(f"{where}: no reference for the output of segment {some_of(surplus)}")
+    if missing := [id_ for id_ in ids if id_ not in texts]:
+        if not texts:
+            raise FormatError(f"{where}: no output at all")
+        if order is ids:
+            warn([f"{where}: no output for {counted(len(missing), 'segment')} ({some_of(missing)}): counted as empty"])
+    return [texts.get(id_, "") for id_ in ids]
