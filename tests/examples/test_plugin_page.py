@@ -11,12 +11,15 @@ import pytest
 import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
-from rerank_plugins import FeatureTable
+from rerank_plugins import FeatureTable, read_conllu
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import (
     check_feature_extractor,
+    check_format,
     check_incremental_lm,
     check_language_model,
+    check_metric,
+    check_parser,
     check_tuner,
 )
 from tests.command_line import done, refused
@@ -27,7 +30,7 @@ NEW_PLUGIN = ROOT / "adapters/rerank_adapters/applications/plugin_template"
 SECTIONS = {  # file name of the plugin -> the section that shows it
     match[1]: section
     for section in re.split(r"^## ", PAGE, flags=re.M)
-    if (match := re.search(r"This is a whole\s+plugin, `(\w+\.py)`", section))
+    if (match := re.search(r"This\s+is\s+a\s+whole\s+plugin,\s+`(\w+\.py)`", section))
 }
 
 
@@ -63,8 +66,50 @@ def table(job, section: str) -> FeatureTable:
     return FeatureTable.load(job / "config.npz")
 
 
-def test_three_kinds_of_plugins_are_shown():
-    assert list(SECTIONS) == ["dependency_distance.py", "bigram.py", "hill_climbing.py"]
+def test_plugins_of_all_kinds_are_shown():
+    own = ["dependency_distance.py", "chain_parser.py", "bigram.py"]
+    assert list(SECTIONS) == [*own, "word_f_measure.py", "hill_climbing.py", "tab_lists.py"]
+
+
+def test_a_parser(job):
+    parser = build(job, "parser", {"use": "chain", "relation": "next"})
+    check_parser(parser, [("a", "big", "cat"), ("yes",)])
+    tree = parser.parse([("a", "big", "cat")])[0].dependencies
+    assert (tree.heads, tree.relations) == ((1, 2, -1), ("next", "next", "root"))
+    (parse,) = commands("chain_parser.py")
+    done(*parse)
+    with open(job / "test.conllu", encoding="utf-8") as lines:
+        assert len(list(read_conllu(lines))) == 20
+    plugins = ("--plugin", "chain_parser.py", "--plugin", "dependency_distance.py")
+    done(*plugins, "extract", "tune.nbest", "-f", "dependency-distance,parser=chain", "-o", "chain.npz")
+    values = FeatureTable.load(job / "chain.npz")
+    assert set(values.values[:, values.names.index("dependency-distance")]) == {-1.0}
+
+
+def test_a_metric(job):
+    metric = build(job, "metric", {"use": "word-f-measure"})
+    check_metric(metric)
+    rows = metric.statistics([["a b c", "", "A b"]], [["a b", "c d e f"]])
+    np.testing.assert_array_equal(rows, [[2, 3, 2], [0, 0, 4], [1, 2, 2]])
+    np.testing.assert_allclose(metric.sentence_scores(rows), [80, 0, 50])
+    assert build(job, "metric", {"use": "word-f-measure", "lowercase": True}).signature().endswith("case:lc")
+    (evaluate,) = commands("word_f_measure.py")
+    assert "word-f-measure" in done(*evaluate).out
+
+
+def test_a_format(job):
+    check_format(build(job, "format", {"use": "tab-lists"}), "7\t-1.5\ta cat\n7\t-2\t\n8\t0\tthe\r\n7\t1e-3\tlast")
+    write, read = commands("tab_lists.py")
+    done(*write)
+    done(*read)
+    assert "length" in FeatureTable.load(job / "tune.npz").names
+    for wrong, said in {
+        "7\tx\ta": "bad.tsv:2: the total is 'x', wanted a number",
+        "7\ta": "bad.tsv:2: found 2 columns",
+    }.items():
+        (job / "bad.tsv").write_text(f"7\t1\ta\n{wrong}\n")
+        command = ("--plugin", "tab_lists.py", "merge", "bad.tsv", "--format", "tab-lists")
+        assert said in refused(*command)
 
 
 def test_a_feature_with_a_parser(job, udpipe_model):
