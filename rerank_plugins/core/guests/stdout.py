@@ -2,8 +2,8 @@
 
 While a guest runs, `sys.stdout` is an object that asks, at each use, which thread uses it: a thread that is inside a
 guest gets stderr, and every other thread gets stdout. Another thread may thus write data meanwhile. In a command
-(`kept_for_data`), only the main thread writes data, so that stdout is stderr in all other threads too, and the
-descriptor 1 is that of stderr while the main thread is inside a guest: native code and programs write there as well.
+(`kept_for_data`), only its own thread writes data, so that stdout is stderr in all other threads too, and the
+descriptor 1 is that of stderr while this thread is inside a guest: native code and programs write there as well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Shared:
 
     lock = threading.Lock()
     guests = 0  # how many threads are inside a guest
-    command = False  # whether a command has stdout to itself
+    command: int | None = None  # the thread of the command that has stdout to itself
 
 
 class _Here(threading.local):
@@ -39,7 +39,7 @@ _here = _Here()
 
 def _belongs_to_guest() -> bool:
     """Whether what this thread writes now is a guest's."""
-    return _here.depth > 0 or (_Shared.command and threading.current_thread() is not threading.main_thread())
+    return _here.depth > 0 or _Shared.command not in (None, threading.get_ident())
 
 
 class DividedStdout:
@@ -63,7 +63,7 @@ class Inside:
             _Shared.guests += 1
             if not isinstance(sys.stdout, DividedStdout):
                 sys.stdout = DividedStdout(sys.stdout)
-        if _Shared.command and threading.current_thread() is threading.main_thread():
+        if _Shared.command == threading.get_ident():
             _here.saved = _redirect()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -75,7 +75,7 @@ class Inside:
             _here.saved = None
         with _Shared.lock:
             _Shared.guests -= 1
-            if not (_Shared.guests or _Shared.command):
+            if not _Shared.guests and _Shared.command is None:
                 _undivided()
 
 
@@ -86,13 +86,13 @@ def _undivided() -> None:
 
 @contextmanager
 def kept_for_data() -> Iterator[None]:
-    """In the block, which a command runs in, stdout has the data that the main thread writes, and nothing else."""
-    before, _Shared.command = _Shared.command, True
+    """In the block, which a command runs in, stdout has the data that this thread writes, and nothing else."""
+    before, _Shared.command = _Shared.command, threading.get_ident()
     try:
         yield
     finally:
         _Shared.command = before
-        if not before:
+        if before is None:
             _undivided()
 
 

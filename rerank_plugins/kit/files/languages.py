@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.guests.stdout import Inside
 
 T = TypeVar("T")
 FOLDER = Path(str(files("rerank_plugins.resources")))
@@ -89,8 +90,9 @@ def language_folders() -> dict[str, Path]:
         if point.name in folders:
             raise ModelError(f"models of a language: {owner}: {folders[point.name]} has models of {point.name!r}, too")
         try:
-            folders[point.name] = Path(str(files(point.value)))
-        except Exception as error:  # of any kind: the package is imported
+            with Inside():
+                folders[point.name] = Path(str(files(point.value)))
+        except (Exception, SystemExit) as error:  # of any kind: the package is imported
             raise ModelError(f"models of a language: {owner}: {type(error).__name__}: {error}") from error
     return folders
 

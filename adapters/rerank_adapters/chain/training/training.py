@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rerank_adapters.chain.training.common import CommonOptions, common_uses
 from rerank_adapters.runtime.progress import size_text
+from rerank_plugins import PluginError
+from rerank_plugins.core.guests.names import described
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.trainer import Trainer
 from rerank_plugins.kit.workspace import Workspace
@@ -29,7 +31,7 @@ class Training:
     def run(self, report: Callable[[str], object]) -> str:
         """Train the model and write it; return what was written, with its size. `report` gets lines for people.
 
-        Raises FormatError, ConfigError, ModelError.
+        Raises FormatError, ConfigError, ModelError, and PluginError for a plugin that writes no file.
         """
         from rerank_adapters.chain.training.opened_data import OpenedData
         from rerank_adapters.runtime.cluster import using_cluster
@@ -38,6 +40,8 @@ class Training:
         with using_cluster(address) if address else nullcontext():
             data = OpenedData(self.trainer, self.paths, self.output, self.common, self.registry, report)
             trained = data.train()
+            if not (self.trainer.to_stdout or self.output.exists()):
+                raise PluginError(f"{described(type(self.trainer))}: save wrote no file; wanted {self.output}")
             for line in trained.lines:
                 report(line)
             if "memory" in common_uses(self.trainer):
