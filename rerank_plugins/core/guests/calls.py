@@ -53,12 +53,13 @@ class Contract(NamedTuple):
     """The check of what a method returns, and how it is called: `streams` yields values, which are checked one by one.
 
     The check of a stream gets the call when iteration starts, and returns the check of each value. `sentences` is true
-    of methods of a batch of sentences, whose errors name the sentence.
+    of methods of a batch of sentences, whose errors name the sentence; `often` of those that are called for each word.
     """
 
     check: Any
     streams: bool = False
     sentences: bool = False
+    often: bool = False
 
 
 class GuestsAreChecked:
@@ -94,11 +95,12 @@ def _wrap_member(cls: type, name: str, member: Any, contract: Contract) -> None:
 
 def _calling(method: Callable[..., Any], contract: Contract) -> Callable[..., Any]:
     name, check = method.__name__, contract.check
+    inside = Inside(native=not contract.often)
 
     @functools.wraps(method)
     def calling(self: Any, *given: Any, **named: Any) -> Any:
         try:
-            with Inside():
+            with inside:
                 value = method(self, *given, **named)
         except PASSED_ON:
             raise

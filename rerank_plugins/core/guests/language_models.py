@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from rerank_plugins.core.guests.arrays import ROUNDING, finite, logarithms, numbers, several, type_of
 from rerank_plugins.core.guests.calls import Call, quoted
@@ -13,14 +16,22 @@ def score(call: Call, value: Any) -> Any:
     sentences = call.given[0]
     if not isinstance(value, list | tuple) or len(value) != len(sentences):
         raise call.wanted(several(value), f"a list of {len(sentences)} arrays, one for each sentence")
+    if _all_right(value, sentences):
+        return value
     for sentence, values in zip(sentences, value, strict=True):
-        logarithms_of(call, values, sentence)
+        logarithms(call, values, len(sentence) + 1, "(words and </s>)", f"sentence {quoted(sentence)}")
     return value
 
 
-def logarithms_of(call: Call, values: Any, sentence: Any) -> None:
-    """Check ln p of the words of a sentence and of its end."""
-    logarithms(call, values, len(sentence) + 1, "(words and </s>)", f"sentence {quoted(sentence)}")
+def _all_right(arrays: Sequence[Any], sentences: Sequence[Sequence[str]]) -> bool:
+    """Whether no array need be looked at by itself: a check of all numbers at once takes a quarter of the time."""
+    if not all(
+        type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (len(sentence) + 1,)
+        for sentence, values in zip(sentences, arrays, strict=True)
+    ):
+        return False
+    flat = np.concatenate([np.empty(0), *arrays])
+    return bool((flat <= ROUNDING).all() and np.isfinite(flat).all())
 
 
 def totals(call: Call, value: Any) -> Any:

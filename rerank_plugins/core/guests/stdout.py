@@ -23,14 +23,18 @@ class _Shared:
     """What all threads share."""
 
     lock = threading.Lock()
-    guests = 0  # how many threads are inside a guest
+    guests = 0  # how many threads, but for that of the command, are inside a guest
     command: int | None = None  # the thread of the command that has stdout to itself
 
 
 class _Here(threading.local):
-    """What each thread has: how many calls of guests it is in, and where descriptor 1 led before the first."""
+    """What each thread has: how many calls of guests it is in, and where descriptor 1 led before the first.
+
+    `counted` is whether the thread is one of `_Shared.guests`.
+    """
 
     depth = 0
+    counted = False
     saved: int | None = None
 
 
@@ -53,17 +57,30 @@ class DividedStdout:
 
 
 class Inside:
-    """In the block, this thread is inside a guest. Blocks may be nested."""
+    """In the block, this thread is inside a guest. Blocks may be nested.
+
+    Without `native`, as for methods that are called for each word, the descriptor 1 stays as it is.
+    """
+
+    __slots__ = ("native",)
+
+    def __init__(self, *, native: bool = True) -> None:
+        self.native = native
 
     def __enter__(self) -> None:
         _here.depth += 1
         if _here.depth > 1:
             return
-        with _Shared.lock:
-            _Shared.guests += 1
-            if not isinstance(sys.stdout, DividedStdout):
-                sys.stdout = DividedStdout(sys.stdout)
-        if _Shared.command == threading.get_ident():
+        if _Shared.command != threading.get_ident():
+            with _Shared.lock:
+                _Shared.guests += 1
+                _divided()
+            _here.counted = True
+            return
+        if type(sys.stdout) is not DividedStdout:
+            with _Shared.lock:
+                _divided()
+        if self.native:
             _here.saved = _redirect()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
@@ -73,10 +90,17 @@ class Inside:
         if _here.saved is not None:
             _restore(_here.saved)
             _here.saved = None
-        with _Shared.lock:
-            _Shared.guests -= 1
-            if not _Shared.guests and _Shared.command is None:
-                _undivided()
+        if _here.counted:
+            _here.counted = False
+            with _Shared.lock:
+                _Shared.guests -= 1
+                if not _Shared.guests and _Shared.command is None:
+                    _undivided()
+
+
+def _divided() -> None:
+    if not isinstance(sys.stdout, DividedStdout):
+        sys.stdout = DividedStdout(sys.stdout)
 
 
 def _undivided() -> None:
