@@ -59,35 +59,26 @@ def _from_zero(fault: str) -> str:
 
 
 def _constituents(call: Call, trees: Sequence[Any], words: tuple[str, ...], where: str) -> None:
-    seen: set[tuple[str, ...]] = set()
     for number, scored in enumerate(trees, 1):
         here = f"{where}, tree {number} of {len(trees)}"
         if not isinstance(scored, ScoredTree):
             raise call.wanted(type_of(scored), "a ScoredTree", here)
-        brackets = _brackets(call, scored.tree, words, here)
+        _brackets(call, scored.tree, words, here)
         ln_p = scored.log_probability
         if not isinstance(ln_p, float | int) or not math.isfinite(ln_p):
             raise call.wanted(f"ln p = {ln_p}", "a finite number", here)
-        if brackets in seen:
-            raise call.wanted("a tree that came before", "different trees", here)
-        seen.add(brackets)
 
 
-def _brackets(call: Call, tree: Any, words: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """The labels and numbers of children, and the words, of a tree, parents before children.
-
-    It must consist of trees, with a label each, down to the words of the sentence in their order.
-    """
+def _brackets(call: Call, tree: Any, words: tuple[str, ...], where: str) -> None:
+    """Check that a tree consists of trees, with a label each, down to the words of the sentence in their order."""
     if not isinstance(tree, Tree):
         raise call.wanted(type_of(tree), "a Tree", where)
     found: list[str] = []
-    brackets: list[str] = []
     todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, str):
             found.append(node)
-            brackets.append(node)
             continue
         if not isinstance(node, Tree) or not isinstance(node.label, str):
             raise call.wanted(type_of(node), "a Tree with a label, or a word", where)
@@ -98,8 +89,6 @@ def _brackets(call: Call, tree: Any, words: tuple[str, ...], where: str) -> tupl
             raise call.wanted(f"{node.label} over a word and more", "a tag over one word, or a phrase of trees", where)
         if len(found) + len(todo) > len(words):  # each of them is over a word
             raise call.wanted("a tree over more words", f"a tree over the {len(words)} of the sentence", where)
-        brackets.append(f"{len(children)} {node.label}")
         todo.extend(children[::-1])
     if tuple(found) != words:
         raise call.wanted(f"a tree over {quoted(found)}", "a tree over the words of the sentence", where)
-    return tuple(brackets)
