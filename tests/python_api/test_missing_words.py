@@ -62,11 +62,11 @@ def test_what_substitutes_refuses(folder):
     with pytest.raises(ConfigError, match="positions: -1: wanted"):
         substitutes(TEXTS, [[-1], [1], [1]], model)
     with pytest.raises(ConfigError, match="positions: found those of 1 texts"):
-        substitutes(TEXTS, [1], model)
+        substitutes(TEXTS, [1], model, 1)
     with pytest.raises(FormatError, match="texts:1: there is no position 9: the line has 7 words"):
-        substitutes(TEXTS, 9, model)
+        substitutes(TEXTS, 9, model, 1)
     with pytest.raises(FormatError, match="texts:1: the line has no blank"):
-        substitutes(TEXTS, "blanks", model)
+        substitutes(TEXTS, "blanks", model, 1)
     with pytest.raises(ConfigError, match="top is 0, wanted a number from 1 to"):
         substitutes(TEXTS, "words", model, 0)
     with pytest.raises(ConfigError, match="wanted an n-gram model, found 'unigram'"):

@@ -147,15 +147,15 @@ def substitutes(
 
     >>> substitutes(["the ____ of the house"], "blanks", top=2)
     text  position  word  rank  substitute      ln_p     share
-       1         2  ____     1  door        -10.7744  0.598456
-       1         2  ____     2  master      -11.1734  0.401544
+       1         2  ____     1  door        -10.7744  0.598435
+       1         2  ____     2  master      -11.1734  0.401565
     """
-    checked = checked_texts(texts)
+    checked, positions_of = checked_texts(texts), _positions_of(positions)
     searcher = _searcher(model, unknown)
     if not 1 <= top <= searcher.candidates:
         raise ConfigError(f"top is {top}, wanted a number from 1 to {searcher.candidates}")
     sentences = (words for block in blocks_of(checked, pipeline_of(text), BLOCK) for words in block)
-    places = substitute(searcher, sentences, _positions_of(positions), top, least=least, jobs=cores())
+    places = substitute(searcher, sentences, positions_of, top, least=least, jobs=cores())
     words = searcher.ngrams.vocabulary.words
     rows = (
         (place.line, place.position + 1, place.word, rank, words[number], ln_p, share)

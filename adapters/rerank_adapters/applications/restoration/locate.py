@@ -78,7 +78,7 @@ def locate(
     top: int = 1,
     text: str | Sequence[str] = "none",
 ) -> Rows:
-    """Where an inner word is missing from each text, by a model of missing words.
+    r"""Where an inner word is missing from each text, by a model of missing words.
 
     The columns are `text`, `rank` and `position`, which count from 1, the words `before` and `after` the gap, and
     `ln_p`, given that one word is missing. A position is that of the missing word in the complete text.
@@ -91,6 +91,15 @@ def locate(
 
     Raises TypeError for a text in the place of several, FormatError for a text of fewer than two words, with its
     number, ModelError for a file that cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> from rerank_adapters import train
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "text").write_text("the cat sat on the mat\n" * 20)
+    >>> _ = (folder / "held-out").write_text("the cat sat on the mat\n")
+    >>> model = train("missing-words", folder / "text", folder / "model.mw", held_out=folder / "held-out")
+    >>> locate(["the cat on the mat"], model)["position"]
+    [3]
     """
     if top < 1:
         raise ConfigError(f"top is {top}, wanted 1 or more")
