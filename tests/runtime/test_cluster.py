@@ -43,7 +43,7 @@ class Chain(Parser):
 
     def tree(self, words):
         n = len(words)
-        return DependencyTree(words, tuple(range(-1, n - 1)), ("root",) + ("dep",) * (n - 1), ("X",) * n)
+        return DependencyTree(words, tuple(range(-1, n - 1)), (("root",) + ("dep",) * (n - 1))[:n], ("X",) * n)
 
 
 @hookimpl

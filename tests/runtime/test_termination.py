@@ -50,7 +50,7 @@ class BusyParser(Parser):
     'Chains; in a worker, after hours.'
     def parse(self, sentences):
         work()
-        return [Parse(DependencyTree(s, tuple(range(len(s))), ("root", *["dep"] * (len(s) - 1)))) for s in sentences]
+        return [Parse(DependencyTree(s, tuple(range(-1, len(s) - 1)), ("root", *["dep"] * (len(s) - 1)))) for s in sentences]
 
 @hookimpl
 def register_feature_extractors(register):
