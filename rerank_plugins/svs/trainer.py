@@ -42,9 +42,9 @@ class SvsTrainer(TreebankTrainer):
         10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
     )
     rule_prior: float = option(
-        50.0, within="[0, ]", doc="Pseudo-counts of the prior that draws P_M towards the treebank grammar; 0: no prior."
+        50.0, within="[0, ]", doc="Pseudo-counts of a prior that pulls the rule probabilities P_M to the treebank's."
     )
-    head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of the same kind of prior on P_H.")
+    head_prior: float = option(0.0, within="[0, ]", doc="The same for the headword probabilities P_H.")
     annotations: str | None = option(
         None,
         metavar="NAMES",

@@ -184,7 +184,16 @@ class TrainGroup(LazyGroup):
 
 @click.group("train", cls=TrainGroup)
 def command() -> None:
-    """Train a model from text or treebanks.
+    """Train a model from text, treebanks or sentence pairs.
+
+    Text is tokenised, with one sentence per line. Treebanks are bracketed trees or CoNLL-U. Files may be compressed.
+
+    \b
+    Text:                         ngram, missing-words, random-indexing, esa
+    Treebanks:                    word-classes, grammar, hhmm, svs
+    Treebanks and text:           dependency-parser, svs-concepts
+    Treebanks, or text to parse:  dependency-lm, treelet-lm, treebank
+    Sentence pairs:               word-alignment, word-lexicon, joint-lm, translation-memory
 
     \b
     rerank train ngram news.en.gz novels.en -o lm.ngram --held-out dev.en

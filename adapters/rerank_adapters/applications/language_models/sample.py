@@ -44,12 +44,12 @@ def length_range(text: str) -> tuple[int, int]:
 def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Path) -> None:
     """Draw sentences at random from a language model.
 
-    LM is its name in the config, or NAME, or NAME,option=value,…. Sentences of other lengths are rejected. The same
-    seed gives the same sentences. The language models `ngram` and `treelet-lm` generate sentences; the trees of a
-    treelet model have the model's transformations applied.
+    LM is the name of a language model in the config, or NAME, or NAME,option=value,…. The models `ngram-lm` and
+    `treelet-lm` generate sentences. Sentences outside --length are drawn again. The same seed gives the same sentences.
+    The trees of a treelet model are printed with the model's transformations.
 
     \b
-    rerank sample ngram,model=lm.ngram -n 5 --length 15-20
+    rerank sample ngram-lm,model=lm.ngram -n 5 --length 15-20
     rerank sample treelet-lm --trees
     """  # noqa: D301
     closing = Closing()
@@ -58,7 +58,7 @@ def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Pa
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
         what = "trees" if trees else "sentences"
-        raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")
+        raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram-lm and treelet-lm can be")
     rng = np.random.default_rng(job.config.seed)
     with StatusLine("drawing sentences"):
         drawn = sampler.sample_trees(number, rng) if trees else map(" ".join, sampler.sample(number, rng))
