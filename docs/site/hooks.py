@@ -86,8 +86,11 @@ def linked_files() -> list[Path]:
 def reference_pages() -> Iterator[tuple[str, str]]:
     """Name and Markdown of each generated page."""
     yield from command_pages()
+    loader = griffe.GriffeLoader(search_paths=[str(folder) for folder in PACKAGES.values()])
     for package in PACKAGES:
-        yield package, names_page(package)
+        loader.load(package)
+    for package in PACKAGES:
+        yield package, names_page(package, loader)
 
 
 def command_pages() -> Iterator[tuple[str, str]]:
@@ -121,22 +124,29 @@ def helps(parent: click.Context, name: str) -> Iterator[str]:
                 yield from helps(context, below)
 
 
-def names_page(package: str) -> str:
-    """The public names of a package, by the module that defines them, as mkdocstrings is to show them."""
-    loaded: Any = griffe.load(package, search_paths=[str(PACKAGES[package])], resolve_aliases=False)
-    by_module: dict[str, list[str]] = {}
-    for name in sorted(loaded.exports or []):
-        member = loaded[str(name)]
-        target = member.target_path if member.is_alias else member.path
-        by_module.setdefault(target.rpartition(".")[0], []).append(str(name))
+def names_page(package: str, loader: griffe.GriffeLoader) -> str:
+    """The public names of a package, by the module that defines them, as mkdocstrings is to show them.
+
+    Names of another package are links to its page.
+    """
+    loaded: Any = loader.modules_collection[package]
+    by_module: dict[str, list[Any]] = {}
+    others = []
+    for name in sorted(map(str, loaded.exports or [])):
+        thing = loaded[name].final_target if loaded[name].is_alias else loaded[name]
+        if thing.package.path == package:
+            by_module.setdefault(thing.parent.path, []).append(thing)
+        else:
+            others.append(f"[`{name}`][{thing.path}]")
     lines = [f"# Names of {package}\n", f"{docstring(loaded)}\n"]
+    if others:
+        lines.append(f"From other packages: {', '.join(others)}.\n")
     for module in sorted(by_module):
-        defined: Any = loaded[module.partition(".")[2]] if module != package else loaded
-        lines.append(f"## {module}\n\n{docstring(defined)}\n")
-        for name in by_module[module]:
-            for path in undocumented(defined[name]):
+        lines.append(f"## {module}\n\n{docstring(loader.modules_collection[module])}\n")
+        for thing in by_module[module]:
+            for path in undocumented(thing):
                 log.warning("a public name has no docstring: %s", path)
-            lines.append(f"::: {module}.{name}\n")
+            lines.append(f"::: {thing.path}\n")
     return "\n".join(lines)
 
 
