@@ -22,6 +22,7 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.speech.rover import read_lists, read_systems
 from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.pipeline import Pipeline
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.kaldi import read_symbols
@@ -239,6 +240,20 @@ SUITE = json.dumps(
 )
 CLASSIFIER = 'kind = "logistic"\nthreshold = 0.25\n[weights]\nlength = -0.5\nlm = 1.5\n[provenance]\nversion = "1"\n'
 WEIGHTS = 'decision = "mbr"\nscale = 0.5\nevidence = 3\n[dense]\nTM = [0.2, 0.1]\nLM = 0.5\n[sparse]\n"wt_a~b" = 0.01\n[provenance]\nversion = "1"\n'
+FITTED = """\
+seed = 3
+tuner = "rerank_adapters.tuners.mira.Mira"
+objects = []
+[provenance.options]
+passes = 2
+[provenance.job]
+language = "en"
+[[provenance.job.feature]]
+use = "length"
+text = ["lowercase"]
+[[provenance.job.metric]]
+use = "bleu"
+"""
 CONFIG = """\
 seed = 2
 [tune]
@@ -298,6 +313,7 @@ def texts() -> Iterable[Target]:
     yield text("config", CONFIG, read_config, "job.toml")
     yield text("weights.toml", WEIGHTS, read_weights, "weights.toml")
     yield text("weights of a reranker", WEIGHTS, Reranker.load, "weights.toml")
+    yield text("weights of a pipeline", WEIGHTS + FITTED, Pipeline.load, "weights.toml")
     yield text("numbers", "1.5 2\n-3 4e5\n", read_columns, "numbers")
     yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_scored_pairs, "pairs")
     yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")

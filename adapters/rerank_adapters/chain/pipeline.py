@@ -210,12 +210,17 @@ class Pipeline(PipelineParameters):
         weights = read_weights(path)
         named = objects.items() if isinstance(objects, Mapping) else ((label_of(one), one) for one in several(objects))
         given = {str(label): plugin for label, plugin in named}
-        if lacking := [name for name in weights.provenance.get(OBJECTS, []) if name not in given]:
+        recorded, seed = weights.provenance.get(OBJECTS, []), weights.provenance.get("seed", 1)
+        if not isinstance(recorded, list) or not all(isinstance(name, str) for name in recorded):
+            raise FormatError(f"provenance: {OBJECTS} is {recorded!r:.60}, wanted a list of labels", path=str(path))
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise FormatError(f"provenance: seed is {seed!r:.60}, wanted a number of 0 or more", path=str(path))
+        if lacking := [name for name in recorded if name not in given]:
             known = f"{lacking[0]!r} is an object of a class of your own"
             raise ConfigError(f"{path}: {known}: give it, as in Pipeline.load({str(path)!r}, objects=[{lacking[0]}()])")
         registry = all_plugins()
         job = recorded_job(weights.provenance, Path(path).absolute(), registry)
-        own = {"seed": weights.provenance.get("seed", 1), "tuner": recorded_tuner(weights.provenance, registry)}
+        own = {"seed": seed, "tuner": recorded_tuner(weights.provenance, registry)}
         pipeline = cls._of_job(job, objects=given, **{**own, **parameters})
         pipeline._weights, pipeline._fitted_job = weights, pipeline._job
         return pipeline

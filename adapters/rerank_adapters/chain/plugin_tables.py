@@ -132,6 +132,7 @@ def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[st
     for entry in registry.entries["tuner"].values():
         if provenance.get("tuner") == f"{entry.factory.__module__}.{entry.factory.__qualname__}":
             options = provenance.get("options", {})
-            chosen = {o.name: options[o.name] for o in entry.options() if o.name in options}
+            known = options if isinstance(options, Mapping) else {}
+            chosen = {o.name: known[o.name] for o in entry.options() if o.name in known}
             return {"use": entry.name} | chosen
     return "mira"
