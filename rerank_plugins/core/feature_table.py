@@ -252,4 +252,4 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ConfigError(f"a table for {name} needs {name}: pip install 'rerank-plugins[frames]'") from None
+        raise ConfigError(f"a table for {name} needs {name}: pip install {name}") from None
