@@ -13,6 +13,14 @@ def register_feature_extractors(register: Register) -> None:
 
 
 @hookimpl
+def register_metrics(register: Register) -> None:
+    """Register the metrics of this family."""
+    from rerank_plugins.similarity.meaning_metric import MeaningMetric
+
+    register("meaning", MeaningMetric)
+
+
+@hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
     from rerank_plugins.similarity.trainers import EsaTrainer, RandomIndexingTrainer

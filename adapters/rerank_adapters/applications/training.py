@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
-from rerank_adapters.chain.training.common import common_uses, parses
+from rerank_adapters.chain.training.common_options import common_uses, parses
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.lazy_group import LazyGroup
@@ -65,7 +65,8 @@ def trainer_command(entry: Entry) -> click.Command:
 
     @click.pass_obj
     def train(registry: Registry, /, paths: tuple[str, ...], output: Path, **values: Any) -> None:
-        from rerank_adapters.chain.training import CommonOptions, Training
+        from rerank_adapters.chain.training.common_options import CommonOptions
+        from rerank_adapters.chain.training.training import Training
 
         closing = Closing()
         own = {option.name: values.pop(option.name) for option in entry.options()}

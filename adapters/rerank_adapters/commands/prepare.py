@@ -12,7 +12,7 @@ from rerank_adapters.commands.closing import Closing
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.training import Training
+    from rerank_adapters.chain.training.training import Training
 
 
 @click.command("prepare")

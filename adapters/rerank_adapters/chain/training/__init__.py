@@ -1,14 +1,9 @@
 """Trains models: what `rerank train NAME`, a [[model]] table of a config and `train` from Python have in common.
 
-common         the options that trainers share
-tree_source    trees of treebanks and of parsed text
-opened_data    the data of a training, as a trainer reads them
-training       a trainer with its data and its output, which is run
-model_tables   the trainings that a config describes
-from_python    `train`, which runs one
+common_options  the options that trainers share
+tree_source     trees of treebanks and of parsed text
+opened_data     the data of a training, as a trainer reads them
+training        a trainer with its data and its output, which is run
+model_tables    the trainings that a config describes
+from_python     `train`, which runs one
 """
-
-from rerank_adapters.chain.training.common import CommonOptions
-from rerank_adapters.chain.training.training import Training
-
-__all__ = ["CommonOptions", "Training"]

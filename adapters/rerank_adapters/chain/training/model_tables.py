@@ -10,7 +10,7 @@ from typing import Any
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.steps import Inputs, file_hash
-from rerank_adapters.chain.training.common import CommonOptions, common_uses
+from rerank_adapters.chain.training.common_options import CommonOptions, common_uses
 from rerank_adapters.chain.training.training import Training
 from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline

@@ -16,7 +16,7 @@ from typing import Any
 from rerank_adapters.chain.overlap import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
-from rerank_adapters.chain.training.common import CommonOptions, parses
+from rerank_adapters.chain.training.common_options import CommonOptions, parses
 from rerank_adapters.chain.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.training.common import CommonOptions, common_uses
+from rerank_adapters.chain.training.common_options import CommonOptions, common_uses
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.guests.names import described

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rerank_adapters.config import Config, read_config
 from rerank_plugins.core.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rerank_adapters.config import Config
 
 PARSED = ("dependencies", "constituents")
 
@@ -40,6 +43,8 @@ class CommonOptions:
     @property
     def settings(self) -> Config:
         """The config of the parsers, with the seed and the number of processes."""
+        from rerank_adapters.config import Config, read_config
+
         config = read_config(self.config) if self.config else Config()
         given = {"seed": self.seed, "jobs": self.jobs}
         return config.model_copy(update={name: value for name, value in given.items() if value is not None})
