@@ -155,6 +155,7 @@ CASES = {
         "wer": [{}, {"lowercase": True}, {"costs": "sclite"}],
         "cer": [{}, {"whitespace": False}],
         "accuracy": [{}, {"lowercase": True}],
+        "meaning": [{}, {"longest": 4}],
         "ser": [{}, {"lowercase": True}],
         "column": [{"file": "pairs.tsv"}, {"file": "pairs.tsv", "scale": 100.0}],
     },
