@@ -108,7 +108,7 @@ def test_the_makefile_installs_all_extras_but_kenlm():
     assert not any(name.startswith("kenlm") for name in project["dependencies"])
     others, kenlm = project["optional-dependencies"]["all"]
     extras = re.search(r"^EXTRAS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert extras[1] == others[len("rerank-plugins[") : -1] + ",test"
+    assert extras[1] == others[len("rerank-plugins[") : -1] + ",docs,test"
     assert kenlm == "rerank-plugins[kenlm]; python_version < '3.13'"
 
 

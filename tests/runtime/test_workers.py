@@ -222,9 +222,10 @@ if __name__ == "__main__":
     time.sleep(60)
 """
     (tmp_path / "script.py").write_text(script)
-    with subprocess.Popen([sys.executable, tmp_path / "script.py"], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, tmp_path / "script.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         said = [process.stdout.readline().strip() for _ in range(3)]
-        said.remove("ready")
+        said.remove("ready")  # which the worker, that has no stdout, says to stderr
         pid, fork = map(int, said)
         process.kill()
         process.wait()

@@ -236,7 +236,10 @@ def test_the_embedded_model():
 def test_the_feature_compares_meanings(model_file):
     texts = ("The dog chased a cat .", "A cat was chased by the dog .", "A cat chased the dog .", "Rivers froze .", "")
     nbest = list_of(*texts, context="The dog chased a cat .")
-    feature = SvsSimilarityFeature(measures=("meaning", "top"), to=("context", "list"), model=model_file)
+    concepts = embedded("concepts.svs")
+    feature = SvsSimilarityFeature(
+        measures=("meaning", "top"), to=("context", "list"), model=model_file, concepts=concepts
+    )
     assert feature.components == ("context.meaning", "context.top", "list.meaning", "list.top")
     assert [parser.trained_on.language for parser in feature.parsers] == ["en"]
     values = feature.extract(nbest)

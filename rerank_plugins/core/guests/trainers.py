@@ -25,7 +25,7 @@ def train(call: Call, value: Any) -> Any:
         raise call.wanted(f"lines {shown(value.lines)}", "a list of texts")
     if not isinstance(value.what, str):
         raise call.wanted(f"what {shown(value.what)}", "a text")
-    if call.given[0].held_out and value.evaluate is None and value.language_model is None:
+    if getattr(call.given[0], "held_out", ()) and value.evaluate is None and value.language_model is None:
         raise call.wanted("neither evaluate nor language_model", "one of them, for the held-out files")
     return replace(
         value,
