@@ -60,10 +60,10 @@ def read_nbest(
     """The lists of files, of a folder, of a data frame or of records, one for each segment.
 
     Files of one segment are merged, and lists come in the order of ids; `format` is theirs, as `load` takes it, and
-    `source` a file of source sentences. A frame
-    (pandas, polars or Arrow) or a list of records has a row for each hypothesis, and lists come in the order of their
-    first rows; `id`, `text`, `score` and `source` name columns, by default those of these names. Other numeric columns
-    are features. Raises FormatError with file and line, or with the row.
+    `source` a file of source sentences. A frame (pandas, polars or Arrow) or a list of records has a row for each
+    hypothesis, and lists come in the order of their first rows; `id`, `text`, `score` and `source` name columns, by
+    default those of these names. Other numeric columns are features. Raises FormatError with file and line, or with the
+    row.
 
     >>> rows = [{"id": 1, "text": "so it is", "lm": -3.0}, {"id": 1, "text": "so is it", "lm": -4.0}]
     >>> read_nbest(rows)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, overload
 
@@ -71,26 +72,24 @@ class Rows(Sequence[Row]):
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame. Raises ConfigError where pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise ConfigError("a data frame needs pandas: pip install pandas") from None
-        return pandas.DataFrame({name: self[name] for name in self.columns})
+        return self._frame_of("pandas")
 
     def to_polars(self) -> Any:
         """A polars.DataFrame. Raises ConfigError where polars is not installed."""
+        return self._frame_of("polars")
+
+    def _frame_of(self, library: str) -> Any:
         try:
-            import polars
+            module = import_module(library)
         except ImportError:
-            raise ConfigError("a data frame needs polars: pip install polars") from None
-        return polars.DataFrame({name: self[name] for name in self.columns})
+            raise ConfigError(f"a data frame needs {library}: pip install {library}") from None
+        return module.DataFrame({name: self[name] for name in self.columns})
 
     def to_csv(self, path: str | Path) -> None:
         """Write a file of comma-separated values, header first, in full or not at all.
 
         A path ending in `.tsv` (or `.tsv.gz`, …) has tabs instead of commas; None and nan are empty cells. `-` is
-        stdout. Raises RerankError for a file that
-        cannot be written.
+        stdout. Raises RerankError for a file that cannot be written.
         """
         with open_atomic(path) as out:
             writer = csv.writer(out, "excel-tab" if ".tsv" in Path(path).suffixes else "excel", lineterminator="\n")

@@ -17,6 +17,7 @@ from rerank_plugins.core.interfaces import LanguageModel
 from rerank_plugins.core.trained_on import TrainedOn
 
 Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]
+PARSED = ("dependencies", "constituents")  # readings of trees, for which text is parsed
 Use = Literal["text", "held-out", "language", "spoken", "memory", "cluster", "seed", "jobs"]
 
 
@@ -128,6 +129,16 @@ class Trainer(GuestsAreChecked, ABC):
     @abstractmethod
     def train(self, data: TrainingData) -> Trained:
         """Learn a model from the data. Raises FormatError, ConfigError, ModelError."""
+
+
+def parses(trainer: type[Trainer] | Trainer) -> bool:
+    """Whether a trainer learns from trees, so that text is parsed for it."""
+    return trainer.reads in PARSED
+
+
+def common_uses(trainer: type[Trainer] | Trainer) -> set[str]:
+    """The common options that the trainer uses, by the names of the command line."""
+    return {*trainer.uses, *(("text", "parser", "config", "jobs") if parses(trainer) else ())}
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -14,7 +14,6 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import click
 
-from rerank_adapters.chain.training.common_options import common_uses, parses
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.lazy_group import LazyGroup
@@ -24,7 +23,7 @@ from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.intervals import Interval
 from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Entry, Option, Registry
-from rerank_plugins.core.trainer import Trainer
+from rerank_plugins.core.trainer import Trainer, common_uses, parses
 
 ARGUMENTS = {"text": "TEXT...", "pairs": "SOURCE [TARGET]"}  # by what a trainer reads; others read FILEs
 PLAIN: dict[Any, click.ParamType[Any]] = {

@@ -160,10 +160,12 @@ class Builder:
             problem = error.errors()[0]["msg"]
             message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
             raise ConfigError(message) from None
-        for number in checked if isinstance(checked, tuple) else (checked,):
-            if option.within and number is not None and number not in option.within:
-                written = option.metadata["within"]
-                raise ConfigError(f"{where}: option {option.name!r} is {number!r}; wanted a number within {written}")
+        if within := option.within:
+            for number in checked if isinstance(checked, tuple) else (checked,):
+                if number is not None and number not in within:
+                    written = option.metadata["within"]
+                    message = f"{where}: option {option.name!r} is {number!r}"
+                    raise ConfigError(f"{message}; wanted a number within {written}")
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
     def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:
@@ -233,7 +235,7 @@ class Builder:
             plain = json.loads(json.dumps([{**table, **files}, more], default=_plain))
         except TypeError:
             return None
-        stats = [(text, _state(resolve(text, self.base))) for text in _texts(plain) if text]
+        stats = [(text, _state(resolve(text, self.base))) for text in texts_in(plain) if text]
         return plain_hash(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
@@ -245,12 +247,13 @@ def _plain(value: object) -> str:
     raise TypeError
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
+    """The texts in tables, at any depth."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(part)
 
 
 def _state(path: Path) -> tuple[int, int] | None:

@@ -14,21 +14,17 @@ from weakref import WeakValueDictionary
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.job import OURS
 from rerank_adapters.chain.model_readers import reader
 from rerank_adapters.config import plugin_table
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
     ConfigError,
-    FeatureExtractor,
-    Metric,
-    NBestFormat,
     Parser,
     PluginError,
     SentenceFeature,
-    SentenceModel,
-    Trainer,
-    Tuner,
 )
+from rerank_plugins.core.guests.makes import INTERFACES
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS, Entry, Registry, suggestion
 from rerank_plugins.core.sentences import read_texts
@@ -36,17 +32,7 @@ from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.files.languages import ENGLISH
 from rerank_plugins.kit.files.model_file import is_model_file, read_trained_on
 
-INTERFACES: dict[str, type] = {
-    "feature": FeatureExtractor,
-    "language_model": SentenceModel,
-    "parser": Parser,
-    "metric": Metric,
-    "tuner": Tuner,
-    "format": NBestFormat,
-    "trainer": Trainer,
-}
 USUAL_STEPS = ("penn-tokenize",)  # of the commands, for a model that does not say what its text went through
-OURS = ("label", "text", "source_text")  # keys of a table that are not options of the plugin
 READING = ("language_model", "parser", "feature")  # kinds of plugins that read model files
 
 _shared: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -115,9 +101,7 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
     if isinstance(specs, Mapping) and "use" not in specs:
         named = [(str(label), spec) for label, spec in specs.items()]
     else:
-        single = isinstance(specs, (str, Path, Mapping, type, *INTERFACES.values())) or not isinstance(specs, Iterable)
-        several: Iterable[object] = [specs] if single else specs  # type: ignore[assignment]
-        named = [(label_of(spec), spec) for spec in several]
+        named = [(label_of(spec), spec) for spec in several(specs)]
     if not named:
         raise TypeError(f"wanted at least one {(kind or 'plugin').replace('_', ' ')}, found none")
     loaded: dict[str, Any] = {}
@@ -126,6 +110,12 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
             raise ConfigError(f"two are called {label!r}: give one a label, as in {{label: model}}")
         loaded[label] = load(spec, kind, language=language, text=text)
     return loaded
+
+
+def several(specs: object) -> list[Any]:
+    """The plugins of a list, or the one that is no list."""
+    single = isinstance(specs, (str, Path, Mapping, type, *INTERFACES.values())) or not isinstance(specs, Iterable)
+    return [specs] if single else list(specs)  # type: ignore[call-overload]
 
 
 def label_of(spec: object) -> str:

@@ -19,9 +19,9 @@ from rerank_adapters.chain.explanation import Explanation, explain
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, stream_tables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import for_lists
-from rerank_adapters.chain.loading import all_plugins, label_of
+from rerank_adapters.chain.loading import all_plugins, label_of, several
 from rerank_adapters.chain.pipeline_parameters import PipelineParameters
-from rerank_adapters.chain.plugin_tables import recorded_tuner, several
+from rerank_adapters.chain.plugin_tables import recorded_tuner
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
 from rerank_adapters.chain.reference_texts import files_of, pair_with
 from rerank_adapters.chain.reranker import Reranked
@@ -37,7 +37,6 @@ from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.core.sentences import check_lists
 
-PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
 TABLE = Path("table")  # what messages call a table in memory
 OBJECTS = "objects"  # the key of a provenance under which labels of objects are recorded
 

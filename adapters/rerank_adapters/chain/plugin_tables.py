@@ -7,20 +7,14 @@ weights are loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.chain.builder import OBJECT, Builder
-from rerank_adapters.chain.loading import (
-    INTERFACES,
-    OURS,
-    check_object,
-    entry_and_table,
-    label_of,
-    load,
-)
+from rerank_adapters.chain.job import OURS
+from rerank_adapters.chain.loading import check_object, entry_and_table, label_of, load, several
 from rerank_plugins import ConfigError, Metric, Parser, SentenceModel
 from rerank_plugins.core.registry import Entry, Registry
 from rerank_plugins.kit.files.cached_parser import CachedParser
@@ -74,12 +68,6 @@ class PluginTables:
         self.objects[label] = plugin
         self.registry.entries[kind][label] = Entry(kind, label, _always(plugin), OBJECT)
         return {"use": label}
-
-
-def several(specs: object) -> list[Any]:
-    """The plugins of a list, or the one that is no list."""
-    single = isinstance(specs, (str, Path, Mapping, type, *INTERFACES.values())) or not isinstance(specs, Iterable)
-    return [specs] if single else list(specs)  # type: ignore[call-overload]
 
 
 def table_of(plugin: Any, kind: str, registry: Registry) -> dict[str, Any] | None:

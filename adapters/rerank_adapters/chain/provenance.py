@@ -8,7 +8,7 @@ folder can be moved.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rerank_adapters.chain.builder import injected_kind
+from rerank_adapters.chain.builder import injected_kind, texts_in
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
@@ -60,7 +60,7 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
     for kind, named in config.named.items():
         tables[kind] = {name: _rebased(job, kind, table, folder) for name, table in named.items()}
     recorded = {key: tables[key] for key in keys if tables[key]}
-    distributions = _distributions(job.registry, set(_texts(recorded)))
+    distributions = _distributions(job.registry, set(texts_in(recorded)))
     return {**recorded, DISTRIBUTIONS: distributions} if distributions else recorded
 
 
@@ -72,15 +72,6 @@ def _distributions(registry: Registry, names: Collection[str]) -> list[dict[str,
         for name, entry in entries.items()
         if entry.distribution and name in names
     ]
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts in tables, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(part)
 
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:

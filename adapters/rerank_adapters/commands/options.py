@@ -178,6 +178,11 @@ def model_file(value: str) -> Path:
     return output_file(value)
 
 
+output_form_option = click.option(
+    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]),
+    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
+    " where the ids are numbers of lines, else kaldi.",
+)  # fmt: skip
 table_output = click.option(
     "-o", "--output", type=table_file, required=True, metavar="TABLE",
     help="Write the feature table to this file (.npz).",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from rerank_plugins.core.guests.arrays import type_of
-from rerank_plugins.core.trainer import Reading, Trainer, Use
+from rerank_plugins.core.trainer import Reading, Trainer, Use, common_uses
 
 OF_FEATURES = {
     "use": "the plugin",
@@ -35,7 +35,6 @@ OF_USES: Mapping[str, Sequence[str]] = {  # the common options of `rerank train 
     "memory": ("memory", "temporary"),
     "cluster": ("scheduler",),
 }
-PARSED = ("dependencies", "constituents")  # what is read with a parser
 NAME = re.compile(r"[^\s=,{}]+")
 
 
@@ -58,7 +57,7 @@ def fault_of_options(kind: str, options: Sequence[str], factory: Any = None) -> 
     """The first option that has the name of a key of the tables, or of a common option of `rerank train`."""
     taken = dict(RESERVED[kind])
     if kind == "trainer" and factory is not None:
-        uses = {*factory.uses, *(("text", "parser", "config", "jobs") if factory.reads in PARSED else ())}
+        uses = common_uses(factory)
         taken |= {option: f"a common option, as `uses` has {use!r}" for use in uses for option in OF_USES[use]}
     return next((_reserved(option, taken[option]) for option in options if option in taken), None)
 

@@ -42,11 +42,7 @@ def mesh_lines(name: str, network: ConfusionNetwork) -> Iterator[str]:
 @click.command("consensus")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @options.output_option("Write the words of highest posterior to this file, one line per list.")
-@click.option(
-    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]),
-    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
-    " where the ids are numbers of lines, else kaldi.",
-)  # fmt: skip
+@options.output_form_option
 @click.option(
     "--mesh", type=options.output_file, metavar="FILE", help="Also write the networks, as SRILM's word meshes."
 )

@@ -6,22 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.core.trainer import Trainer
-
 if TYPE_CHECKING:
     from rerank_adapters.config import Config
-
-PARSED = ("dependencies", "constituents")
-
-
-def parses(trainer: type[Trainer] | Trainer) -> bool:
-    """Whether a trainer learns from trees, so that text is parsed for it."""
-    return trainer.reads in PARSED
-
-
-def common_uses(trainer: type[Trainer] | Trainer) -> set[str]:
-    """The common options that the trainer uses, by the names of the command line."""
-    return {*trainer.uses, *(("text", "parser", "config", "jobs") if parses(trainer) else ())}
 
 
 @dataclass(frozen=True)

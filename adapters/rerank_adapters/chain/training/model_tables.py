@@ -10,13 +10,14 @@ from typing import Any
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.steps import Inputs, file_hash
-from rerank_adapters.chain.training.common_options import CommonOptions, common_uses
+from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.training import Training
 from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.core.paths import size_in_bytes
 from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.core.trainer import common_uses
 
 TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config

@@ -16,7 +16,7 @@ from typing import Any
 from rerank_adapters.chain.overlap import contents, warn_of_learnt
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.chain.scoring import perplexity
-from rerank_adapters.chain.training.common_options import CommonOptions, parses
+from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.chain.training.tree_source import CONSTITUENTS, DEPENDENCIES, TreeSource
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
@@ -26,7 +26,7 @@ from rerank_adapters.text import TextPipeline, in_language
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.threads import cores
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData
+from rerank_plugins.core.trainer import Cluster, Trained, Trainer, TrainingData, parses
 from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.workspace import Workspace

@@ -9,12 +9,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.training.common_options import CommonOptions, common_uses
+from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.guests.names import described
 from rerank_plugins.core.registry import Registry
-from rerank_plugins.core.trainer import Trainer
+from rerank_plugins.core.trainer import Trainer, common_uses
 from rerank_plugins.kit.workspace import Workspace
 
 
