@@ -68,6 +68,22 @@ def size_in_bytes(text: str, name: str) -> int:
     return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
 
 
+def check_output(path: Path) -> None:
+    """Raise ConfigError for a folder, and for a file whose folder does not exist or may not be written."""
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder, expected a file to write")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
+    if not (path.exists() and not path.is_file()):
+        check_writable(path, path.parent)
+
+
+def check_writable(path: Path, folder: Path) -> None:
+    """Raise ConfigError for `path` where this process may not write in its folder."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: the folder {folder} may not be written (permission denied)")
+
+
 @cache
 def this_machine() -> str:
     """A name of the running machine that no other one has (on Linux, until it is started again)."""

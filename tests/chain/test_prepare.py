@@ -88,6 +88,12 @@ def test_wrong_models_are_reported_before_any_work(place, old, new, message):
     assert not (place / "models" / "classes.tsv").exists()
 
 
+def test_an_output_that_cannot_be_written_is_said_before_any_work(place):
+    (place / "models" / "classes.tsv").mkdir(parents=True)
+    assert "classes.tsv: is a folder, expected a file to write" in refused("prepare", place / "job.toml")
+    assert not (place / "models" / "en.ngram").exists()
+
+
 def test_a_run_says_how_a_missing_model_is_trained(place):
     error = refused("run", place / "job.toml")
     assert "en.ngram: this model is missing; `rerank prepare" in error

@@ -42,6 +42,9 @@ def test_nothing_is_printed(text, tmp_path, capsys):
         ("ngram", {"ordr": 3}, r"train\('ngram'\): ngram has no option 'ordr'; did you mean 'order'"),
         ("ngram", {"order": 99}, r"option 'order' is 99; wanted a number within \[1, 6\]"),
         ("ngram", {"order": "two"}, r"option 'order' is 'two'; wanted int"),
+        ("random-indexing", {"seed": -1}, r"option 'seed' is -1; wanted 0 or more"),
+        ("word-lexicon", {"jobs": 0}, r"option 'jobs' is 0; wanted 1 or more"),
+        ("ngram", {"temporary": "no/such"}, r"option 'temporary' is .*no/such; wanted a folder that exists"),
         ("hhmm", {}, r"hhmm needs the option|language"),
     ],
 )
@@ -51,3 +54,9 @@ def test_wrong_calls(text, tmp_path, name, options, message):
     with pytest.raises(ConfigError, match=r"no\.en: no such file"):
         train("ngram", tmp_path / "no.en", tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_an_output_that_cannot_be_written_is_said_before_any_work(text, tmp_path):
+    (tmp_path / "model").mkdir()
+    with pytest.raises(ConfigError, match="model: is a folder, expected a file to write"):
+        train("ngram", text, tmp_path / "model")

@@ -6,7 +6,6 @@ A flag replaces a whole table of the config file, never a single key of it: `--t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -17,6 +16,7 @@ import click
 
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
+from rerank_plugins.core.paths import check_output, check_writable
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -137,12 +137,7 @@ def output_file(value: str) -> Path:
     """
     path = Path(value)
     if value != "-":
-        if path.is_dir():
-            raise ConfigError(f"{path}: is a folder, expected a file to write")
-        if not path.parent.is_dir():
-            raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
-        if not (path.exists() and not path.is_file()):
-            _check_writable(path, path.parent)
+        check_output(path)
     return path
 
 
@@ -150,13 +145,8 @@ def lists_file(value: str) -> Path:
     """The same, or an existing folder, for lists in a format with one list in a file."""
     if not Path(value).is_dir():
         return output_file(value)
-    _check_writable(Path(value), Path(value))
+    check_writable(Path(value), Path(value))
     return Path(value)
-
-
-def _check_writable(path: Path, folder: Path) -> None:
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ConfigError(f"{path}: the folder {folder} may not be written (permission denied)")
 
 
 def output_option(what: str, type: Callable[[str], Path] = output_file) -> Callable[[Command], Command]:

@@ -42,10 +42,11 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     models = chosen_models(settings, config, names)
     registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
     trainings = [training_of(settings, model, registry) for model in models]  # wrong options are said before any work
+    for training in trainings:
+        training.make_room()
     trained = 0
     for model, training in zip(models, trainings, strict=True):
         output, inputs = training.output, partial(inputs_of_model, settings, model)
-        output.parent.mkdir(parents=True, exist_ok=True)
         step = Step("", output.name, inputs, [output], partial(_train, model.train, training))
         if Steps(output.parent, force).do(step, partial(click.echo, err=True)):
             trained += 1

@@ -39,7 +39,7 @@ def train(
     given = {key: _plain(value) for key, value in options.items()}
     model = Model(train=name, inputs=inputs, output=Path(output), options=given)
     training = training_of(Config(), model, all_plugins(), f"train({name!r})")
-    training.output.parent.mkdir(parents=True, exist_ok=True)
+    training.make_room()
     training.run(report)
     return training.output
 

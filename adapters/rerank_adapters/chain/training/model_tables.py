@@ -15,7 +15,7 @@ from rerank_adapters.chain.training.training import Training
 from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
-from rerank_plugins.core.paths import size_in_bytes
+from rerank_plugins.core.paths import check_output, size_in_bytes
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses
 
@@ -69,6 +69,9 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
     table = {"use": model.train} | {key: value for key, value in given.items() if key in own}
     trainer = Builder(registry, config.base).build("trainer", table, where)
+    for option in entry.options():
+        if option.metadata.get("writes") and (written := getattr(trainer, option.name)) is not None:
+            check_output(written)
     common = _common({key: value for key, value in given.items() if key not in own}, shared, where)
     return Training(trainer, list(map(str, inputs)), config.path(model.output), common, registry)
 
@@ -110,11 +113,17 @@ def _common(given: Mapping[str, Any], shared: Collection[str], where: str) -> Co
     if "scheduler" in shared and (address := os.environ.get("RERANK_SCHEDULER")):
         values.setdefault("scheduler", address)
     try:
-        return TypeAdapter(CommonOptions).validate_python(values)
+        common = TypeAdapter(CommonOptions).validate_python(values)
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))
         raise ConfigError(f"{where}: option {name!r} is {problem['input']!r}: {problem['msg']}") from None
+    for name, number, least in (("seed", common.seed, 0), ("jobs", common.jobs, 1)):
+        if number is not None and number < least:
+            raise ConfigError(f"{where}: option {name!r} is {number}; wanted {least} or more")
+    if common.temporary is not None and not common.temporary.is_dir():
+        raise ConfigError(f"{where}: option 'temporary' is {common.temporary}; wanted a folder that exists")
+    return common
 
 
 def _options(config: Config, model: Model) -> dict[str, Any]:

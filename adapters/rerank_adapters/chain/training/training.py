@@ -13,6 +13,7 @@ from rerank_adapters.chain.training.common_options import CommonOptions
 from rerank_adapters.runtime.progress import size_text
 from rerank_plugins import PluginError
 from rerank_plugins.core.guests.names import described
+from rerank_plugins.core.paths import check_output
 from rerank_plugins.core.registry import Registry
 from rerank_plugins.core.trainer import Trainer, common_uses
 from rerank_plugins.kit.workspace import Workspace
@@ -27,6 +28,11 @@ class Training:
     output: Path
     common: CommonOptions
     registry: Registry
+
+    def make_room(self) -> None:
+        """Make the folder of the output. Raises ConfigError, before any work, where the model cannot be written."""
+        self.output.parent.mkdir(parents=True, exist_ok=True)
+        check_output(self.output)
 
     def run(self, report: Callable[[str], object]) -> str:
         """Train the model and write it; return what was written, with its size. `report` gets lines for people.
