@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.api.pipeline import Pipeline
 from rerank_adapters.applications.acceptability.classifiers import read_classifier
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.suite_file import read_suite
@@ -22,7 +23,6 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.speech.rover import read_lists, read_systems
 from rerank_adapters.applications.tables.show import load as load_table
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.pipeline import Pipeline
 from rerank_adapters.chain.reranker import Reranker
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.kaldi import read_symbols

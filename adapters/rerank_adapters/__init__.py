@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         load_all,
         read_nbest,
     )
+    from rerank_adapters.api.training import train
     from rerank_adapters.applications.acceptability.compare import compare
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.restoration.locate import locate
     from rerank_adapters.applications.similarity.pair_scores import similarity
     from rerank_adapters.applications.substitutes import substitutes
-    from rerank_adapters.chain.training.from_python import train
 
 __all__ = [
     "Evaluation",
@@ -66,7 +66,7 @@ _MODULES = {
     "similarity": "applications.similarity.pair_scores",
     "substitutes": "applications.substitutes",
     "surprisal": "applications.language_models.word_measures",
-    "train": "chain.training.from_python",
+    "train": "api.training",
 }  # of names that `api` has not
 FORMER = {  # names of earlier versions, and what does the same
     "extract_features": "Pipeline(features).transform(nbests)",

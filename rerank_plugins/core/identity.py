@@ -4,10 +4,10 @@ Two objects with equal descriptions compute the same results. Hence the finished
 columns of a feature table and cached parses are reused exactly when the description of the object that computed them is
 unchanged. The description does not cover modules that a plugin imports.
 
-What outlives a job also depends on the code that the classes use (`code_of`): hashes of the whole package of each class
-in the description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files), and the
-versions of the libraries that compute. This is not enough to be sure where a class is defined in a plugin file, which
-may import anything, or in a script, and where an option is a file that cannot be read.
+What outlives a job also depends on the code that the classes use (`Fingerprint.of`): hashes of the whole package of
+each class in the description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files),
+and the versions of the libraries that compute. The fingerprint is not complete where a class is defined in a plugin
+file, which may import anything, or in a script, and where an option is a file that cannot be read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import json
 import pickle
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,36 @@ from rerank_plugins.core.paths import content_hash
 FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
 LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
 WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """All that a result depends on, as plain values, which JSON can hold.
+
+    `complete` says whether nothing else can change the result; only then may it be used again when the hash is equal.
+    """
+
+    values: Any
+    complete: bool = True
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], *packages: str) -> Fingerprint:
+        """The fingerprint of what depends on these values, in which descriptions of objects may be, and on code.
+
+        The code is that of all classes in the values and of the `packages` named; libraries count by their versions.
+        """
+        sure, code = _code_of(values, *packages)
+        return cls({**values, **code}, sure)
+
+    @cached_property
+    def text(self) -> str:
+        """The values as JSON."""
+        return json.dumps(self.values, ensure_ascii=False, sort_keys=True)
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the values, in hexadecimal digits."""
+        return _hash(self.text.encode())
 
 
 def describe(value: Any, *, file_names: bool = True) -> Any:
@@ -127,7 +158,7 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
+def _code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
     """What the objects of a description depend on besides it: the code of their packages, and libraries.
 
     Hashes of the `packages` named are added. The first value is whether this is all that they depend on.

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.check import Check
+from rerank_adapters.analysis.check import Check
 from rerank_adapters.chain.first_config.assignment import (
     assign,
     assign_scores,

@@ -8,7 +8,8 @@ import shutil
 import pytest
 
 from rerank_adapters.chain import job
-from rerank_adapters.chain.steps import Step, Steps
+from rerank_adapters.chain.steps import Record, Step
+from rerank_plugins.core.identity import Fingerprint
 from tests.command_line import done
 
 CONFIG = """
@@ -250,17 +251,22 @@ def test_steps_are_values(tmp_path):
         first.write_text("a")
         yield "written"
 
-    one = Step("set", "one", lambda: {"text": "a"}, [first], write)
+    one = Step("set", "one", lambda: Fingerprint({"text": "a"}), [first], write)
     two = Step(
-        "", "two", lambda: {"file": first.read_text()}, [second], lambda: second.write_text("b") and None, [first]
+        "",
+        "two",
+        lambda: Fingerprint({"file": first.read_text()}),
+        [second],
+        lambda: second.write_text("b") and None,
+        [first],
     )
     said = []
-    assert [key.key for key, unchanged in Steps(tmp_path).plan([one]) if not unchanged] == ["set: one"]
+    assert [key.key for key, unchanged in Record(tmp_path).plan([one]) if not unchanged] == ["set: one"]
     assert not first.exists()
-    assert [Steps(tmp_path).do(step, said.append) for step in (one, two, one, two)] == [True, True, False, False]
+    assert [Record(tmp_path).do(step, said.append) for step in (one, two, one, two)] == [True, True, False, False]
     assert said == ["writing", "written"] * 2
     assert json.loads((tmp_path / "steps.json").read_text()).keys() == {"set: one", "two"}
-    assert [unchanged for _, unchanged in Steps(tmp_path).plan([one, two])] == [True, True]
+    assert [unchanged for _, unchanged in Record(tmp_path).plan([one, two])] == [True, True]
     first.write_text("c")
-    assert [unchanged for _, unchanged in Steps(tmp_path).plan([one, two])] == [False, False]
-    assert [unchanged for _, unchanged in Steps(tmp_path, force=True).plan([two])] == [False]
+    assert [unchanged for _, unchanged in Record(tmp_path).plan([one, two])] == [False, False]
+    assert [unchanged for _, unchanged in Record(tmp_path, force=True).plan([two])] == [False]

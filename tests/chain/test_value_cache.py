@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.chain.extraction import extract_features, stream_features
-from rerank_adapters.chain.extraction.known_values import value_identity
+from rerank_adapters.chain.extraction.known_values import fingerprint_of_values
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
@@ -176,7 +176,7 @@ def test_what_may_not_outlive_the_job_is_kept_apart(tmp_path):
     features = {"length": LengthFeature(), "out": KeptOut(), "local": Local(), "no file": OfWords(tmp_path / "none")}
     features = {**features, "file": entries["of-file"].factory(), "sure": entries["of-file-surely"].factory()}
     plan = Plan(features)
-    lasting = {label for label in features if value_identity(plan, label).lasting}
+    lasting = {label for label in features if fingerprint_of_values(plan, label).complete}
     assert lasting == {"length", "sure"}
     del features["no file"]
     cache = ValueCache(Store(tmp_path))
@@ -220,7 +220,7 @@ def register_feature_extractors(register):
 
 
 def test_an_identity_names_the_code_of_packages_and_their_data(tmp_path, monkeypatch):
-    identity = json.loads(value_identity(Plan({"h": HhmmLanguageModel()}), "h").text)
+    identity = json.loads(fingerprint_of_values(Plan({"h": HhmmLanguageModel()}), "h").text)
     assert identity["packages"].keys() == {"rerank_plugins", "rerank_adapters.text"}
     assert identity["libraries"].keys() == {"numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz"}
     package = tmp_path / "package_of_a_test"

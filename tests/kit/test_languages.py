@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from rerank_adapters.analysis.check import Check
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.check import Check
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import ConfigError, ModelError

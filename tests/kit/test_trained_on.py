@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.analysis.check import Check
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
-from rerank_adapters.chain.check import Check
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import ModelError

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.contributions import from_json
+from rerank_adapters.analysis.contributions import from_json
 from rerank_adapters.chain.tuning import held_out_score, prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.report.tables import contribution_table

@@ -15,7 +15,7 @@ from rerank_adapters.commands.options import format_option, output_file
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.chain.check import Check
+    from rerank_adapters.analysis.check import Check
     from rerank_adapters.chain.first_config.draft import Draft
 
 SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
@@ -155,7 +155,7 @@ def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
     """The check of a draft, with an estimate of its costs."""
     import tomllib
 
-    from rerank_adapters.chain.check import Check
+    from rerank_adapters.analysis.check import Check
     from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config
 

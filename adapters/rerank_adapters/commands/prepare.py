@@ -32,8 +32,8 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     rerank prepare configs/tatoeba-de-en.toml
     rerank run configs/tatoeba-de-en.toml
     """  # noqa: D301
-    from rerank_adapters.chain.steps import Step, Steps
-    from rerank_adapters.chain.training.model_tables import chosen_models, inputs_of_model, training_of
+    from rerank_adapters.chain.steps import Record, Step
+    from rerank_adapters.chain.training.model_tables import chosen_models, fingerprint_of_model, training_of
     from rerank_adapters.config import read_config
     from rerank_plugins.core.loader import with_files
 
@@ -46,9 +46,9 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
         training.make_room()
     trained = 0
     for model, training in zip(models, trainings, strict=True):
-        output, inputs = training.output, partial(inputs_of_model, settings, model)
+        output, inputs = training.output, partial(fingerprint_of_model, settings, model)
         step = Step("", output.name, inputs, [output], partial(_train, model.train, training))
-        if Steps(output.parent, force).do(step, partial(click.echo, err=True)):
+        if Record(output.parent, force).do(step, partial(click.echo, err=True)):
             trained += 1
         else:
             click.echo(f"{output}: unchanged, so not trained again", err=True)

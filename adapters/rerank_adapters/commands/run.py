@@ -38,8 +38,10 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
-    from rerank_adapters.chain.run import plan, run
-    from rerank_adapters.chain.run_files import RERANKED, work_folder
+    from rerank_adapters.analysis.run_steps import analyses, results_of
+    from rerank_adapters.chain.run import RERANKED, work_folder
+    from rerank_adapters.chain.running import all_steps, do, run_of
+    from rerank_adapters.chain.steps import Record
     from rerank_adapters.chain.training.model_tables import check_trained
     from rerank_adapters.report.held_out_gain import held_out_table
     from rerank_adapters.report.output import report_console
@@ -49,27 +51,28 @@ def command(
     closing = Closing()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     check_trained(job.config, config)
-    folder = work or work_folder(job, config)
+    record = Record(work or work_folder(job, config), force)
+    running = run_of(job, record, config.stem, analyses)
     if dry_run:
-        steps = plan(job, folder, force=force, name=config.stem)
+        steps = list(record.plan(all_steps(running, analyses)))
         for step, unchanged in steps:
             files = ", ".join(file.name for file in step.files)
             click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
-        left = sum(not unchanged for _, unchanged in steps)
-        closing.report(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
+        left, planned = sum(not unchanged for _, unchanged in steps), counted(len(steps), "step")
+        closing.report(f"planned {planned}, {left} of which would be done, for the folder {record.folder}")
         return
-    outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
-    contributions = outcome.contributions
+    made = do(running, record, analyses, lambda line: click.echo(line, err=True))
+    results = results_of(running)
     metric = job.measures[0].name
-    tables = [] if contributions is None else [contribution_table(contributions, metric)]
-    tables += [held_out_table(outcome.held_out, metric)] if outcome.held_out else []
-    for evaluation in outcome.evaluations.values():
+    tables = [] if results.contributions is None else [contribution_table(results.contributions, metric)]
+    tables += [held_out_table(results.held_out, metric)] if results.held_out else []
+    for evaluation in results.evaluations.values():
         print_evaluation(
             evaluation, report_console(), changes=job.config.evaluation.changes, changed=[RERANKED], tables=tables
         )
-    for page in outcome.pages:
+    for page in (file for file in made.all if file.suffix == ".html"):
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
-    if outcome.written:
-        closing.wrote(", ".join(path.name for path in outcome.written), folder)
+    if made.written:
+        closing.wrote(", ".join(path.name for path in made.written), record.folder)
     else:
-        closing.report(f"found all files in {folder} up to date")
+        closing.report(f"found all files in {record.folder} up to date")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
 from rerank_adapters.chain.extraction.value_cache import KEY, Keys, StoredValues, ValueCache
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature, __version__
-from rerank_plugins.core.identity import code_of
+from rerank_plugins.core.identity import Fingerprint
 
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
 KeysOf = Callable[[NBestList], list[bytes]]
@@ -44,20 +44,15 @@ def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
     return digest.hexdigest()
 
 
-class ValueIdentity(NamedTuple):
-    """The JSON text of all that the values depend on, and whether that is enough to keep them beyond the job."""
-
-    text: str
-    lasting: bool
-
-
-def value_identity(plan: Plan, label: str) -> ValueIdentity:
-    """The identity of the values of one feature of a plan. Raises what `describe` raises."""
+def fingerprint_of_values(plan: Plan, label: str) -> Fingerprint:
+    """What the values of one feature of a plan depend on besides the hypotheses. Raises what `describe` raises."""
     extractor, description = plan.extractors[label], plan.description(label, file_names=False)
-    sure, code = code_of(description, TEXT) if extractor.cached is not False else (False, {})
-    lasting = sure and "options" in description["extractor"] if extractor.cached is None else extractor.cached
-    identity = {"values": description, "version": __version__, **code}
-    return ValueIdentity(json.dumps(identity, ensure_ascii=False, sort_keys=True), lasting)
+    values = {"values": description, "version": __version__}
+    if extractor.cached is False:
+        return Fingerprint(values, complete=False)
+    own = Fingerprint.of(values, TEXT)
+    described = "options" in description["extractor"]
+    return replace(own, complete=extractor.cached or (own.complete and described))
 
 
 @dataclass(frozen=True)
@@ -80,8 +75,8 @@ class _Feature(NamedTuple):
 class KnownValues:
     """Where the values of each feature of a plan are kept.
 
-    They are kept in `cache` if their identity allows it, otherwise in `work`, until the job is done; None stands for a
-    cache that is not there.
+    They are kept in `cache` if their fingerprint is complete, otherwise in `work`, until the job is done; None stands
+    for a cache that is not there.
     """
 
     def __init__(self, plan: Plan, cache: ValueCache | None, work: ValueCache | None) -> None:
@@ -91,9 +86,9 @@ class KnownValues:
         for label, extractor in plan.extractors.items():
             width, kept = len(extractor.components), None
             if cache is not None or work is not None:
-                identity = value_identity(plan, label)
-                owner = cache if cache is not None and identity.lasting else work
-                kept = None if owner is None else (owner, owner.of(identity.text, width))
+                own = fingerprint_of_values(plan, label)
+                owner = cache if cache is not None and own.complete else work
+                kept = None if owner is None else (owner, owner.of(own.text, width))
             columns = slice(self._width, self._width + width)
             self._features[label] = _Feature(columns, keys_for(extractor), kept)
             self._width += width

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins, shared_plugins
-from rerank_adapters.chain.plugin_tables import PluginTables
 from rerank_adapters.chain.tune import Learnt
 from rerank_adapters.config import Config
 from rerank_adapters.runtime.progress import showing

@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rerank_adapters.applications.analysis.ablate import ablation_records, ablation_tables
-from rerank_adapters.applications.analysis.ablation import PARTS, ablate, trials_needed
-from rerank_adapters.chain.contributions import contributions
+from rerank_adapters.analysis.ablation import PARTS, ablate, trials_needed
+from rerank_adapters.analysis.contributions import contributions
+from rerank_adapters.analysis.weight_intervals import resampled_weights, standardised
 from rerank_adapters.chain.tuning import prepare, take_segments
 from rerank_adapters.chain.tuning.selection import FamilyTrials
-from rerank_adapters.chain.weight_intervals import resampled_weights, standardised
+from rerank_adapters.commands.ablate import ablation_records, ablation_tables
 from rerank_adapters.config import Evaluation
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.evaluation.significance import holm, paired_gains

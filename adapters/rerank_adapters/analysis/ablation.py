@@ -169,7 +169,7 @@ def _by_weights(
     trials: FamilyTrials, parts: Sequence[Part], samples: int, seed: int, progress: Callable[[int], None]
 ) -> tuple[Correlations | None, Correlations | None, tuple[TunedWeight, ...]]:
     """What needs weights that are tuned on all lists: correlations of families and features, intervals of weights."""
-    from rerank_adapters.chain.weight_intervals import resampled_weights, tuned_weights
+    from rerank_adapters.analysis.weight_intervals import resampled_weights, tuned_weights
 
     if "correlations" not in parts and "weights" not in parts:
         return None, None, ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rerank_adapters.applications.analysis.explanation_report import explanation_lines
+from rerank_adapters.analysis.explanation_report import explanation_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
@@ -144,10 +144,10 @@ def command(
     rerank explain 17 -c configs/mt.toml --against oracle
     rerank explain 17 test.nbest.gz -w weights.toml -r test.en --source test.de
     """  # noqa: D301
-    from rerank_adapters.chain.explanation import explain, explanation_record
+    from rerank_adapters.analysis.explanation import explain, explanation_record
     from rerank_adapters.chain.extract import stream_tables
     from rerank_adapters.chain.provenance import recorded_job
-    from rerank_adapters.chain.run_files import RERANKED, system_file, work_folder
+    from rerank_adapters.chain.run import weights_file, work_folder
     from rerank_adapters.report.output import report_console
 
     if (config is None) == (weights is None):
@@ -161,7 +161,7 @@ def command(
     if config is not None:
         own = options.JobFlags(config).job
         folder = work or work_folder(own, config)
-        weights = folder / system_file("weights", RERANKED, ".toml")
+        weights = weights_file(folder)
         if not weights.is_file():
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
     assert weights is not None  # checked above

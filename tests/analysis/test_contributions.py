@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.contributions import contributions, families_together
+from rerank_adapters.analysis.contributions import contributions, families_together
 from rerank_adapters.chain.tune import families, fast_tuner
 from rerank_adapters.chain.tuning import prepare
 from rerank_adapters.chain.tuning.cross_validation import cross_validate

@@ -12,18 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from rerank_adapters.analysis.explanation import Explanation, explain
+from rerank_adapters.api.pipeline_parameters import PipelineParameters
+from rerank_adapters.api.plugin_tables import recorded_tuner
+from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.explanation import Explanation, explain
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, stream_tables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.chain.loading import all_plugins, label_of, several
-from rerank_adapters.chain.pipeline_parameters import PipelineParameters
-from rerank_adapters.chain.plugin_tables import recorded_tuner
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
-from rerank_adapters.chain.reference_texts import files_of, pair_with
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import Learnt, compare_tuners, learn, rehearse

@@ -8,9 +8,9 @@ from itertools import groupby
 
 import numpy as np
 
+from rerank_adapters.analysis.explanation import explain, explanation_record
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.explanation import explain, explanation_record
 from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
@@ -41,7 +41,7 @@ def facts_of_tuning(weights: Weights, job: str, tuner: str) -> RunFacts:
     )
 
 
-def with_lists(
+def with_lists_of(
     facts: RunFacts, job: Job, weights: Weights, data: Data, table: FeatureTable, evaluation: Evaluation
 ) -> RunFacts:
     """The facts with scores by length of the lists, and explanations of the segments that changed most.

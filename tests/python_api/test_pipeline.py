@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rerank_adapters import Pipeline, load, read_nbest
+from rerank_adapters.api.plugin_tables import PluginTables, table_of
 from rerank_adapters.chain.loading import all_plugins
-from rerank_adapters.chain.plugin_tables import PluginTables, table_of
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.weights import read_weights

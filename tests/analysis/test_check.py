@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from rerank_adapters.chain.estimate import Estimate, FeatureCost, _sample
+from rerank_adapters.analysis.estimate import Estimate, FeatureCost, _sample
 from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import Ran, done, rerank
 

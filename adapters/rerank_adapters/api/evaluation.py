@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.api.pipeline import checked_lists
+from rerank_adapters.api.plugin_tables import PluginTables
+from rerank_adapters.api.reference_texts import Texts, by_id, files_of, in_order, pair_with
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins, shared_plugins
-from rerank_adapters.chain.pipeline import checked_lists
-from rerank_adapters.chain.plugin_tables import PluginTables
-from rerank_adapters.chain.reference_texts import Texts, by_id, files_of, in_order, pair_with
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation import Evaluation

@@ -11,9 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from rerank_adapters.analysis.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.content import SAMPLE, TRUSTED, PairedTexts, measured_mismatch, source_mismatches
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.extract import dense_rule
 from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.analysis.ablation import (
+from rerank_adapters.analysis.ablation import (
     PARTS,
     Ablation,
     Correlations,

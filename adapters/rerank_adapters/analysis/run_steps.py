@@ -1,0 +1,174 @@
+"""The analyses of a run: what each feature contributes, how sure the weights are, and the report of each test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rerank_adapters.analysis import contributions, weight_intervals
+from rerank_adapters.analysis.facts import facts_of_tuning, with_lists_of
+from rerank_adapters.chain.evaluate import compare
+from rerank_adapters.chain.run import RERANKED, TUNE, Run
+from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
+from rerank_adapters.chain.steps import Step, file_hash
+from rerank_adapters.chain.tune import columns_of, families
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.report.held_out_gain import from_record
+from rerank_adapters.report.html import html_page
+from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
+from rerank_adapters.runtime.progress import StatusLine
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import FeatureTable, open_atomic
+from rerank_plugins.core.identity import Fingerprint
+
+CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the analyses of a run have found.
+
+    `evaluations` are those of each test set that has references, by name. `contributions` is what each family of
+    features contributes on the tuning lists; None where it is not measured. `held_out` is what each system gains over
+    the 1-bests on held-out tuning lists, where that is measured.
+    """
+
+    evaluations: dict[str, Evaluation]
+    contributions: Contributions | None
+    held_out: Mapping[str, HeldOut]
+
+
+def results_of(run: Run) -> Results:
+    """The results in the files of a run that has been done."""
+    texts = {test: _reports(run, test)[0].read_text(encoding="utf-8") for test in run.sets if _is_evaluated(run, test)}
+    recorded = {label: from_record(read_weights(run.weights(label)).provenance) for label in run.systems}
+    return Results(
+        {test: Evaluation.from_json(text) for test, text in texts.items()},
+        contributions.from_json((run.folder / CONTRIBUTIONS).read_text(encoding="utf-8")),
+        {label: known[0] for label, known in recorded.items() if known is not None},
+    )
+
+
+def analyses(run: Run, name: str) -> Iterator[Step]:
+    """The steps that analyse a data set: two after the tuning, and the report of a test set with references."""
+    if name == TUNE:
+        yield contributions_step(run)
+        yield intervals_step(run)
+    elif _is_evaluated(run, name):
+        yield report_step(run, name)
+
+
+def contributions_step(run: Run) -> Step:
+    """Measures what each family of features contributes to the tuned weights."""
+    job, file = run.job, run.folder / CONTRIBUTIONS
+
+    def inputs() -> Fingerprint:
+        own, tuned = of_weights(run), read_weights(run.weights())
+        measured = {
+            "folds": job.config.evaluation.contribution_folds,
+            "weights": [tuned.dense, tuned.sparse, tuned.trees is None],
+            "families": list(job.labels),
+            "together": contributions.families_together(job.config.system, job.labels),
+        }
+        return replace(own, values={**own.values, **measured})
+
+    def measure() -> None:
+        weights, table = _tuned(run)
+        result = contributions.family_contributions(job, run.rehearsed, table, weights)
+        with open_atomic(file) as stream:
+            stream.write(contributions.as_json(result))
+
+    return Step(TUNE, "contributions", inputs, [file], measure, [run.table(TUNE), run.weights()])
+
+
+def intervals_step(run: Run) -> Step:
+    """Measures how much the tuned weights depend on the segments that they were tuned on."""
+    job, file, samples = run.job, run.folder / INTERVALS, weight_intervals.samples_of(run.job)
+
+    def inputs() -> Fingerprint:
+        own = of_weights(run)
+        return replace(own, values={**own.values, "samples": samples, "weights": read_weights(run.weights()).dense})
+
+    def resample() -> None:
+        weights, table = _tuned(run)
+        left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
+        rows = weight_intervals.weights_with_intervals(job.without(left), run.rehearsed, table, weights)
+        with open_atomic(file) as stream:
+            stream.write(weight_intervals.as_json(rows, samples))
+
+    return Step(TUNE, "weight intervals", inputs, [file], resample, [run.table(TUNE), run.weights()])
+
+
+def report_step(run: Run, name: str) -> Step:
+    """Evaluates all systems on a test set, and writes the report: JSON, and a page."""
+    job, data, settings = run.job, run.sets[name], run.job.config.evaluation
+    best = {label: run.best(name, label) for label in run.systems}
+    shown = [run.folder / CONTRIBUTIONS, run.folder / INTERVALS]
+
+    def inputs() -> Fingerprint:
+        reranking = of_reranking(run, name)
+        own = {
+            "best": {system: file_hash(path) for system, path in best.items()},
+            "groups": file_hash(job.config.path(data.groups)) if data.groups else None,
+            "name": [run.name, data.name],
+            "references": files_of_references(job, data),
+            "seed": job.config.seed,
+            "tests": [settings.bootstrap, settings.randomisation, settings.resample_groups],
+            "facts": [file_hash(file) for file in shown],
+            "explained": settings.explained,
+            "reranking": reranking.values,
+        }
+        return with_lists(job, data, job.measures, own, sure=reranking.complete)
+
+    def report() -> Iterator[str]:
+        lists = run.lists(name)
+        yield from lists.warnings(name)
+        evaluation, tuned = _evaluation(run, name), read_weights(run.weights())
+        table = FeatureTable.load(run.table(name))
+        facts = with_lists_of(_facts(run, tuned), job, tuned, lists, table, evaluation)
+        page = html_page(evaluation, f"{run.name} · {name}" if run.name else name, facts=facts)
+        for file, text in zip(_reports(run, name), (evaluation.to_json(), page), strict=True):
+            with open_atomic(file) as stream:
+                stream.write(text)
+
+    return Step(name, "report", inputs, _reports(run, name), report, [*best.values(), run.weights(), *shown])
+
+
+def _is_evaluated(run: Run, name: str) -> bool:
+    return name != TUNE and bool(run.sets[name].references)
+
+
+def _reports(run: Run, test: str) -> list[Path]:
+    return [run.folder / f"{test}.report.{suffix}" for suffix in ("json", "html")]
+
+
+def _tuned(run: Run) -> tuple[Weights, FeatureTable]:
+    """The weights of the reranked system, and the columns of the tuning set's table that they are for."""
+    weights = read_weights(run.weights())
+    return weights, columns_of(run.job, weights, FeatureTable.load(run.table(TUNE)))
+
+
+def _facts(run: Run, tuned: Weights) -> RunFacts:
+    """What is known of the tuning, from the files of its steps."""
+    measured, intervals = ((run.folder / file).read_text(encoding="utf-8") for file in (CONTRIBUTIONS, INTERVALS))
+    weights, samples = weight_intervals.from_json(intervals)
+    facts = facts_of_tuning(tuned, run.name, str(run.job.config.tuner.get("use", "")))
+    families = contributions.from_json(measured)
+    return replace(facts, system=RERANKED, contributions=families, weights=weights, samples=samples)
+
+
+def _evaluation(run: Run, name: str) -> Evaluation:
+    """The comparison of the decoder's 1-bests with those of each system, which are in its file."""
+    outputs, data = run.outputs(name, *run.systems), run.lists(name).counted
+    with StatusLine(f"evaluating {data.name}"):
+        return compare(
+            run.job,
+            {"1-best": [nbest[0].text for nbest in data.nbests], **outputs},
+            data.references,
+            nbests=data.nbests,
+            sources=[nbest.source for nbest in data.nbests],
+            segment_ids=data.ids,
+            groups=data.groups,
+            pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
+        )

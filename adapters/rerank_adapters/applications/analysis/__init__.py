@@ -1,1 +1,0 @@
-"""Analyses reranking: what each feature contributes, and why one hypothesis beats another."""

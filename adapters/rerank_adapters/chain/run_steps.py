@@ -1,0 +1,151 @@
+"""The steps that extract, tune and rerank, each with what it depends on, the files that it writes, and its action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.extract import feature_table
+from rerank_adapters.chain.extraction.known_values import fingerprint_of_values
+from rerank_adapters.chain.job import Job, Measure, lists_size
+from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
+from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
+from rerank_adapters.chain.run import RERANKED, TUNE, Run
+from rerank_adapters.chain.steps import Step, file_hash
+from rerank_adapters.chain.tune import columns_of, learn
+from rerank_adapters.config import DataSet
+from rerank_adapters.formats.writing import open_lists
+from rerank_adapters.weights import read_weights, trees_file, write_weights
+from rerank_plugins import __version__, open_atomic
+from rerank_plugins.core.identity import Fingerprint, describe
+
+OURS = ("rerank_plugins", "rerank_adapters")
+
+
+def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
+    """Extracts the features of a data set: all of them, or those of a system that comes first."""
+    job, data, table = run.systems[label].for_set(name), run.sets[name], run.table(name, label)
+
+    def inputs() -> Fingerprint:
+        features = {feature: fingerprint_of_values(job.plan, feature) for feature in job.labels}
+        own: dict[str, Any] = {
+            "features": [[feature, known.values] for feature, known in features.items()],
+            "recorded": recorded_tables(job, run.folder, *EXTRACTING),
+        }
+        if data.unpaired == "leave-out":  # then the references say which lists there are
+            own["references"] = files_of_references(job, data)
+        return with_lists(job, data, (), own, sure=all(known.complete for known in features.values()))
+
+    def extract() -> Iterator[str]:
+        lists = run.rehearsed if name == TUNE else run.lists(name)
+        run.folder.mkdir(parents=True, exist_ok=True)
+        if label == next(iter(run.first), RERANKED):
+            yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
+            for warning in run.warnings[name]:
+                yield f"rerank: warning: {warning}"
+        feature_table(job, lists.nbests, table)
+
+    return Step(name, _named("features", label), inputs, [table], extract)
+
+
+def weights_step(run: Run, label: str = RERANKED) -> Step:
+    """Tunes the weights of a system on the tuning set."""
+    job, table, weights = run.systems[label], run.table(TUNE, label), run.weights(label)
+    files = [weights, *([trees_file(weights)] if job.tuner.learns_scorer else [])]
+
+    def tune() -> Iterator[str]:
+        lists = run.rehearsed
+        if label == RERANKED:
+            yield from lists.warnings(TUNE)
+        learnt = learn(job, lists, run.columns(TUNE, label), run.folder)
+        write_weights(learnt.weights, weights)
+        for line in learnt.summary:
+            yield line if label == RERANKED else f"{label}: {line}"
+
+    return Step(TUNE, _named("weights", label), lambda: of_weights(run, label), files, tune, [table])
+
+
+def lists_step(run: Run, name: str, label: str = RERANKED) -> Step:
+    """Reranks a test set with a system, and writes the 1-bests; those with all features write the lists too."""
+    job, table, weights, best = run.systems[label], run.table(name, label), run.weights(label), run.best(name, label)
+    ranked = [run.folder / f"{name}.nbest.gz"] if label == RERANKED else []
+
+    def rerank() -> Iterator[str]:
+        data, tuned = run.lists(name), read_weights(weights)
+        columns = columns_of(job, tuned, run.columns(name, label))
+        texts: dict[str, str] = {}
+        facts = ListFacts()
+        with ExitStack() as files:
+            lines = files.enter_context(open_atomic(best))
+            lists = [files.enter_context(open_lists(path, run.job.format, one_file=True)) for path in ranked]
+            for nbest, rescored in apply_weights(job, tuned, table_pairs(data.nbests, columns), facts=facts):
+                texts[nbest.segment_id] = nbest[rescored.order[0]].text
+                for writer in lists:
+                    writer.write(nbest, rescored)
+            lines.writelines(data.one_bests(texts).lines())
+        if label == RERANKED and (unlike := unlike_tuning(tuned.provenance, facts)):
+            yield f"rerank: warning: {name}: {unlike}"
+
+    what = "reranked lists" if label == RERANKED else f"1-bests {label}"
+    return Step(name, what, lambda: of_reranking(run, name, label), [best, *ranked], rerank, [weights, table])
+
+
+def of_weights(run: Run, label: str = RERANKED) -> Fingerprint:
+    """What tuned weights depend on: the table, the lists with their references, the metric, and the tuner."""
+    job, data = run.systems[label], run.sets[TUNE]
+    start = job.config.tuning.start
+    own = {
+        "recorded": recorded_tables(job, run.folder, *EXTRACTING, "metric"),
+        "references": files_of_references(job, data),
+        "seed": job.config.seed,
+        "start": file_hash(job.config.path(start)) if isinstance(start, str) else None,
+        "table": file_hash(run.table(TUNE, label)),
+        "tuner": [describe(job.tuner), job.margin],
+        "tuning": job.config.tuning.model_dump(mode="json"),
+    }
+    return with_lists(job, data, job.measures[:1], own)
+
+
+def of_reranking(run: Run, name: str, label: str = RERANKED) -> Fingerprint:
+    """What reranked lists depend on: the lists, their table, and the weights."""
+    job, data, weights = run.systems[label], run.sets[name], run.weights(label)
+    tuned = read_weights(weights)  # but not when they were tuned, which their file records
+    own = {
+        "references": files_of_references(job, data),  # which say how many lines the 1-bests have
+        "table": file_hash(run.table(name, label)),
+        "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence, tuned.margin],
+        "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
+    }
+    return with_lists(job, data, job.measures[:1], own)
+
+
+def with_lists(
+    job: Job, data: DataSet, measures: Sequence[Measure], own: dict[str, Any], *, sure: bool = True
+) -> Fingerprint:
+    """The fingerprint of values, the lists, the format, the metrics and the code.
+
+    It is not complete unless `sure`, and where a file cannot be read.
+    """
+    paths = [*data.nbest, *([data.source] if data.source else [])]
+    lists = [*(_hash_or_none(job.config.path(path)) for path in paths), str(bool(data.source))]
+    metrics = [[measure.name, describe(measure.metric), measure.text.describe()] for measure in measures]
+    values = {**own, "format": describe(job.format), "lists": lists, "metrics": metrics, "version": __version__}
+    known = Fingerprint.of(values, *OURS)
+    return known if sure else Fingerprint(known.values, complete=False)
+
+
+def files_of_references(job: Job, data: DataSet) -> list[str]:
+    """The content of the references of a data set, and how they are read."""
+    return [*(_hash_or_none(job.config.path(path)) for path in data.references), data.reference_form, data.unpaired]
+
+
+def _hash_or_none(path: Path) -> str:
+    """The hash of a file; `no file`, with which no fingerprint is complete, where it cannot be read."""
+    return file_hash(path) or "no file"
+
+
+def _named(what: str, label: str) -> str:
+    return what if label == RERANKED else f"{what} {label}"
