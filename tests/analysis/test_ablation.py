@@ -13,7 +13,7 @@ from rerank_adapters.chain.tuning import prepare, take_segments
 from rerank_adapters.chain.tuning.selection import FamilyTrials
 from rerank_adapters.commands.ablate import ablation_records, ablation_tables
 from rerank_adapters.config import Evaluation
-from rerank_adapters.evaluation import evaluate
+from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.evaluation.significance import holm, paired_gains
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.within_lists import correlations_within_lists
@@ -47,7 +47,9 @@ def test_gains_are_those_of_an_evaluation(metric):
     texts = {name: [" ".join(map(str, rng.integers(3, 9, metric.width))) for _ in range(25)] for name in "abc"}
     for outputs in texts.values():
         outputs[:5] = texts["a"][:5]
-    evaluation = evaluate(texts, [["1"]] * 25, {"m": metric}, baseline="b", bootstrap=100, randomisation=80, seed=4)
+    evaluation = evaluate(
+        texts, [["1"]] * 25, {"m": metric}, Resampling(bootstrap=100, randomisation=80, seed=4), baseline="b"
+    )
     choices = [metric.statistics([outputs], [["1"]]) for outputs in texts.values()]
     gains = paired_gains(choices, [(0, 1), (2, 1)], metric, bootstrap=100, randomisation=80, seed=4)
     for gain, system in zip(gains, "ac", strict=True):

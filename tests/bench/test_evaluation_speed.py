@@ -8,7 +8,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
 from rerank_adapters.chain.apply import order_by_score
-from rerank_adapters.evaluation import evaluate, oracle
+from rerank_adapters.evaluation import Resampling, evaluate, oracle
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER as Ter
@@ -128,7 +128,7 @@ def test_three_real_systems_by_three_metrics(benchmark, shared_data):
     def fast(count=None):
         metrics = {"BLEU": Bleu(tokenize="none"), "chrF": ChrF(), "TER": Ter()}
         first = {name: texts[:count] for name, texts in outputs.items()}
-        return evaluate(first, segments[:count], metrics, randomisation=0)
+        return evaluate(first, segments[:count], metrics, Resampling(randomisation=0))
 
     def slow():
         metrics = {"BLEU": BLEU(tokenize="none"), "chrF": CHRF(), "TER": TER()}

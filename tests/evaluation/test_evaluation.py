@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.evaluation import Evaluation, evaluate, most_changed, oracle, system_statistics
+from rerank_adapters.evaluation import (
+    Evaluation,
+    Resampling,
+    SegmentFacts,
+    evaluate,
+    most_changed,
+    oracle,
+    system_statistics,
+)
 from rerank_adapters.evaluation.result import length_buckets
 from rerank_adapters.tuners.within_lists import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
@@ -32,11 +40,9 @@ def evaluation():
         {"decoder": BASELINE, "reranked": SYSTEM},
         REFERENCES,
         {"errors": naive.WordErrors(), "f": naive.WordF()},
-        nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)],
-        sources=["s1", "s2", None, "s4"],
+        Resampling(bootstrap=50, randomisation=60),
+        SegmentFacts(nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)], sources=["s1", "s2", None, "s4"]),
         text="lower",
-        bootstrap=50,
-        randomisation=60,
     )
 
 
@@ -120,20 +126,26 @@ def test_sentence_and_bucket_scores_belong_to_their_segments(evaluation):
 
 def test_signature_has_all_settings(evaluation):
     assert evaluation.metrics[0].signature == "nrefs:1|bs:50|ar:60|seed:1|naive:word-errors|text:lower"
-    two = evaluate({"a": ["x", "y"]}, [["x"], ["y", "z"]], {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    two = evaluate(
+        {"a": ["x", "y"]}, [["x"], ["y", "z"]], {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0)
+    )
     assert two.metrics[0].signature == "nrefs:var|naive:word-f"
 
 
 def test_same_seed_same_result(evaluation):
     def run(seed):
-        return evaluate({"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, seed=seed, bootstrap=40)
+        return evaluate(
+            {"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, Resampling(seed=seed, bootstrap=40)
+        )
 
     assert run(3) == run(3)
     assert run(3).metrics[0].systems[0].interval != run(4).metrics[0].systems[0].interval
 
 
 def test_without_tests_there_are_no_p_values():
-    only = evaluate({"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    only = evaluate(
+        {"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0)
+    )
     comparison = only.metrics[0].of("b").comparison
     assert only.metrics[0].of("a").interval is None
     assert (comparison.bootstrap_p, comparison.randomisation_p, comparison.interval, comparison.better) == (None,) * 4
@@ -173,7 +185,9 @@ def test_a_result_is_a_dictionary_of_plain_types(evaluation):
 
 
 def test_baseline_may_be_any_system():
-    other = evaluate({"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, baseline="b", bootstrap=40)
+    other = evaluate(
+        {"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=40), baseline="b"
+    )
     assert other.metrics[0].of("b").comparison is None
     assert other.metrics[0].of("a").comparison.difference == pytest.approx(
         other.metrics[0].of("a").score - other.metrics[0].of("b").score
@@ -233,9 +247,9 @@ def test_shared_outputs_are_counted_once():
         ({"references": []}, "no segments"),
         ({"references": [["a"], [], ["b"], ["c"]]}, r"segment 1 .* no reference"),
         ({"systems": {"short": ["x"]}}, "system 'short' has 1 segments, the references have 4"),
-        ({"sources": ["x"]}, "the source has 1 segments"),
-        ({"nbests": [["x"]]}, "n-best lists has 1 segments"),
-        ({"nbests": [["x"], ["x"], [], ["x"]]}, r"n-best list of segment 2 .* is empty"),
+        ({"facts": SegmentFacts(sources=["x"])}, "the source has 1 segments"),
+        ({"facts": SegmentFacts(nbests=[["x"]])}, "n-best lists has 1 segments"),
+        ({"facts": SegmentFacts(nbests=[["x"], ["x"], [], ["x"]])}, r"n-best list of segment 2 .* is empty"),
     ],
 )
 def test_input_that_does_not_fit_together(arguments, message):

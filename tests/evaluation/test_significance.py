@@ -7,7 +7,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
-from rerank_adapters.evaluation import evaluate, significance
+from rerank_adapters.evaluation import Resampling, evaluate, significance
 from rerank_adapters.evaluation.significance import (
     Interval,
     bootstrap_p_value,
@@ -117,9 +117,7 @@ def test_agrees_with_sacrebleu(corpus, name, monkeypatch):
         systems,
         [[r] for r in references],
         {name: naive.Sacrebleu(make(**options), higher)},
-        seed=12345,
-        bootstrap=200,
-        randomisation=500,
+        Resampling(seed=12345, bootstrap=200, randomisation=500),
     ).metrics[0]
     theirs = {
         kind: PairedTest(list(systems.items()), {name: make(**options)}, [references], kind, samples)()[1][name]
@@ -139,7 +137,7 @@ def test_ties_count_for_chance(corpus, monkeypatch):
     references, systems = corpus
     same = {"baseline": systems["better"], "copy": systems["better"]}
     comparison = (
-        evaluate(same, [[r] for r in references], {"f": naive.WordF()}, bootstrap=99, randomisation=99)
+        evaluate(same, [[r] for r in references], {"f": naive.WordF()}, Resampling(bootstrap=99, randomisation=99))
         .metrics[0]
         .of("copy")
         .comparison
@@ -191,9 +189,7 @@ def test_real_systems_get_sacrebleu_s_verdict(real_lists, monkeypatch):
         systems,
         [[r] for r in references],
         {"BLEU": Bleu(tokenize="none"), "chrF2": ChrF(), "TER": Ter()},
-        seed=12345,
-        bootstrap=300,
-        randomisation=300,
+        Resampling(seed=12345, bootstrap=300, randomisation=300),
     )
     makers = {"BLEU": BLEU(tokenize="none"), "chrF2": CHRF(), "TER": TER()}
     for kind in ("bs", "ar"):

@@ -42,7 +42,7 @@ from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import Config, plugin_table
-from rerank_adapters.evaluation import Evaluation, evaluate
+from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -293,7 +293,10 @@ def main(
                 if name == EVERYTHING and tuner is None:
                     outputs[CHOSEN] = second.outputs([second.chosen(parity) for parity in (0, 1)])
             evaluation = evaluate(
-                outputs, read.data.references, {"WER": read.whole.metric}, nbests=[n.texts for n in read.nbests]
+                outputs,
+                read.data.references,
+                {"WER": read.whole.metric},
+                facts=SegmentFacts(nbests=[n.texts for n in read.nbests]),
             )
             print(f"{file.stem}: {len(read.nbests)} utterances, tuned by {' and '.join(tuners)}\n")
             print(markdown_table(table_of(evaluation)))

@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.tuning import prepare, start_vector
-from rerank_adapters.evaluation import evaluate
+from rerank_adapters.evaluation import Resampling, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -83,7 +83,7 @@ def real_lists(rows: Rows, folder: Path) -> None:
     timed(
         rows,
         "paired bootstrap, 3 systems, BLEU chrF TER",
-        lambda: evaluate(systems, references * 2, metrics, randomisation=0),
+        lambda: evaluate(systems, references * 2, metrics, Resampling(randomisation=0)),
         lambda _: f"{2 * len(lists)} segments, 1000 resamples",
     )
 

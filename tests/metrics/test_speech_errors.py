@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.evaluation import Evaluation, evaluate
+from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate
 from rerank_adapters.evaluation.errors import matched_pairs
 from rerank_adapters.metrics.accuracy import SentenceErrorRate
 from rerank_adapters.metrics.alignment import COSTS, align
@@ -168,7 +168,7 @@ def test_equal_differences_have_no_p(utterances):
 def test_the_report_warns_of_few_stretches_and_has_no_p_without_spread():
     def table(first, second, utterances):
         systems = {"one": [first] * utterances, "two": [*[second] * (utterances - 1), second + " x"]}
-        result = evaluate(systems, [["a b c d"]] * utterances, {"wer": WER()}, bootstrap=0, randomisation=0)
+        result = evaluate(systems, [["a b c d"]] * utterances, {"wer": WER()}, Resampling(bootstrap=0, randomisation=0))
         assert Evaluation.from_json(result.to_json()) == result
         return error_table(result, result.metrics[0])
 
@@ -211,8 +211,9 @@ REFERENCES = [["a b c"], ["d e"], ["f g h i"]]
 SYSTEMS = {"first": ["a b", "d e", "f x h i j"], "second": ["a b c", "d", "f g h i"]}
 
 
-def compared(**options):
-    return evaluate(SYSTEMS, REFERENCES, {"WER": WER(), "CER": CER(), "BLEU": Bleu()}, **options)
+def compared(groups=None, *, resample_groups=False):
+    metrics = {"WER": WER(), "CER": CER(), "BLEU": Bleu()}
+    return evaluate(SYSTEMS, REFERENCES, metrics, Resampling(groups=resample_groups), SegmentFacts(groups=groups))
 
 
 def test_kinds_of_errors_are_counted():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validation_table
-from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
+from rerank_adapters.evaluation import Comparison, Evaluation, Interval, Resampling, SegmentFacts, evaluate
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.html import headline, html_page
 from rerank_adapters.report.output import drawn as drawn_report
@@ -43,11 +43,12 @@ def evaluation():
         {"decoder": BASELINE, "re_ranked": SYSTEM},
         REFERENCES,
         {"errors": naive.WordErrors(), "f": naive.WordF()},
-        nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)],
-        sources=["die Katze", "ein Hund", "es war", None],
-        segment_ids=["10", "11", "12", "13"],
-        bootstrap=50,
-        randomisation=60,
+        Resampling(bootstrap=50, randomisation=60),
+        SegmentFacts(
+            nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)],
+            sources=["die Katze", "ein Hund", "es war", None],
+            ids=["10", "11", "12", "13"],
+        ),
     )
 
 
@@ -187,7 +188,9 @@ def test_terminal_with_colour_shows_sides(evaluation):
 
 
 def test_terminal_says_when_nothing_changed():
-    same = evaluate({"a": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=9, randomisation=9)
+    same = evaluate(
+        {"a": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=9, randomisation=9)
+    )
     console = Console(file=io.StringIO(), width=100)
     print_changes(same, same.metrics[0], "b", console, 5)
     assert "b: no output differs from a" in console.file.getvalue()
@@ -246,7 +249,7 @@ def test_tables_of_the_applications_are_at_most_80_columns_wide():
 def test_reports_of_many_systems_fit_80_columns():
     systems = {f"system-of-a-long-name-{i}": SYSTEM for i in range(4)}
     metrics = {name: naive.WordF() for name in ("BLEU", "chrF", "TER", "another-metric")}
-    many = evaluate(systems, REFERENCES, metrics, bootstrap=50, randomisation=60)
+    many = evaluate(systems, REFERENCES, metrics, Resampling(bootstrap=50, randomisation=60))
     written = drawn_report(lambda console: print_evaluation(many, console)).splitlines()
     too_long = [line for line in written if len(line) > 80 and "nrefs:1" not in line]  # signatures are one word
     assert too_long == []
@@ -268,7 +271,7 @@ def test_cross_validation_table(seeds):
 
 
 def test_one_system_alone():
-    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0))
     written = shown(one)
     assert "against" not in written
     assert "±" not in written
@@ -332,7 +335,9 @@ def test_headline(evaluation):
     p = numbers.p_value(max(comparison.bootstrap_p, comparison.randomisation_p))
     assert headline(evaluation) == f"{comparison.difference:+.1f} errors over decoder, p = {p}; 3 of 4 segments changed"
     assert headline(evaluation, "decoder").endswith("errors on 4 segments")
-    same = evaluate({"1-best": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    same = evaluate(
+        {"1-best": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0)
+    )
     assert headline(same).startswith("No output differs from the decoder's 1-best: ")
 
 
@@ -429,7 +434,7 @@ def test_plots_are_written(evaluation, tmp_path):
 
 def test_plots_of_one_system(tmp_path):
     pytest.importorskip("matplotlib")
-    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, Resampling(bootstrap=0, randomisation=0))
     plots.plot_differences(one, tmp_path / "differences.png")
     plots.plot_lengths(one, one.metrics[0], tmp_path / "lengths.png")
     assert len(list(tmp_path.iterdir())) == 2

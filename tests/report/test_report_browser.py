@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rerank_adapters.evaluation import Evaluation, Interval, evaluate
+from rerank_adapters.evaluation import Evaluation, Interval, Resampling, SegmentFacts, evaluate
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import ListLengths, RunFacts, TunedWeight
 from tests.evaluation import naive_evaluation as naive
@@ -63,9 +63,8 @@ def page() -> str:
         {"1-best": ["a cat", "a b"], "without-all-of-the-features": texts, "reranked": texts},
         [["the cat sat"], ["a b"]],
         {"f": naive.WordF(), "errors": naive.WordErrors()},
-        bootstrap=9,
-        randomisation=9,
-        segment_ids=["s1", "s2"],
+        Resampling(bootstrap=9, randomisation=9),
+        SegmentFacts(ids=["s1", "s2"]),
     )
     facts = RunFacts(
         "job",

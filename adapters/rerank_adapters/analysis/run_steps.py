@@ -13,7 +13,7 @@ from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
 from rerank_adapters.chain.steps import Step, file_hash
 from rerank_adapters.chain.tune import columns_of, families
-from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.report.held_out_gain import from_record
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
@@ -161,14 +161,14 @@ def _facts(run: Run, tuned: Weights) -> RunFacts:
 def _evaluation(run: Run, name: str) -> Evaluation:
     """The comparison of the decoder's 1-bests with those of each system, which are in its file."""
     outputs, data = run.outputs(name, *run.systems), run.lists(name).counted
+    nbests = data.nbests
+    sources = [nbest.source for nbest in nbests]
+    facts = SegmentFacts(data.ids, sources, data.groups, nbests=[nbest.texts for nbest in nbests])
     with StatusLine(f"evaluating {data.name}"):
         return compare(
             run.job,
-            {"1-best": [nbest[0].text for nbest in data.nbests], **outputs},
+            {"1-best": [nbest[0].text for nbest in nbests], **outputs},
             data.references,
-            nbests=data.nbests,
-            sources=[nbest.source for nbest in data.nbests],
-            segment_ids=data.ids,
-            groups=data.groups,
+            facts,
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )

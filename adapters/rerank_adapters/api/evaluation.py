@@ -16,7 +16,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins, shared_plugins
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.config import Config
-from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
@@ -82,8 +82,9 @@ def evaluate(
     outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     PairedTexts(named, texts, files, ids=ids).check(job)
+    of_lists = None if lists is None else [nbest.texts for nbest in lists]
     with showing(progress):
-        return compare(job, outputs, texts, nbests=lists, segment_ids=ids, groups=groups)
+        return compare(job, outputs, texts, SegmentFacts(ids, groups=groups, nbests=of_lists))
 
 
 def _in_memory(references: object) -> tuple[list[str], list[Texts]]:

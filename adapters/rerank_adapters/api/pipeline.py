@@ -149,10 +149,9 @@ class Pipeline(PipelineParameters):
         Raises ConfigError for a pipeline that is not fitted, for other features than those of the weights, and, with
         the feature and the list, where a feature needs a source or totals that the list lacks.
         """
-        lists = checked_lists(nbests)
+        lists, weights = checked_lists(nbests), self.weights_
         if table is None:
-            return list(self._predicted(lists, progress, at_once=False))
-        weights = self.weights_
+            return list(self._predicted(weights, lists, progress, at_once=False))
         with self._settings(progress):
             values = chosen_columns(self._fitted_job, lists, table, TABLE)
             pairs = table_pairs(lists, values)
@@ -160,11 +159,12 @@ class Pipeline(PipelineParameters):
 
     def predict_iter(self, stream: Iterable[NBestList], *, progress: bool = False) -> Iterator[Reranked]:
         """Yield each list in its new order as soon as it has come, in the order of arrival and in bounded memory."""
-        self.weights_  # noqa: B018  an error now, not with the first list
-        return self._predicted(numbered(stream), progress, at_once=True)
+        return self._predicted(self.weights_, numbered(stream), progress, at_once=True)
 
-    def _predicted(self, lists: Iterable[NBestList], progress: bool, *, at_once: bool) -> Iterator[Reranked]:
-        weights, job = self.weights_, self._fitted_job
+    def _predicted(
+        self, weights: Weights, lists: Iterable[NBestList], progress: bool, *, at_once: bool
+    ) -> Iterator[Reranked]:
+        job = self._fitted_job
         totals = weights.provenance.get(TOTALS)
 
         def inner() -> Iterator[Reranked]:

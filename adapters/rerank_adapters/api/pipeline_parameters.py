@@ -70,7 +70,7 @@ class PipelineParameters:
         self._objects = tables.objects
         self._job = replace(Job.create(config.model_copy(update=given), tables.registry), shared=shared)
         with self._settings(False):
-            self._job.check_options()
+            self._job.build()
         self._fitted_job = self._job
 
     def __getstate__(self) -> dict[str, Any]:

@@ -10,56 +10,47 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_adapters.chain.job import Job, Measure, through
-from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
+from rerank_adapters.evaluation import Evaluation, Resampling, SegmentFacts, evaluate, reference_lengths
 from rerank_adapters.evaluation.errors import alignments_of
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import NBestList, open_atomic
+from rerank_plugins import open_atomic
 
 
 def compare(
     job: Job,
     systems: Mapping[str, Sequence[str]],
     references: Sequence[Sequence[str]],
+    facts: SegmentFacts = SegmentFacts(),
     *,
     baseline: str | None = None,
-    nbests: Sequence[NBestList] | None = None,
-    sources: Sequence[str | None] | None = None,
-    segment_ids: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> Evaluation:
     """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
 
-    `groups` has the group of each segment, such as its speaker; `pairs` are compared besides each system with the
-    baseline. With `nbests`, the result has the oracle and the
-    anti-oracle of these lists too. The texts of its segments are those that the first metric saw.
+    `pairs` are compared besides each system with the baseline. With the n-best lists among the `facts` of the segments,
+    the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those that the first
+    metric saw.
     """
     settings = job.config.evaluation
+    resampling = Resampling(settings.bootstrap, settings.randomisation, job.config.seed, settings.resample_groups)
     parts = []
     for measure in job.measures:
         measure.check([*systems.values(), *references])
     firsts = [list(map(first_alternative, several)) for several in references]
     lengths = reference_lengths(through(job.measures[0].text, firsts))  # one set of buckets for all metrics
     for text, measures in _by_pipeline(job.measures):
-        lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
+        lists = None if facts.nbests is None else through(text, facts.nbests)
         parts.append(
             evaluate(
                 dict(zip(systems, through(text, list(systems.values())), strict=True)),
                 through(text, references),
                 {measure.name: measure.metric for measure in measures},
+                resampling,
+                replace(facts, nbests=lists, lengths=lengths),
                 baseline=baseline,
-                seed=job.config.seed,
-                bootstrap=settings.bootstrap,
-                randomisation=settings.randomisation,
-                nbests=lists,
-                sources=sources,
-                segment_ids=segment_ids,
-                lengths=lengths,
-                groups=groups,
-                resample_groups=settings.resample_groups,
                 pairs=pairs,
                 text=text.describe() if text.steps else "",
             )

@@ -47,6 +47,7 @@ logger = logging.getLogger(__name__)
 OURS = tuple(key for key in RESERVED["feature"] if key != "use")  # of a feature's table, no options of its plugin
 OF_METRICS = tuple(key for key in RESERVED["metric"] if key != "use")
 MARGIN = "margin"  # the key of a tuner's table that is not an option of the plugin
+PARTS = ("format", "plan", "measures", "tuner", "systems")  # that a config describes
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
 
 
@@ -325,10 +326,10 @@ class Job:
         remaining = self.with_only([label for label in self.labels if label not in labels])
         return remaining.with_config({"tuning": tuning.model_copy(update=kept), "system": []})
 
-    def check_options(self) -> None:
-        """Build everything that the config names, so that errors in its options come before any work."""
-        self.format, self.extractors, self.measures, self.tuner  # noqa: B018
-        self.pipelines("text"), self.pipelines("source_text"), self.systems
+    def build(self, *parts: str) -> None:
+        """Build these parts of the job, by default all, so that errors in their options come before any work."""
+        for part in parts or PARTS:
+            getattr(self, part)
 
     def read(self, data: DataSet, *, references: bool = True) -> Data:
         """Read the lists of a data set, merged where several files hold them, and pair them with their references."""

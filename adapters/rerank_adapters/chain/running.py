@@ -35,7 +35,7 @@ def run_of(job: Job, record: Record, name: str, analyses: Analyses) -> Run:
     """
     run = Run(job, record.folder, name)
     data = run.sets[TUNE]
-    job.check_options()
+    job.build()
     features = {"features": [table.get("use") for table in job.config.feature], "ranks": job.config.ranks}
     inputs = with_lists(job, data, (), features)
     wanted = record.recall("lists", inputs)

@@ -244,7 +244,7 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
     """
     if not all(data.references):
         raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
-    job.tuner  # noqa: B018  its options are checked
+    job.build("tuner")
     table, rows = decoder.take_segments([0])
     names = job.plan.names
     if not (names or decoder.all_names):

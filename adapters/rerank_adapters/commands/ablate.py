@@ -312,7 +312,7 @@ def command(
     elif not references:
         raise ConfigError("the lists need references: give -r, or name a CONFIG instead of lists")
     job, values = with_table(flags.job, table)
-    job.tuner, job.measures  # noqa: B018  errors in their options come before any work
+    job.build("tuner", "measures")
     if whole_config:
         if job.config.tune is None:
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")

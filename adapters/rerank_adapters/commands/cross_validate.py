@@ -57,7 +57,7 @@ def command(
 
     closing = Closing()
     job, values = with_table(job, table)
-    job.measures  # noqa: B018  errors in their options come before any work
+    job.build("measures")
     known = job.registry.entries["tuner"].items()
     names = tuners or tuple(
         name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")

@@ -70,6 +70,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.chain.evaluate import compare, with_first_best, write_alignments
+    from rerank_adapters.evaluation import SegmentFacts
     from rerank_adapters.formats.pairing import pair_all, warn
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_groups, read_references, settled
@@ -107,17 +108,10 @@ def command(
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
     PairedTexts(compared, wanted, references, source_texts, ids).check(job)
+    of_lists = None if lists is None else [nbest_.texts for nbest_ in lists]
+    facts = SegmentFacts(ids, source_texts, read_groups(groups, ids) if groups else None, nbests=of_lists)
     with StatusLine("evaluating"):
-        evaluation = compare(
-            job,
-            outputs,
-            wanted,
-            baseline=baseline,
-            nbests=lists,
-            sources=source_texts,
-            segment_ids=ids,
-            groups=read_groups(groups, ids) if groups else None,
-        )
+        evaluation = compare(job, outputs, wanted, facts, baseline=baseline)
     if alignments is not None:
         write_alignments(job, outputs, wanted, ids, alignments)
         closing.wrote("alignments", alignments)

@@ -63,7 +63,7 @@ def command(
     closing = Closing()
     job = job.with_tuning(start, fixed, select=select)
     job, values = with_table(job, table)
-    job.tuner, job.measures  # noqa: B018  errors in their options come before any work
+    job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     nbests = data.nbests
     parts = parts_of(output) if str(output) != "-" else None

@@ -3,12 +3,15 @@
 from rerank_adapters.evaluation.comparison import evaluate, reference_lengths, system_statistics
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import Comparison, Evaluation, most_changed
+from rerank_adapters.evaluation.settings import Resampling, SegmentFacts
 from rerank_adapters.evaluation.significance import Interval
 
 __all__ = [
     "Comparison",
     "Evaluation",
     "Interval",
+    "Resampling",
+    "SegmentFacts",
     "evaluate",
     "most_changed",
     "oracle",

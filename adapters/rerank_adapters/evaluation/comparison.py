@@ -27,6 +27,7 @@ from rerank_adapters.evaluation.result import (
     by_name,
     length_buckets,
 )
+from rerank_adapters.evaluation.settings import Resampling, SegmentFacts
 from rerank_adapters.evaluation.significance import (
     Interval,
     bootstrap_p_value,
@@ -49,17 +50,10 @@ def evaluate(
     systems: Mapping[str, Sequence[str]],
     references: Sequence[Sequence[str]],
     metrics: Mapping[str, Metric],
+    resampling: Resampling = Resampling(),
+    facts: SegmentFacts = SegmentFacts(),
     *,
     baseline: str | None = None,
-    seed: int = 1,
-    bootstrap: int = 1000,
-    randomisation: int = 10000,
-    nbests: Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str | None] | None = None,
-    segment_ids: Sequence[str] | None = None,
-    lengths: LongArray | None = None,
-    groups: Sequence[str] | None = None,
-    resample_groups: bool = False,
     pairs: Sequence[tuple[str, str]] = (),
     text: str = "",
 ) -> Evaluation:
@@ -67,19 +61,16 @@ def evaluate(
 
     `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
     `references`  one or more per segment
-    `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
-    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle
-    `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
-    `groups`      (segments) the group of each segment, such as its speaker: scores are given by group, and with
-                  `resample_groups` both tests resample whole groups, whose segments may depend on each other
+    `resampling`  the settings of the two tests
+    `facts`       what is known of the segments
     `pairs`       systems to compare besides those with the baseline: a system, and the one that it is compared with
     `text`        name of the text pipeline that made the texts, for the signatures
 
-    Raises ConfigError for an unknown baseline or system of a pair and for `resample_groups` without groups, RerankError
+    Raises ConfigError for an unknown baseline or system of a pair and for resampled groups without groups, RerankError
     where numbers of segments differ or there are no segments.
     """
     segments = len(references)
-    _check(systems, references, nbests, sources, segment_ids, groups)
+    _check(systems, references, facts)
     baseline = baseline if baseline is not None else next(iter(systems))
     for compared in (baseline, *(name for pair in pairs for name in pair)):
         if compared not in systems:
@@ -88,17 +79,17 @@ def evaluate(
     statistics = {name: system_statistics(list(systems.values()), references, m) for name, m in metrics.items()}
     columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
     stacked = np.concatenate(list(statistics.values()), axis=2)  # (systems, segments, statistics of all metrics)
-    named_groups = by_name(groups or ())
-    if resample_groups and not named_groups:
+    named_groups = by_name(facts.groups or ())
+    if resampling.groups and not named_groups:
         raise ConfigError("whole groups are to be resampled, but the segments have no groups")
     units = stacked
-    if resample_groups:
+    if resampling.groups:
         units = np.stack([stacked[:, list(group.segments)].sum(axis=1) for group in named_groups], axis=1)
     others = [names.index(name) for name in dict.fromkeys((baseline, *(other for _, other in pairs)))]
-    resampled, swapped = _resample(units, others, seed, bootstrap, randomisation)
+    resampled, swapped = _resample(units, others, resampling)
     named_pairs = [(names.index(system), names.index(other)) for system, other in pairs]
-    buckets = length_buckets(reference_lengths(references) if lengths is None else lengths)
-    offsets = np.cumsum([0, *(len(nbest) for nbest in nbests or ())], dtype=np.int64)
+    buckets = length_buckets(reference_lengths(references) if facts.lengths is None else facts.lengths)
+    offsets = np.cumsum([0, *(len(nbest) for nbest in facts.nbests or ())], dtype=np.int64)
     results = []
     for (name, metric), (start, end) in zip(metrics.items(), pairwise(columns), strict=True):
         samples = _Samples(
@@ -113,11 +104,11 @@ def evaluate(
             for system, other in named_pairs
         )
         best_and_worst = None
-        if nbests is not None:
-            counted = metric.statistics(nbests, references)
+        if facts.nbests is not None:
+            counted = metric.statistics(facts.nbests, references)
             highest, lowest = (oracle(counted, offsets, metric, best=best) for best in (True, False))
             best_and_worst = OracleScores(highest.score, lowest.score, highest.kind)
-        signature = _signature(metric, references, bootstrap, randomisation, seed, text)
+        signature = _signature(metric, references, resampling, text)
         errors: tuple[ErrorCounts, ...] = ()
         if isinstance(metric, Aligning):
             errors = count_errors(metric, list(systems.values()), references, names.index(baseline))
@@ -126,8 +117,8 @@ def evaluate(
     ratios = tuple(sum(len(t.split()) for t in texts) / max(words, 1) for texts in systems.values())
     rows = tuple(
         Segment(
-            segment_ids[s] if segment_ids is not None else str(s),
-            sources[s] if sources is not None else None,
+            facts.ids[s] if facts.ids is not None else str(s),
+            facts.sources[s] if facts.sources is not None else None,
             tuple(map(shown, references[s])),
             tuple(shown(texts[s]) for texts in systems.values()),
         )
@@ -135,9 +126,9 @@ def evaluate(
     )
     return Evaluation(
         __version__,
-        seed,
-        bootstrap,
-        randomisation,
+        resampling.seed,
+        resampling.bootstrap,
+        resampling.randomisation,
         text,
         baseline,
         names,
@@ -146,7 +137,7 @@ def evaluate(
         buckets,
         rows,
         named_groups,
-        "groups" if resample_groups else "segments",
+        "groups" if resampling.groups else "segments",
     )
 
 
@@ -168,20 +159,20 @@ def system_statistics(
 
 
 def _resample(
-    stacked: FloatArray, others: Sequence[int], seed: int, bootstrap: int, randomisation: int
+    stacked: FloatArray, others: Sequence[int], resampling: Resampling
 ) -> tuple[FloatArray, dict[int, FloatArray]]:
     """Totals of each bootstrap resample (systems, resamples, K), and for each of the systems `others` what each trial
     swaps between it and any system (systems, trials, K).
     """
     systems, segments, width = stacked.shape
     flat = stacked.transpose(1, 0, 2).reshape(segments, systems * width)
-    resampled = bootstrap_totals(flat, bootstrap, np.random.default_rng(seed))
+    resampled = bootstrap_totals(flat, resampling.bootstrap, np.random.default_rng(resampling.seed))
     swapped = {}
     for other in others:
         gaps = (stacked - stacked[other]).transpose(1, 0, 2).reshape(segments, systems * width)
-        moved = swapped_totals(gaps, randomisation, np.random.default_rng(seed))
-        swapped[other] = moved.reshape(randomisation, systems, width).transpose(1, 0, 2)
-    return resampled.reshape(bootstrap, systems, width).transpose(1, 0, 2), swapped
+        moved = swapped_totals(gaps, resampling.randomisation, np.random.default_rng(resampling.seed))
+        swapped[other] = moved.reshape(resampling.randomisation, systems, width).transpose(1, 0, 2)
+    return resampled.reshape(resampling.bootstrap, systems, width).transpose(1, 0, 2), swapped
 
 
 class _Samples:
@@ -252,29 +243,20 @@ def _randomisation_p(
     return randomisation_p_value(differences, observed)
 
 
-def _signature(
-    metric: Metric, references: Sequence[Sequence[str]], bootstrap: int, randomisation: int, seed: int, text: str
-) -> str:
+def _signature(metric: Metric, references: Sequence[Sequence[str]], resampling: Resampling, text: str) -> str:
     """As sacrebleu's signature: `nrefs:1|bs:1000|ar:10000|seed:1|case:mixed|…|version:…`, then the text pipeline."""
     counts = {len(refs) for refs in references}
     number, _, settings = full_signature(metric, counts.pop() if len(counts) == 1 else None).partition("|")
     parts = [number]
-    parts += [f"bs:{bootstrap}"] if bootstrap else []
-    parts += [f"ar:{randomisation}"] if randomisation else []
-    parts += [f"seed:{seed}"] if bootstrap or randomisation else []
+    parts += [f"bs:{resampling.bootstrap}"] if resampling.bootstrap else []
+    parts += [f"ar:{resampling.randomisation}"] if resampling.randomisation else []
+    parts += [f"seed:{resampling.seed}"] if resampling.bootstrap or resampling.randomisation else []
     parts += [settings]
     parts += [f"text:{text}"] if text else []
     return "|".join(parts)
 
 
-def _check(
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    nbests: Sequence[Sequence[str]] | None,
-    sources: Sequence[str | None] | None,
-    segment_ids: Sequence[str] | None,
-    groups: Sequence[str] | None,
-) -> None:
+def _check(systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], facts: SegmentFacts) -> None:
     if not systems:
         raise RerankError("no system to evaluate")
     if not references:
@@ -282,16 +264,10 @@ def _check(
     for segment, refs in enumerate(references):
         if not refs:
             raise RerankError(f"segment {segment} (counted from 0) has no reference")
-    parts: dict[str, Sequence[object] | None] = {f"system {name!r}": texts for name, texts in systems.items()}
-    parts |= {
-        "the n-best lists": nbests,
-        "the source": sources,
-        "the list of segment ids": segment_ids,
-        "the list of groups": groups,
-    }
-    for what, part in parts.items():
+    of_systems = {f"system {name!r}": texts for name, texts in systems.items()}
+    for what, part in {**of_systems, **facts.parts()}.items():
         if part is not None and len(part) != len(references):
             raise RerankError(f"{what} has {len(part)} segments, the references have {len(references)}")
-    for segment, nbest in enumerate(nbests or ()):
+    for segment, nbest in enumerate(facts.nbests or ()):
         if not nbest:
             raise RerankError(f"the n-best list of segment {segment} (counted from 0) is empty")

@@ -103,7 +103,7 @@ def command(
     """  # noqa: D301
     closing = Closing()
     job = with_models(job, models)
-    job.check_options()
+    job.build()
     text = TextPipeline(options.text_steps(steps))
     table = pair_table(job, read_minimal_pairs(pairs), text, columns)
     alone = single_preferences(table)

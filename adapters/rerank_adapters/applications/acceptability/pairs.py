@@ -186,7 +186,7 @@ def command(
 
     closing = Closing()
     job = with_models(job, models)
-    job.check_options()
+    job.build()
     given_weights = read_weights(weights) if weights else None
     if given_weights is not None:
         warn_of_learnt(given_weights.provenance.get(LEARNT), f"the weights {weights} were", [pairs])

@@ -167,7 +167,7 @@ def command(
 
     closing = Closing()
     job = with_models(job, models)
-    job.check_options()
+    job.build()
     text = TextPipeline(options.text_steps(steps))
     learnt, tested = read_judgements(dev), read_judgements(test)
     texts, test_texts = ([judgement.text for judgement in judgements] for judgements in (learnt, tested))

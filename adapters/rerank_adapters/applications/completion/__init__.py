@@ -204,7 +204,7 @@ def command(
 
     closing = Closing()
     job = completion_job(job)
-    job.check_options()
+    job.build()
     text = TextPipeline(options.text_steps(steps))
     items = read_questions(questions, answers)
     known = all(question.answer is not None for question in items)

@@ -60,6 +60,10 @@ class Locating(PickledFields):
 
         return read_model(self.source) if isinstance(self.source, Path) else self.source
 
+    def load(self) -> MissingWordsModel:
+        """Read the model now, so that one that cannot be read is reported before any work."""
+        return self.model
+
     def __call__(self, batch: list[Incomplete]) -> list[list[Place]]:
         """The gaps of each sentence; of gaps of equal probability the earlier comes first."""
         located = self.model.locate([sentence.words for sentence in batch], self.method)

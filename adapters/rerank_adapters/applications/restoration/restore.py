@@ -314,7 +314,7 @@ def command(
     closing = Closing()
     filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
-    locating.model  # noqa: B018  a model that cannot be read is reported before any work
+    locating.load()
     job, tuned = Job.create(Config(), registry), read_weights(weights) if weights is not None else None
     if weights is not None and tuned is not None:
         job = recorded_job(tuned.provenance, weights, registry)

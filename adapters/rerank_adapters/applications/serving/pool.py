@@ -56,6 +56,10 @@ class Serving:
         reranker.warm_up()
         return reranker
 
+    def load(self) -> Reranker:
+        """Load the models now, so that errors come at once, and forks of this process share them."""
+        return self.reranker
+
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "reranker"}
 

@@ -72,7 +72,7 @@ def command(
     connections = possible_connections(max_connections, jobs)
     limits = Limits(max_body, max_lists, max_hypotheses, max_words, max_characters, timeout, queue, connections)
     serving = Serving(weights, tuple(registry.files), limits)
-    serving.reranker  # noqa: B018  loaded here, so that forks share the models, and errors come at once
+    serving.load()
     with bound(host, port) as listening:
         if host not in LOOPBACK and not token:
             say(f"rerank: {host} can be reached by others; set {TOKEN} to let in only those who bear it")

@@ -168,7 +168,7 @@ def command(
 
     closing = Closing()
     job, values = with_table(job.with_config({"tuner": {"use": "grid", "axes": list(axes)}}), table)
-    job.tuner, job.measures  # noqa: B018  errors in their options come before any work
+    job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
