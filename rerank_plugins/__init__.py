@@ -6,6 +6,7 @@ from rerank_plugins.core.constituency_tree import ROOT, Tree, read_trees
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
 from rerank_plugins.core.feature_table import FeatureTable, SparseBlock
+from rerank_plugins.core.guests import contracts as _  # noqa: F401  declares what guests return
 from rerank_plugins.core.hookspecs import Register, hookimpl
 from rerank_plugins.core.interfaces import (
     BatchedLM,

@@ -64,7 +64,6 @@ from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_reader import read_unigrams
-from rerank_plugins.ngram.compact_file import write_compact
 from rerank_plugins.ngram.features import read_words
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.word_classes import read_classes
@@ -491,7 +490,7 @@ def models() -> Iterable[Target]:
     yield model("dependency", dependency_model, dependency_file.read_model)
     yield model("what a model was trained on", dependency_model, read_trained_on)
     yield model("n-grams", lambda path: ngrams().save(path), NgramModel.load)
-    yield Target("compact n-grams", "model", lambda path: write_compact(ngrams(), path, 6), NgramModel.load)
+    yield Target("compact n-grams", "model", lambda path: ngrams().save_compact(path, 6), NgramModel.load)
     yield Target("substitutes", "model", lambda path: ngrams().save(path), FastSubs.load)
     yield model("treelets", treelet_model, treelet_file.read_model)
     yield model("hhmm", hhmm_model, read_hhmm)

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,14 @@ def test_imports_go_down_only():
         pytest.skip("import-linter is not installed")
     ran = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Imports within functions count, those for type checkers alone do not."""
+    grimp = pytest.importorskip("grimp")
+    graph = grimp.build_graph("rerank_plugins", "rerank_adapters", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("module", ["rerank_plugins", "rerank_adapters", "rerank_adapters.cli"])

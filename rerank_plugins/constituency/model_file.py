@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.trees.dependency_constituents import kind_of_labels
 from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
-if TYPE_CHECKING:
-    from rerank_plugins.constituency.grammar import Grammar
-
 EMBEDDED = embedded("grammar.pcfg")
 KIND = "grammar"
 INCREMENTAL, COUNTED = "hhmm", "reduced"  # the kind of incremental models, and an array that those of events have
@@ -37,8 +34,6 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
     trained for another language than `language`, unless that is empty.
     """
-    from rerank_plugins.constituency.model_file import read_grammar
-
     path = model or EMBEDDED
     grammar = shared_if_embedded(path, read_grammar)
     read_trained_on(path).check_language(language, path)

@@ -1,4 +1,4 @@
-"""Reads and writes small files of n-gram models, such as the embedded one: arrays that compress well, without links.
+"""The arrays of small files of n-gram models, such as the embedded one: they compress well, and have no links.
 
 Contexts and events are stored by level in the order of the tables: how many extensions and how many events each context
 has, the differences between neighbouring symbols, and the indices of the values in codebooks of 6 bits or so. All are
@@ -8,35 +8,25 @@ takes a quarter of a microsecond an n-gram.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import LongArray, ModelError, TrainedOn
-from rerank_plugins.core.errors import DAMAGE
+from rerank_plugins import LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.stores import codebook, nearest
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.kit.files.model_file import Arrays, word_array, words_from, write_model
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
-from rerank_plugins.ngram.model import KIND, NgramModel, counts_from
+from rerank_plugins.kit.files.model_file import Arrays
 
-MOST = 1 << 16  # words
+MOST_WORDS = 1 << 16
 
 
-def write_compact(ngrams: NgramModel, path: Path, bits: int, trained_on: TrainedOn | None = None) -> int:
-    """Write a compressed file with values of so many bits, at most 8; return its size in bytes.
-
-    Raises ModelError for a vocabulary of more than 65,536 words, and OSError.
-    """
-    if len(ngrams.vocabulary) > MOST:
-        raise ModelError(f"{path}: {len(ngrams.vocabulary):,} words, wanted at most {MOST:,} in a compact model")
-    tables = ngrams.tables
+def compact_arrays(tables: BackoffTables, bits: int) -> Arrays:
+    """The arrays of tables over at most 65,536 words, with values of so many bits, at most 8."""
     contexts, events = tables.contexts, tables.events
     extensions = np.diff(first_children(contexts))
-    arrays: Arrays = {"words": word_array(ngrams.vocabulary.words), **ngrams.count_array}
+    arrays: Arrays = {}
     for level in range(tables.order):
         here = slice(*tables.context_levels[level : level + 2].tolist())
         _store(arrays, f"events {level}", np.diff(contexts["events"])[here])
@@ -48,20 +38,16 @@ def write_compact(ngrams: NgramModel, path: Path, bits: int, trained_on: Trained
             owner = np.repeat(np.arange(here.start, here.stop), np.diff(contexts["events"])[here])
             _store(arrays, f"words {level}", _differences(events["symbol"][those], owner))
         _store_values(arrays, f"values {level}", events["log10"][those], bits)
-    return write_model(path, KIND, ngrams.settings, arrays, trained_on, compressed=True)
+    return arrays
 
 
-def from_compact(settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:
-    """The model of such a file, which has these settings and arrays. Raises ModelError."""
-    try:
-        vocabulary = Vocabulary(words_from(arrays["words"]))
-        counts = counts_from(arrays, len(vocabulary), path)
-        return NgramModel(vocabulary, _tables(arrays, len(vocabulary)), settings, counts)
-    except DAMAGE as error:
-        raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
+def is_compact(arrays: Arrays) -> bool:
+    """Whether the arrays of a model file are such arrays."""
+    return "values 0" in arrays
 
 
-def _tables(arrays: Arrays, size: int) -> BackoffTables:
+def tables_of_compact(arrays: Arrays, size: int) -> BackoffTables:
+    """The tables of such arrays, over `size` words. Raises what numpy raises for arrays that do not fit together."""
     order = sum(name.startswith("values ") for name in arrays) // 2
     number = [_fetch(arrays, f"events {level}") for level in range(order)]
     context_levels = np.cumsum([0, *map(len, number)])

@@ -24,6 +24,7 @@ from rerank_plugins.kit.files.model_file import (
 )
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
+from rerank_plugins.ngram.compact_file import MOST_WORDS, compact_arrays, is_compact, tables_of_compact
 
 KIND, FORMER_COMPACT = "ngram", "compact-ngram"  # the latter of earlier compact files, as the embedded English one
 
@@ -62,6 +63,17 @@ class NgramModel:
         arrays = {**table_arrays(self.stored), "words": words, "hashes": hashes, **self.count_array}
         return write_model(path, KIND, {**self.settings, "unseen": self.stored.unseen}, arrays, trained_on)
 
+    def save_compact(self, path: Path, bits: int, trained_on: TrainedOn | None = None) -> int:
+        """Write a compressed file with values of so many bits, at most 8; return its size in bytes.
+
+        Raises ModelError for a vocabulary of more than 65,536 words, and OSError.
+        """
+        if len(self.vocabulary) > MOST_WORDS:
+            wanted = f"wanted at most {MOST_WORDS:,} in a compact model"
+            raise ModelError(f"{path}: {len(self.vocabulary):,} words, {wanted}")
+        arrays = {"words": word_array(self.vocabulary.words), **self.count_array, **compact_arrays(self.tables, bits)}
+        return write_model(path, KIND, self.settings, arrays, trained_on, compressed=True)
+
     @property
     def count_array(self) -> Arrays:
         """The counts of words for a model file, where the model has them."""
@@ -80,10 +92,8 @@ class NgramModel:
     @classmethod
     def _mapped(cls, path: Path, *kinds: str) -> NgramModel:
         settings, arrays = read_model(path, *kinds)
-        if "values 0" in arrays:
-            from rerank_plugins.ngram.compact_file import from_compact
-
-            return from_compact(settings, arrays, path)
+        if is_compact(arrays):
+            return cls._of_compact(settings, arrays, path)
         try:
             layout = PackedTables if "event_bits" in arrays else BackoffTables
             tables = tables_from(layout, arrays, float(settings.get("unseen", 0.0)), str(path))
@@ -95,6 +105,15 @@ class NgramModel:
         if len(words) != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
         return cls(Vocabulary(words, hashes), tables, settings, counts_from(arrays, len(words), path))
+
+    @classmethod
+    def _of_compact(cls, settings: dict[str, Any], arrays: Arrays, path: Path) -> NgramModel:
+        try:
+            vocabulary = Vocabulary(words_from(arrays["words"]))
+            counts = counts_from(arrays, len(vocabulary), path)
+            return cls(vocabulary, tables_of_compact(arrays, len(vocabulary)), settings, counts)
+        except DAMAGE as error:
+            raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:

@@ -70,7 +70,6 @@ class NgramTrainer(Trainer):
         """An `NgramModel`. Raises ModelError where there are no words, or for a model that ARPA cannot hold."""
         from rerank_plugins import __version__
         from rerank_plugins.kit.backoff.smoothing import parse_prune
-        from rerank_plugins.ngram.compact_file import write_compact
         from rerank_plugins.ngram.distributed_training import train_shards
         from rerank_plugins.ngram.language_model import NgramLanguageModel
         from rerank_plugins.ngram.training import NgramSettings, train
@@ -92,7 +91,7 @@ class NgramTrainer(Trainer):
 
         def save(path: Path) -> None:
             if self.compact:
-                write_compact(trained.ngrams, path, min(self.quantise or COMPACT_BITS, 8), data.trained_on())
+                trained.ngrams.save_compact(path, min(self.quantise or COMPACT_BITS, 8), data.trained_on())
             else:
                 trained.ngrams.save(path, data.trained_on())
             if self.arpa is not None:

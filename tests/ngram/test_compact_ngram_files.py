@@ -7,7 +7,6 @@ from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
-from rerank_plugins.ngram.compact_file import write_compact
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -24,7 +23,7 @@ def test_writing_and_reading_are_identities_but_for_rounding(tmp_path, order, pr
     rng = np.random.default_rng(order)
     lines = [" ".join(f"w{x}" for x in np.minimum(rng.zipf(1.5, 9), 400)) for _ in range(300)]
     ngrams = train([("text", lines)], NgramSettings(order, prune_entropy=pruned)).ngrams
-    assert write_compact(ngrams, tmp_path / "small", 8) == (tmp_path / "small").stat().st_size
+    assert ngrams.save_compact(tmp_path / "small", 8) == (tmp_path / "small").stat().st_size
     again = NgramModel.load(tmp_path / "small")
     again.tables.check("it")
     assert again.vocabulary == ngrams.vocabulary
@@ -42,7 +41,7 @@ def test_rounded_probabilities_nearly_sum_to_one(tmp_path):
     lines = [" ".join(WORDS[x] for x in np.minimum(rng.zipf(1.6, 6) + 2, 7)) for _ in range(80)]
     ngrams = train([("text", lines)], NgramSettings(3)).ngrams
     words = Vocabulary(WORDS)
-    write_compact(NgramModel(words, ngrams.tables, {}), tmp_path / "small", 8)
+    NgramModel(words, ngrams.tables, {}).save_compact(tmp_path / "small", 8)
     p, weights = ngrams_of(NgramModel.load(tmp_path / "small").tables)
     for context in weights:
         total = sum(NaiveBackoff(p, weights).probability(context, x) for x in WORDS if x != "<s>")
@@ -56,7 +55,7 @@ def test_a_damaged_file_is_one_clear_line(tmp_path):
     ngrams = train([("text", ["a b"])], NgramSettings(2)).ngrams
     many = Vocabulary(tuple(map(str, range(1 << 17))))
     with pytest.raises(ModelError, match=r"large: 131,072 words, wanted at most 65,536"):
-        write_compact(NgramModel(many, ngrams.tables, {}), tmp_path / "large", 8)
+        NgramModel(many, ngrams.tables, {}).save_compact(tmp_path / "large", 8)
 
 
 def test_the_command_writes_them_and_their_counts_are_unigrams(tmp_path):

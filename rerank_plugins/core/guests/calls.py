@@ -70,13 +70,25 @@ class GuestsAreChecked:
         wrap(cls)
 
 
+_contracts: dict[type, Mapping[str, Contract]] = {}  # by interface and method
+
+
+def declare(contracts: Mapping[type, Mapping[str, Contract]]) -> None:
+    """Declare the contracts of interfaces (contracts.py). Guests import the package, which declares them, first."""
+    _contracts.update(contracts)
+
+
+def _contracts_of(cls: type) -> dict[str, Contract]:
+    """The contracts of a class by the names of its methods."""
+    tables = [contracts for interface, contracts in _contracts.items() if issubclass(cls, interface)]
+    return {name: contract for table in tables for name, contract in table.items()}
+
+
 def wrap(cls: type) -> None:
     """Wrap the methods of a class that is a guest; those that it inherits from the project are left as they are."""
     if is_ours(cls):
         return
-    from rerank_plugins.core.guests.contracts import contracts_of
-
-    for name, contract in contracts_of(cls).items():
+    for name, contract in _contracts_of(cls).items():
         owner = next((base for base in cls.__mro__ if name in vars(base)), None)
         if owner is not None and owner is not object and not is_ours(owner):
             _wrap_member(cls, name, vars(owner)[name], contract)
@@ -163,8 +175,3 @@ def _place(method: Callable[..., Any], call: Call, contract: Contract) -> str:
 def quoted(sentence: Sequence[str]) -> str:
     """A sentence as messages quote it."""
     return shown(" ".join(map(str, sentence)))
-
-
-def merged(tables: Sequence[Mapping[str, Contract]]) -> dict[str, Contract]:
-    """The contracts of several interfaces; a later one wins."""
-    return {name: contract for table in tables for name, contract in table.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rerank_plugins.core.guests import features, formats, language_models, metrics, parsers, trainers, tuners
-from rerank_plugins.core.guests.calls import Contract, merged
+from rerank_plugins.core.guests.calls import Contract, declare
 from rerank_plugins.core.interfaces import FeatureExtractor, Parser, SentenceFeature, SentenceModel
 from rerank_plugins.core.metrics_and_tuners import Metric, NBestFormat, Scorer, Tuner
 from rerank_plugins.core.trainer import Trainer
@@ -56,8 +56,4 @@ CONTRACTS: dict[type, dict[str, Contract]] = {
     },
     Trainer: {"train": Contract(trainers.train)},
 }
-
-
-def contracts_of(cls: type) -> dict[str, Contract]:
-    """The contracts of a class by the names of its methods."""
-    return merged([contracts for interface, contracts in CONTRACTS.items() if issubclass(cls, interface)])
+declare(CONTRACTS)

@@ -23,7 +23,6 @@ from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.core.dependency_tree import read_conllu
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.ngram.compact_file import write_compact
 from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{sum(tables.sizes):,} n-grams with the threshold {threshold:.3g}", file=sys.stderr)
     settings = {**ngrams.settings, "prune_entropy": threshold, "texts": [path.name for path in paths]}
     target = Path(__file__).with_name("ngram.zst")
-    size = write_compact(NgramModel(ngrams.vocabulary, tables, settings, ngrams.counts), target, BITS)
+    size = NgramModel(ngrams.vocabulary, tables, settings, ngrams.counts).save_compact(target, BITS)
     sentences, words = settings["sentences"], settings["words"]
     print(f"{target.name}: {sentences:,} sentences, {words:,} words, {len(ngrams.vocabulary):,}")
     print(f"in the vocabulary; {sum(tables.sizes):,} n-grams {tables.sizes}; {size:,} bytes")
