@@ -98,7 +98,7 @@ def place(tmp_path_factory, root, treebank_path):
     (place / "pairs").write_text("".join(f"{f} ||| {e}\n" for f, e in zip(source[:600], target, strict=False)))
     (place / "trees.conllu").write_bytes(treebank_path.read_bytes())
     (place / "sentences").write_text("".join(f"{line}\n" for line in target[-150:]))
-    done("parse", place / "sentences", "-p", "pcfg", "-j", 1, "-o", place / "bank.ptb")
+    done("trees", "parse", place / "sentences", "-p", "pcfg", "-j", 1, "-o", place / "bank.ptb")
     return place
 
 

@@ -141,18 +141,9 @@ class PluginGroup(GroupWithHeadings):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__, prog_name="rerank")
 def cli(plugin: tuple[str, ...], debug: bool) -> None:
-    """Rerank n-best lists: extract features, tune weights, apply them, evaluate.
-
-    \b
-    The whole job of a config file:
-      rerank run configs/mt.toml
-    Step by step, on Moses lists:
-      rerank extract tune.nbest -f length -f consensus -o tune.npz
-      rerank tune tune.nbest --table tune.npz -r tune.ref -o weights.toml
-      rerank apply test.nbest -w weights.toml > test.1best
-      rerank evaluate -r test.ref baseline=first.txt test.1best
-
-    Files may be compressed (gz, xz, bz2, zst); `-` is stdin or stdout.
+    """\b
+    Rerank n-best lists: extract features, tune weights, apply them, evaluate.
+      rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
     """  # noqa: D301
 
 

@@ -175,7 +175,7 @@ class TreebankParser(Parser):
     """Looks parses up in files by the tokens of the sentence, with brackets in any spelling.
 
     A sentence that is not in the files has no parse. Each file may be CoNLL-U, plain bracketed trees, or k-best lists
-    as `rerank parse --k-best` writes them. Plain trees are certain (ln p = 0), and empty elements are removed. If
+    as `rerank trees parse --k-best` writes them. Plain trees are certain (ln p = 0), and empty elements are removed. If
     CoNLL-U or plain trees have several trees for the same words, the last one is used.
     """
 

@@ -160,7 +160,7 @@ class DependencyParserTrainer(Trainer):
     \b
     rerank train dependency-parser train.conllu.xz text.xz --language de \\
         -o german.npz
-    rerank parse --evaluate dev.conllu.xz -p biaffine,model=german.npz
+    rerank trees parse --evaluate dev.conllu.xz -p biaffine,model=german.npz
     """  # noqa: D301
 
     reads = "files"

@@ -37,7 +37,7 @@ class HhmmTrainer(SplitTrainer):
     \b
     rerank train hhmm train.ptb --language en -o english.pcfg --held-out dev.txt
     rerank train hhmm train.ptb --estimation events --language en -o english.hhmm
-    rerank score dev.txt --lm hhmm-lm,model=english.pcfg
+    rerank lm score dev.txt --lm hhmm-lm,model=english.pcfg
     """  # noqa: D301
 
     uses = ("spoken", "seed", "held-out")

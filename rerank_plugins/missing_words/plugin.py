@@ -18,11 +18,11 @@ class MissingWordsTrainer(Trainer):
 
     Pairs of words are counted by the number of words between them, and words by five contexts of their neighbours. The
     weights of location and of filling are tuned on held-out sentences, from each of which one inner word is removed.
-    `rerank locate`, `rerank fill` and `rerank restore` read the model.
+    `rerank words locate`, `rerank words fill` and `rerank words restore` read the model.
 
     \b
     rerank train missing-words news.en.gz -o news.mw
-    echo 'he went the house' | rerank restore -m news.mw
+    echo 'he went the house' | rerank words restore -m news.mw
     """  # noqa: D301
 
     uses = ("seed", "memory", "jobs")

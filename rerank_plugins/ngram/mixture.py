@@ -27,7 +27,7 @@ class MixtureLanguageModel(LanguageModel):
     """
 
     models: tuple[LanguageModel, ...] = option(doc="language models of the config, by name")
-    weights: tuple[float, ...] = option(doc="their weights, which sum to 1; `rerank mix` fits them")
+    weights: tuple[float, ...] = option(doc="their weights, which sum to 1; `rerank lm mix` fits them")
 
     def __post_init__(self) -> None:
         if len(self.models) != len(self.weights) or not self.models:

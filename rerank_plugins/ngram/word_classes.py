@@ -120,7 +120,7 @@ class WordClassesTrainer(Trainer):
 
     \b
     rerank train word-classes train.conllu.xz -o classes.tsv
-    rerank text classes:classes.tsv < news.txt > news.classes
+    rerank tools text classes:classes.tsv < news.txt > news.classes
     rerank train ngram news.classes -o classes.ngram
     """  # noqa: D301
 

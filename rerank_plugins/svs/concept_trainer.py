@@ -16,7 +16,7 @@ class ConceptTrainer(Trainer):
     EM over the given trees clusters the content words into concepts, by the words above and below them and their
     relations. The first clusters are those of words with similar contexts in the text of `--text-file`, or, without
     one, in the trees. `svs-similarity,concepts=MODEL,measures=meaning` and `rerank similarity --svs MODEL` compare
-    sentences by the concepts; `rerank svs clusters MODEL` shows them.
+    sentences by the concepts; `rerank lm clusters MODEL` shows them.
 
     \b
     rerank train svs-concepts train.ptb parsed.ptb --text-file news.txt.xz \\

@@ -21,7 +21,7 @@ class SvsTrainer(TreebankTrainer):
     """Train structured vectorial semantics (Wu & Schuler 2011) on FILEs of Penn-style brackets or of CoNLL-U.
 
     EM over the given trees clusters the headwords into concepts, by the rules that a concept takes part in and the
-    concepts that it modifies. `rerank svs clusters MODEL` shows the clusters; `svs,model=MODEL` is a parser. Held-out
+    concepts that it modifies. `rerank lm clusters MODEL` shows the clusters; `svs,model=MODEL` is a parser. Held-out
     files are treebanks.
 
     \b

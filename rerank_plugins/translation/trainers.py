@@ -154,8 +154,8 @@ class WordAlignmentTrainer(Trainer):
 
     SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
     target`. Both directions are trained by EM, and one file holds both. The feature `word-translation` and `rerank
-    align` read it. The log-likelihood (with variational Bayes, its lower bound) is printed after each iteration; it
-    never falls, except from one model to the next. Held-out sentence pairs are one file, or the option twice.
+    words align` read it. The log-likelihood (with variational Bayes, its lower bound) is printed after each iteration;
+    it never falls, except from one model to the next. Held-out sentence pairs are one file, or the option twice.
 
     \b
     rerank train word-alignment train.de train.en -o de-en.align

@@ -380,7 +380,7 @@ def test_suites_on_the_command_line(written, tmp_path):
     header, *lines = bits.read_text().splitlines()
     assert header.split("\t") == ["system", "suite", "item", "condition", "region", "tokens", "bits", "unknown"]
     assert len(lines) == 8
-    scored = done("score", "-m", ARPA, "--layout", "table", "--detail", "2", stdin="we took a taxi\n").lines[2:5]
+    scored = done("lm", "score", "-m", ARPA, "--layout", "table", "--detail", "2", stdin="we took a taxi\n").lines[2:5]
     wanted = -sum(float(line.split("\t")[2]) for line in scored) / math.log(2)
     (found,) = (line.split("\t") for line in lines if line.startswith("lm\torder\t1\tgood\t2"))
     assert float(found[6]) == pytest.approx(wanted, rel=1e-5)

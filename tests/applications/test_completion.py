@@ -151,7 +151,9 @@ def table_rows(out: str) -> dict[str, list[str]]:
 def test_complete_says_how_often_each_system_is_right(written):
     """Length in characters finds the longest option: right in all but the last of these questions."""
     lines = [f"{i}\ta _____ b\t{'x' * 9}\ty\tz\ta\n" for i in range(19)] + ["19\ta _____ b\txxx\ty\tz\tc\n"]
-    ran = done("complete", written(HEADER + "".join(lines)), "-f", "character-length", "-f", "length", "-f", "unigram")
+    ran = done(
+        "words", "complete", written(HEADER + "".join(lines)), "-f", "character-length", "-f", "length", "-f", "unigram"
+    )
     rows = table_rows(ran.out)
     assert rows["character-length"][:3] == ["95.0 %", "76.4 to 99.1", "19 of 20"]
     assert "length" not in rows, "it tells no options apart"
@@ -164,10 +166,12 @@ def test_weights_answers_and_other_systems(written, tmp_path):
     questions = written(HEADER + "".join(f"{i}\ta _____ b\txx\ty\tzzz\t{'abc'[i % 3]}\n" for i in range(9)))
     shortest = written("[dense]\ncharacter-length = -1.0\n", "w.toml")
     out = tmp_path / "answers.tsv"
-    ran = done("complete", questions, "-f", "character-length", "-w", shortest, "-o", out)
+    ran = done("words", "complete", questions, "-f", "character-length", "-w", shortest, "-o", out)
     assert out.read_text().splitlines() == ["id\tanswer", *(f"{i}\tb" for i in range(9))]
     assert table_rows(ran.out)["weighted"][:1] == ["33.3 %"]
-    ran = done("complete", questions, "-f", "character-length", "--system", f"short={out}", "--baseline", "short")
+    ran = done(
+        "words", "complete", questions, "-f", "character-length", "--system", f"short={out}", "--baseline", "short"
+    )
     rows = table_rows(ran.out)
     assert rows["short"][2] == "3 of 9"
     assert rows["character-length"] == ["33.3 %", "12.1 to 64.6", "3 of 9"]
@@ -177,7 +181,7 @@ def test_weights_answers_and_other_systems(written, tmp_path):
 
 def test_questions_become_lists_for_the_other_commands(written, tmp_path):
     questions, prefix = written(TSV), tmp_path / "lists"
-    done("complete", questions, "-f", "unigram", "--folds", "2", "--lists", prefix, "--text", "none")
+    done("words", "complete", questions, "-f", "unigram", "--folds", "2", "--lists", prefix, "--text", "none")
     assert Path(f"{prefix}.ref").read_text() == "the dog barks\na z .\n"
     lines = Path(f"{prefix}.nbest").read_text().splitlines()
     assert [line.split(" ||| ")[:2] for line in lines[:4]] == [
@@ -191,10 +195,10 @@ def test_questions_become_lists_for_the_other_commands(written, tmp_path):
 
 def test_questions_without_answers_are_answered(written, tmp_path):
     questions, out = written(CSV, "testing_data.csv"), tmp_path / "a.tsv"
-    ran = done("complete", questions, "-f", "character-length", "-o", out)
+    ran = done("words", "complete", questions, "-f", "character-length", "-o", out)
     assert ran.out == ""
     assert read_answers(out, 3) == {"1": 2, "7": 1}
-    assert "give --answers" in refused("complete", questions, "-f", "unigram")
+    assert "give --answers" in refused("words", "complete", questions, "-f", "unigram")
 
 
 def test_what_complete_refuses(written):
@@ -202,12 +206,12 @@ def test_what_complete_refuses(written):
 
     def late(*arguments):
         """What is found once features are there."""
-        return one_line(rerank("complete", questions, *arguments), 2, after=True)
+        return one_line(rerank("words", "complete", questions, *arguments), 2, after=True)
 
-    assert "nothing to answer with" in refused("complete", questions)
-    assert "no such file" in refused("complete", "absent.tsv", "-f", "unigram")
-    assert "wanted NAME=FILE" in refused("complete", questions, "-f", "unigram", "--system", "x")
+    assert "nothing to answer with" in refused("words", "complete", questions)
+    assert "no such file" in refused("words", "complete", "absent.tsv", "-f", "unigram")
+    assert "wanted NAME=FILE" in refused("words", "complete", questions, "-f", "unigram", "--system", "x")
     assert "did you mean 'unigram.total'?" in late("-f", "unigram", "--folds", "2", "--baseline", "unigram.totl")
     assert "3 folds of 2 segments" in late("-f", "unigram", "--folds", "3")
     equal = written(HEADER + "1\ta _____\tx\ty\tz\ta\n", "equal.tsv")
-    assert "no feature gives the options" in one_line(rerank("complete", equal, "-f", "length"), 2, after=True)
+    assert "no feature gives the options" in one_line(rerank("words", "complete", equal, "-f", "length"), 2, after=True)

@@ -1,4 +1,4 @@
-"""`rerank new-plugin`: the package that it writes is whole, keeps the contract, and passes tests of its own."""
+"""`rerank tools new-plugin`: the package that it writes is whole, keeps the contract, and passes tests of its own."""
 
 import importlib
 import os
@@ -28,7 +28,7 @@ FILES = [
 
 @pytest.fixture
 def package(tmp_path):
-    ran = done("new-plugin", "word-rarity", "-o", tmp_path / "new")
+    ran = done("tools", "new-plugin", "word-rarity", "-o", tmp_path / "new")
     assert says_what_it_wrote(ran, "the plugin word-rarity", tmp_path / "new")
     assert ran.lines == [str(tmp_path / "new" / file) for file in FILES]
     assert (
@@ -110,7 +110,7 @@ def test_the_tests_run_as_printed_where_no_test_tool_is_installed(package, root)
     imported = re.findall(r"^(?:import|from) (\w+)", (package / "tests/test_word_rarity.py").read_text("utf-8"), re.M)
     assert set(imported) - own - sys.stdlib_module_names == set(project["optional-dependencies"]["test"])
     for printed in (
-        done("new-plugin", "--help").out,
+        done("tools", "new-plugin", "--help").out,
         (root / "docs/plugins.md").read_text(encoding="utf-8"),
         (package / "README.md").read_text(encoding="utf-8"),
     ):
@@ -131,15 +131,17 @@ def test_names_and_folders_that_will_not_do(tmp_path):
         "lambda": "Python has a module 'lambda' already",
         "numpy": "Python has a module 'numpy' already",
     }.items():
-        assert reason in refused("new-plugin", name, "-o", folder)
+        assert reason in refused("tools", "new-plugin", name, "-o", folder)
         assert not folder.exists()
     folder.mkdir()
-    done("new-plugin", "word-rarity", "-o", folder)
-    assert "is there already, and not empty; nothing was written" in refused("new-plugin", "word-rarity", "-o", folder)
+    done("tools", "new-plugin", "word-rarity", "-o", folder)
+    assert "is there already, and not empty; nothing was written" in refused(
+        "tools", "new-plugin", "word-rarity", "-o", folder
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
 def test_the_default_folder_is_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done("new-plugin", "word-rarity")
+    done("tools", "new-plugin", "word-rarity")
     assert Path("word-rarity/pyproject.toml").is_file()

@@ -1,4 +1,4 @@
-"""`rerank parse`: CoNLL-U of texts and lists, in order, on several processes, from the cache the second time."""
+"""`rerank trees parse`: CoNLL-U of texts and lists, in order, on several processes, from the cache the second time."""
 
 import re
 import sys
@@ -53,13 +53,13 @@ def trees(text):
 
 
 def test_words_that_the_parser_does_not_know_are_listed():
-    ran = done("parse", "-", "--text", "none", stdin="she zorbles a table.\nshe sings .\n")
+    ran = done("trees", "parse", "-", "--text", "none", stdin="she zorbles a table.\nshe sings .\n")
     assert [line for line in ran.lines if line.startswith("# unknown")] == ["# unknown_words = zorbles table."]
     assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 2 unknown words\)")
 
 
 def test_a_text_is_parsed_line_by_line():
-    ran = done("parse", "-", stdin=TEXT)
+    ran = done("trees", "parse", "-", stdin=TEXT)
     assert [" ".join(tree.words) for tree in trees(ran.out)] == [line for line in TEXT.splitlines() if line]
     assert [line for line in ran.lines if line.startswith("#")][:2] == ["# sent_id = 1", "# text = she sings a song ."]
     assert [line for line in ran.lines if line.startswith("# sent_id")][1:] == ["# sent_id = 3", "# sent_id = 4"]
@@ -71,19 +71,21 @@ def test_a_text_is_parsed_line_by_line():
 def test_a_text_is_tokenised():
     """As by `acceptability`, while hypotheses are taken as they are."""
     line = "she can't sing.\n"
-    words = [list(trees(done("parse", "-", *text, stdin=line).out)[0].words) for text in ((), ("--text", "none"))]
+    words = [
+        list(trees(done("trees", "parse", "-", *text, stdin=line).out)[0].words) for text in ((), ("--text", "none"))
+    ]
     assert words == [["she", "ca", "n't", "sing", "."], ["she", "can't", "sing."]]
 
 
 def test_a_second_run_parses_nothing():
-    first, second = (done("parse", "-", stdin=TEXT) for _ in range(2))
+    first, second = (done("trees", "parse", "-", stdin=TEXT) for _ in range(2))
     assert second.out == first.out
     assert says_what_it_wrote(second, r"the parses of 3 sentences \(0 parsed now\)")
 
 
 def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     out = tmp_path / "out.conllu.gz"
-    ran = done("parse", "--nbest", small / "tune.nbest", "-o", out)
+    ran = done("trees", "parse", "--nbest", small / "tune.nbest", "-o", out)
     assert ran.out == ""
     texts = [line.split(" ||| ")[1] for line in (small / "tune.nbest").read_text().splitlines()]
     distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts))
@@ -96,7 +98,7 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     assert text.startswith("# sent_id = 0.1\n")
     (tmp_path / "one.nbest").write_text("0 ||| she sings. ||| lm= -1 ||| -1\n")
     words = [
-        trees(done("parse", "--nbest", tmp_path / "one.nbest", *text).out)[0].words
+        trees(done("trees", "parse", "--nbest", tmp_path / "one.nbest", *text).out)[0].words
         for text in ((), ("--text", "penn-tokenize"))
     ]
     assert words == [("she", "sings."), ("she", "sings", ".")]
@@ -112,7 +114,7 @@ def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
     found = []
     for jobs in (1, 2):
         monkeypatch.setenv("RERANK_CACHE", str(tmp_path / f"cache{jobs}"))
-        ran = done("--plugin", chain, "parse", tmp_path / "text", "-p", "chain,relation=obj", "-j", jobs)
+        ran = done("--plugin", chain, "trees", "parse", tmp_path / "text", "-p", "chain,relation=obj", "-j", jobs)
         assert says_what_it_wrote(ran, r"the parses of 100 sentences \(100 parsed now, 10 without a parse\)")
         found.append(ran.out)
     assert found[0] == found[1]
@@ -126,7 +128,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatc
     monkeypatch.setattr(parse_pool, "BATCH", 10)
     lines = [f"word {i}\n" for i in range(50)]
     (tmp_path / "text").write_bytes("".join(lines[:35]).encode() + b"\xff\n" + "".join(lines[35:]).encode())
-    arguments = ("--plugin", chain, "parse", tmp_path / "text", "-p", "chain", "-j", 1, "-o", tmp_path / "out")
+    arguments = ("--plugin", chain, "trees", "parse", tmp_path / "text", "-p", "chain", "-j", 1, "-o", tmp_path / "out")
     assert rerank(*arguments).code == 2  # in the middle of the text
     assert not (tmp_path / "out").exists()
     (tmp_path / "text").write_text("".join(lines))
@@ -140,7 +142,7 @@ def test_no_worker_starts_for_sentences_whose_parses_are_in_the_cache(chain, tmp
     monkeypatch.setattr(parse_pool, "BATCH", 10)
     monkeypatch.setattr(Workers, "start", lambda self: pytest.fail("a worker has started"))
     (tmp_path / "text").write_text("".join(f"word {i}\n" for i in range(50)))
-    arguments = ("--plugin", chain, "parse", tmp_path / "text", "-p", "chain", "-j")
+    arguments = ("--plugin", chain, "trees", "parse", tmp_path / "text", "-p", "chain", "-j")
     one, two = (done(*arguments, jobs).out for jobs in (1, 2))
     assert one == two
 
@@ -148,19 +150,26 @@ def test_no_worker_starts_for_sentences_whose_parses_are_in_the_cache(chain, tmp
 def test_a_parser_of_a_config(chain, tmp_path):
     config = tmp_path / "job.toml"
     config.write_text(f'plugins = ["{chain.name}"]\n[parser.mine]\nuse = "chain"\nrelation = "nmod"\n')
-    ran = done("parse", "-", "-c", config, "-p", "mine", stdin="a b\n")
+    ran = done("trees", "parse", "-", "-c", config, "-p", "mine", stdin="a b\n")
     assert trees(ran.out)[0].relations == ("root", "nmod")
 
 
 def test_evaluation_prints_a_row_for_each_file(treebank_path, tmp_path):
-    header, row = done("parse", "--evaluate", treebank_path).lines
+    header, row = done("trees", "parse", "--evaluate", treebank_path).lines
     assert header == "gold\tsentences\twords\tUPOS\tUAS\tLAS\tsentences/s"
     name, sentences, words, *scores = row.split("\t")
     assert (name, sentences, words) == ("small.conllu", "100", "782")
     assert all(80 < float(score) <= 100 for score in scores[:3])
     assert float(scores[3]) > 0
     again = done(
-        "parse", "--evaluate", treebank_path, "--evaluate", treebank_path, "-p", f"treebank,path={treebank_path}"
+        "trees",
+        "parse",
+        "--evaluate",
+        treebank_path,
+        "--evaluate",
+        treebank_path,
+        "-p",
+        f"treebank,path={treebank_path}",
     )
     for row in again.lines[1:]:
         assert row.split("\t")[3:6] == ["100.00"] * 3
@@ -199,12 +208,14 @@ def bracketed(tmp_path):
 
 
 def test_brackets_are_written(bracketed):
-    ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}")
+    ran = done("trees", "parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}")
     assert ran.out == "\n(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))\n\n"
     assert says_what_it_wrote(ran, r"the parses of 3 sentences \(3 parsed now, 2 without a parse\)")
-    ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}", "--k-best")
+    ran = done("trees", "parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}", "--k-best")
     assert ran.out == K_BEST.replace("1 |||", "2 |||")
-    ran = done("parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--trees", "brackets", stdin="oh .\n")
+    ran = done(
+        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--trees", "brackets", stdin="oh .\n"
+    )
     assert ran.out == "(ROOT (INTJ (UH oh) (. .)))\n"
 
 
@@ -213,30 +224,32 @@ def test_either_kind_of_trees_where_a_parser_gives_both(bracketed, treebank_path
     flat = " ".join(f"(X {word})" for word in treebank[0].words)
     (bracketed / "flat").write_text(f"(ROOT {flat})\n")
     parser = f"treebank,path={bracketed / 'flat'},second={treebank_path}"
-    assert trees(done("parse", "-", "-p", parser, stdin=text).out) == [treebank[0]]
-    assert done("parse", "-", "-p", parser, "--trees", "brackets", stdin=text).out == f"(ROOT {flat})\n"
+    assert trees(done("trees", "parse", "-", "-p", parser, stdin=text).out) == [treebank[0]]
+    assert done("trees", "parse", "-", "-p", parser, "--trees", "brackets", stdin=text).out == f"(ROOT {flat})\n"
     message = "the parser produces no constituents: --trees conllu writes what it produces"
-    assert message in refused("parse", "-", "-p", f"treebank,path={treebank_path}", "--k-best", stdin=text)
+    assert message in refused("trees", "parse", "-", "-p", f"treebank,path={treebank_path}", "--k-best", stdin=text)
     message = "the parser produces no dependencies: --trees brackets writes what it produces"
     assert message in refused(
-        "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--trees", "conllu", stdin=text
+        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--trees", "conllu", stdin=text
     )
 
 
 def test_evaluation_with_brackets(bracketed, treebank_path):
     gold, parser = bracketed / "gold.ptb", f"treebank,path={bracketed / 'k-best'}"
-    header, row = done("parse", "--evaluate", gold, "-p", parser).lines
+    header, row = done("trees", "parse", "--evaluate", gold, "-p", parser).lines
     assert header == "gold\tsentences\twords\tLP\tLR\tF1\texact\ttags\tcoverage\tsentences/s"
     assert row.split("\t")[:9] == ["gold.ptb", "2", "6", "100.00", "75.00", "85.71", "50.00", "75.00", "50.00"]
     rows = done(
-        "parse", "--evaluate", gold, "--evaluate", treebank_path, "--longest", 5, "-p", f"treebank,path={gold}"
+        "trees", "parse", "--evaluate", gold, "--evaluate", treebank_path, "--longest", 5, "-p", f"treebank,path={gold}"
     ).lines
     assert [row.split("\t")[0] for row in rows] == ["gold", "gold.ptb", "gold", "small.conllu"]
     assert rows[1].split("\t")[1:9] == ["2", "6", *["100.00"] * 6]
     assert 0 < int(rows[3].split("\t")[1]) < 50
-    assert "holds no trees of up to 1 words" in refused("parse", "--evaluate", gold, "--longest", 1, "-p", parser)
+    assert "holds no trees of up to 1 words" in refused(
+        "trees", "parse", "--evaluate", gold, "--longest", 1, "-p", parser
+    )
     (bracketed / "broken").write_text("(ROOT (X (Y a))\n")
-    assert refused("parse", "--evaluate", bracketed / "broken").endswith(
+    assert refused("trees", "parse", "--evaluate", bracketed / "broken").endswith(
         "broken:1: 1 opening brackets of the tree that begins here are not closed"
     )
 
@@ -257,20 +270,20 @@ def test_evaluation_with_brackets(bracketed, treebank_path):
     ],
 )
 def test_wrong_usage_is_one_line(arguments, message):
-    assert message in refused("parse", *arguments, stdin="a b\n")
+    assert message in refused("trees", "parse", *arguments, stdin="a b\n")
 
 
 def test_gold_trees_must_be_trees(tmp_path):
     (tmp_path / "gold.conllu").write_text("1\ta\t_\tX\t_\t_\t1\tdep\t_\t_\n")
-    assert refused("parse", "--evaluate", tmp_path / "gold.conllu").endswith(
+    assert refused("trees", "parse", "--evaluate", tmp_path / "gold.conllu").endswith(
         "gold.conllu:1: a sentence has one root (head 0); found 0"
     )
     (tmp_path / "empty.conllu").write_text("")
-    assert "holds no trees" in refused("parse", "--evaluate", tmp_path / "empty.conllu")
+    assert "holds no trees" in refused("trees", "parse", "--evaluate", tmp_path / "empty.conllu")
 
 
 def test_odd_text_ends_well():
-    ran = done("parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
+    ran = done("trees", "parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
     assert len(trees(ran.out)) == 1
     assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 1 without a parse, 1 unknown words\)")
 
@@ -287,10 +300,10 @@ def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
     assert [line.partition(":")[0] for line in lines[1:4]] == ["100 silver trees", "epoch 1 of 2", "epoch 2 of 2"]
     assert lines[4].startswith("100 silver trees")
     assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
-    out = done("parse", "-", "-p", f"biaffine,model={model},language=en", stdin="the cat sleeps .\n").out
+    out = done("trees", "parse", "-", "-p", f"biaffine,model={model},language=en", stdin="the cat sleeps .\n").out
     assert trees(out)[0].words == ("the", "cat", "sleeps", ".")
     assert "a model for 'en', wanted 'de'" in refused(
-        "parse", "-", "-p", f"biaffine,model={model},language=de", stdin="a\n"
+        "trees", "parse", "-", "-p", f"biaffine,model={model},language=de", stdin="a\n"
     )
 
 

@@ -79,7 +79,7 @@ def test_faults_name_the_line():
 def test_the_command_writes_the_trees_of_all_files(tmp_path):
     (tmp_path / "a.conllu").write_text(GERMAN + "\n" + GERMAN, encoding="utf-8")
     (tmp_path / "b.conllu").write_text(GERMAN, encoding="utf-8")
-    result = done("surface-trees", tmp_path / "a.conllu", tmp_path / "b.conllu", "-o", tmp_path / "all.conllu")
+    result = done("trees", "surface", tmp_path / "a.conllu", tmp_path / "b.conllu", "-o", tmp_path / "all.conllu")
     assert "wrote 3 trees to" in result.err
     trees = list(read_conllu((tmp_path / "all.conllu").read_text(encoding="utf-8").splitlines()))
     assert [tree.words for tree in trees] == [("Sie", "geht", "zum", "Arzt")] * 3
@@ -90,10 +90,10 @@ def test_every_nth_tree_is_held_out(tmp_path):
     (tmp_path / "a.conllu").write_text("\n".join(blocks), encoding="utf-8")
 
     def first_words(*options):
-        done("surface-trees", tmp_path / "a.conllu", *options, "-o", tmp_path / "out.conllu")
+        done("trees", "surface", tmp_path / "a.conllu", *options, "-o", tmp_path / "out.conllu")
         lines = (tmp_path / "out.conllu").read_text(encoding="utf-8").splitlines()
         return "".join(tree.words[0].removeprefix("Sie") for tree in read_conllu(lines))
 
     assert first_words("--every", 3) == "25"
     assert first_words("--except-every", 3) == "01346"
-    assert "not both" in refused("surface-trees", tmp_path / "a.conllu", "--every", 3, "--except-every", 3)
+    assert "not both" in refused("trees", "surface", tmp_path / "a.conllu", "--every", 3, "--except-every", 3)

@@ -122,7 +122,7 @@ def lists(tmp_path):
         "".join(f"{s} ||| {text} ||| am= {am} lm= {lm} ||| {am}\n" for s in range(4) for text, am, lm in rows)
     )
     (tmp_path / "dev.txt").write_text("a b c\n" * 4)
-    return ("sweep", tmp_path / "dev.nbest", "-r", tmp_path / "dev.txt")
+    return ("lists", "sweep", tmp_path / "dev.nbest", "-r", tmp_path / "dev.txt")
 
 
 def test_the_command_finds_the_point_and_writes_its_weights(lists, tmp_path):
@@ -135,7 +135,7 @@ def test_the_command_finds_the_point_and_writes_its_weights(lists, tmp_path):
     dense = read_weights(weights).dense
     assert {name: best[0][name] for name in ("lm", "am")} == dict(dense)
     assert plot.read_text().lstrip().startswith("<?xml")
-    assert done("apply", lists[1], "-w", weights).out == "a b c\n" * 4
+    assert done("apply", lists[2], "-w", weights).out == "a b c\n" * 4
     assert "tried 9 points" in ran.err
 
 

@@ -87,7 +87,7 @@ def place(tmp_path):
     text = (CONFIGS / "german.toml").read_text(encoding="utf-8")
     text = text.replace("randomisation = 100_000", QUICK).replace("seed = 1", "seed = 1\njobs = 1")
     (tmp_path / "configs/made.toml").write_text(with_options(text).replace('"de"', '"eo"'), encoding="utf-8")
-    done("surface-trees", tmp_path / "bank.conllu", "-o", tmp_path / "work/german/trees.conllu")
+    done("trees", "surface", tmp_path / "bank.conllu", "-o", tmp_path / "work/german/trees.conllu")
     return tmp_path
 
 

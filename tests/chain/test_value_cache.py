@@ -404,16 +404,16 @@ def test_commands_share_the_cache(small, tmp_path, monkeypatch):
     assert said in done(*tune, *features).err
     assert said in done("apply", small / "tune.nbest", "-w", tmp_path / "w.toml").err
     store = Store(tmp_path / "cache")
-    listed = done("cache").lines
+    listed = done("tools", "cache").lines
     assert listed[0].startswith(f"{store.file}: 0.")
     assert "200 hypotheses, 0.0 MB: LengthFeature" in listed
     store.save(Kind("values", "{"), [(b"key", b"no block")])
-    assert "0 hypotheses, 0.0 MB: ?" in done("cache").lines
-    assert "cleared" in done("cache", "--clear").out
+    assert "0 hypotheses, 0.0 MB: ?" in done("tools", "cache").lines
+    assert "cleared" in done("tools", "cache", "--clear").out
     assert not store.holdings()
     monkeypatch.setenv("RERANK_CACHE", "")
     assert "in the cache" not in done(*tune, *features).err
-    assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
+    assert refused("tools", "cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
 
 
 def test_a_full_disk_is_done_without_and_said_once(tmp_path, caplog):

@@ -75,7 +75,7 @@ READERS = {
     "apply": ("apply", "bad", "-w", "good.toml", "-o", "old"),
     "apply to lists": ("apply", "bad", "-w", "good.toml", "-o", "new", "--nbest-out", "old"),
     "evaluate": ("evaluate", "-r", "good.en", "--nbest", "bad", "-o", "old"),
-    "merge": ("merge", "bad", "good", "-o", "old"),
+    "merge": ("lists", "merge", "bad", "good", "-o", "old"),
     "cross-validate": ("cross-validate", "bad", "-r", "good.en"),
 }
 
@@ -104,8 +104,8 @@ def test_files_that_are_no_lists(place, reader):
 @pytest.mark.parametrize("reader", [READERS["tune"], READERS["apply"], READERS["merge"]])
 def test_files_whose_features_differ(place, reader):
     (place / "bad").write_text("7 ||| c ||| LM0= -1 ||| -4\n")
-    command, _, *options = reader
-    said = refused_leaving_all(place, command, "good", "bad", *options)
+    place_of_bad = reader.index("bad")
+    said = refused_leaving_all(place, *reader[:place_of_bad], "good", *reader[place_of_bad:])
     assert "the features of segment 7 differ from those of segment 0: lacks features 'TM0_0', 'TM0_1'" in said
     assert said.startswith("bad:1: ")
 
@@ -113,8 +113,8 @@ def test_files_whose_features_differ(place, reader):
 def test_segments_that_come_again_are_to_be_merged_first(place):
     (place / "bad").write_text(GOOD + GOOD)
     said = refused_leaving_all(place, *READERS["apply"])
-    assert said == "bad:4: segment 0 comes again after other segments: `rerank merge` the lists first"
-    assert done("merge", "bad").out == GOOD
+    assert said == "bad:4: segment 0 comes again after other segments: `rerank lists merge` the lists first"
+    assert done("lists", "merge", "bad").out == GOOD
 
 
 def test_standard_input_has_a_name(place):
@@ -371,7 +371,7 @@ MISTAKES = {
     "plugin file": (("--plugin", "none.py", "plugins"), "plugin none.py: no such Python file"),
     "table to stdout": (("extract", "good", "-o", "-"), "a feature table is written to a file, not to stdout"),
     "folds": (("cross-validate", "good", "-r", "good.en", "--folds", "3"), "3 folds of 2 segments"),
-    "template": (("weights", "good.toml", "--to", "moses-ini"), "--to moses-ini needs --template"),
+    "template": (("tools", "weights", "good.toml", "--to", "moses-ini"), "--to moses-ini needs --template"),
 }  # fmt: skip
 
 
@@ -436,7 +436,7 @@ def test_debug_shows_the_traceback(place):
 
 def test_a_fault_of_the_program_says_so(place, monkeypatch):
     monkeypatch.setattr("rerank_adapters.text.TextPipeline.apply", lambda self, texts: 1 // 0)
-    said = refused("text", "lowercase", stdin="a\n", code=1)
+    said = refused("tools", "text", "lowercase", stdin="a\n", code=1)
     assert said.startswith("a fault of the program: ZeroDivisionError: ")
     assert "--debug" in said
 
@@ -445,7 +445,7 @@ def test_a_fault_of_the_program_says_so(place, monkeypatch):
 
 WRITERS = {
     "extract": ("extract", "big", "-f", "length", "-o", "OUT"),
-    "merge": ("merge", "big", "-o", "OUT"),
+    "merge": ("lists", "merge", "big", "-o", "OUT"),
     "apply": ("apply", "big", "-w", "good.toml", "--nbest-out", "OUT"),
     "gz": ("apply", "big", "-w", "good.toml", "--nbest-out", "OUT.gz"),
 }
@@ -490,7 +490,11 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(os, "replace", full)
-    for writer in (("merge", "good"), ("apply", "good", "-w", "good.toml"), ("evaluate", "-r", "good.en", "good.en")):
+    for writer in (
+        ("lists", "merge", "good"),
+        ("apply", "good", "-w", "good.toml"),
+        ("evaluate", "-r", "good.en", "good.en"),
+    ):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
     monkeypatch.setenv("RERANK_CACHE", str(place / "cache"))
@@ -505,9 +509,9 @@ def test_a_full_standard_output(place):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
     with open("/dev/full", "wb") as full:
-        ran = in_process_of_its_own("merge", "good", cwd=place, stdout=full)
+        ran = in_process_of_its_own("lists", "merge", "good", cwd=place, stdout=full)
     assert one_line(ran, 2) == "<stdout>: the disk is full; nothing was written"
-    assert refused("merge", "good", "-o", "/dev/full") == "/dev/full: the disk is full; nothing was written"
+    assert refused("lists", "merge", "good", "-o", "/dev/full") == "/dev/full: the disk is full; nothing was written"
 
 
 OUTPUTS = {
@@ -516,9 +520,9 @@ OUTPUTS = {
     "apply": ("apply", "good", "-w", "good.toml", "-o"),
     "nbest-out": ("apply", "good", "-w", "good.toml", "--nbest-out"),
     "evaluate": ("evaluate", "-r", "good.en", "good.en", "-o"),
-    "merge": ("merge", "good", "-o"),
-    "weights": ("weights", "good.toml", "-o"),
-    "text": ("text", "lowercase", "-i", "good", "-o"),
+    "merge": ("lists", "merge", "good", "-o"),
+    "weights": ("tools", "weights", "good.toml", "-o"),
+    "text": ("tools", "text", "lowercase", "-i", "good", "-o"),
 }
 
 

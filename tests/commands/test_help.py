@@ -9,16 +9,18 @@ import click
 import pytest
 
 from rerank_adapters.cli import cli
+from rerank_adapters.commands.former import COMMANDS as FORMER
 from rerank_adapters.commands.options import PLUGIN_HELP
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.plugin import COMMANDS as BY_HEADING
+from rerank_adapters.plugin import Task
 from rerank_plugins import FeatureTable
 from tests.command_line import RERANK, done, in_process_of_its_own, refused, rerank
 
-COMMANDS = [  # those of the chain, and the tools around it
-    name for listed in BY_HEADING.values() for name, (module, _) in listed.items() if module.startswith("commands.")
-]
+CHAIN = list(BY_HEADING["The chain"])
+GROUPS = {name: task for name, task in BY_HEADING["Groups by task"].items() if isinstance(task, Task)}
+COMMANDS = [(), *((name,) for name in CHAIN), *((name, below) for name in GROUPS for below in GROUPS[name].commands)]
 
 
 def test_plugins_as_text():
@@ -93,11 +95,11 @@ def test_a_plugin_file_adds_features_and_commands(small, tmp_path):
 # --- help
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=["rerank", *COMMANDS])
+@pytest.mark.parametrize("command", COMMANDS, ids=[" ".join(command) or "rerank" for command in COMMANDS])
 def test_help_shows_an_example(command):
     text = done(*command, "--help").out
     assert text.startswith(f"Usage: rerank {' '.join(command)}".rstrip())
-    assert re.search(rf"^ +(.*  )?rerank {command[0] if command else 'run'} \S", text, re.M), "no example"
+    assert re.search(rf"^ +(.*[|] )?rerank {' '.join(command) or 'init'}( \S|$)", text, re.M), "no example"
     assert done(*command, "-h").out == text
 
 
@@ -105,7 +107,7 @@ def test_rerank_alone_shows_its_help():
     ran = rerank()
     assert ran.code == 2
     assert ran.err.startswith("Usage: rerank")
-    assert set(COMMANDS) <= set(ran.err.split())
+    assert {*CHAIN, *GROUPS} <= set(ran.err.split())
 
 
 def test_version():
@@ -122,9 +124,10 @@ def test_help_lists_whole_summaries_under_headings(monkeypatch):
     text = done("--help").out
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("...") == 1  # that of [ARGS]...: no summary is cut short
-    headings = ["The chain", "Language models", "Applications", "Tools"]
+    assert len(text.splitlines()) <= 36
+    headings = ["The chain", "Groups by task"]
     listed = sections(text)
-    assert list(listed) == ["Options", *headings]
+    assert list(listed) == [*headings, "Options"]
     lines = [line for heading in headings for line in listed[heading].splitlines()]
     assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for line in lines)  # none is wrapped
     for heading in headings:
@@ -133,12 +136,35 @@ def test_help_lists_whole_summaries_under_headings(monkeypatch):
 
 def test_summaries_are_the_first_lines_of_the_commands_docstrings():
     context = cli.make_context("rerank", ["run", "never"])
-    names = cli.list_commands(context)
-    assert {"run", "cache", "score", "parse"} <= cli.modules.keys() == cli.summaries.keys() < set(names)
-    for name in cli.modules:
-        command = cli.get_command(context, name)
-        assert command.name == name
-        assert command.help.splitlines()[0] == cli.summaries[name]
+    assert {"run", "plugins", *GROUPS} <= set(cli.list_commands(context))
+    assert set(GROUPS["tools"].commands) == {"text", "weights", "cache", "new-plugin"}
+    for group in (cli, *(cli.commands[name] for name in GROUPS)):
+        assert group.modules.keys() == group.summaries.keys()
+        for name, summary in group.summaries.items():
+            command = group.get_command(context, name)
+            assert command.name == name
+            assert command.help.splitlines()[0] == summary
+
+
+@pytest.mark.parametrize(("former_name", "name"), FORMER.items(), ids=FORMER)
+def test_former_names_of_commands_are_understood_with_a_note(former_name, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    ran, present = done(former_name, "--help"), done(*name.split(), "--help")
+    assert ran.out == present.out
+    assert ran.err == f"rerank: note: `rerank {former_name}` is now `rerank {name}`\n"
+    assert present.err == ""
+
+
+def test_help_hides_former_names():
+    listed = {line.split()[0] for line in done("--help").lines if line.startswith("  ")}
+    assert listed.isdisjoint(FORMER)
+
+
+def test_a_command_of_a_plugin_may_have_a_former_name(tmp_path):
+    plugin = ("--plugin", tmp_path / "score.py")
+    plugin[1].write_text(PLUGIN.replace('"hello"', '"score"'))
+    ran = done(*plugin, "lm", "score", "you")
+    assert (ran.out, ran.err) == ("hello you\n", "")
 
 
 def test_a_summary_does_not_end_within_a_citation(monkeypatch):
@@ -171,7 +197,7 @@ def test_each_option_that_names_a_plugin_is_completed():
         for parameter in command.params
         if PLUGIN_HELP in (getattr(parameter, "help", None) or "")
     }
-    assert {("score", "model"), ("train treelet-lm", "parser")} <= options.keys()
+    assert {("lm score", "model"), ("train treelet-lm", "parser")} <= options.keys()
     assert [where for where, option in options.items() if option._custom_shell_complete is None] == []
 
 
@@ -205,7 +231,7 @@ def test_help_is_fast_and_loads_nothing_heavy():
 
 
 def test_in_a_process_of_its_own(small):
-    ran = in_process_of_its_own("merge", "-", stdin=(small / "tune.nbest").read_bytes())
+    ran = in_process_of_its_own("lists", "merge", "-", stdin=(small / "tune.nbest").read_bytes())
     assert ran.code == 0
     assert ran.out == (small / "tune.nbest").read_text()
     assert ran.err.startswith("wrote 20 segments, 200 hypotheses to stdout in ")

@@ -30,8 +30,8 @@ def test_help_of_a_command_imports_no_algorithm():
 
 
 MODELS = load_plugins(BUILTIN, installed=False).entries["trainer"]
-COMMANDS = [*(("train", model) for model in MODELS), ("svs", "clusters")]
-COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse", "ground")]
+COMMANDS = [*(("train", model) for model in MODELS), ("trees", "parse")]
+COMMANDS += [("lm", name) for name in ("score", "surprisal", "mix", "sample", "ground", "clusters")]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -172,7 +172,7 @@ BROKEN = {
 def test_a_broken_installed_plugin_is_one_warning(code, reason, install):
     install("bad", code)
     install("good", PLUGIN.replace("vowels", "other-vowels"))
-    for arguments in (("--help",), ("plugins", "length"), ("text", "lowercase")):
+    for arguments in (("--help",), ("plugins", "length"), ("tools", "text", "lowercase")):
         ran = rerank(*arguments)
         assert ran.code == 0, ran.err
         (warning,) = ran.err.splitlines()

@@ -104,22 +104,22 @@ def test_questions_that_weights_were_tuned_on(put, tmp_path):
     dev, turned = put("dev.tsv", header + "".join(rows)), put("turned.tsv", header + "".join(rows[::-1]))
     few = put("few.tsv", header + "".join([*rows[:5], *(row.replace("the", "a") for row in rows[5:])]))
     features = ("-f", "length", "-f", "unigram")
-    done("complete", dev, *features, "--lists", tmp_path / "dev", "-o", tmp_path / "answers")
+    done("words", "complete", dev, *features, "--lists", tmp_path / "dev", "-o", tmp_path / "answers")
     weights = tmp_path / "weights.toml"
     config, reference = put("job.toml", "ranks = false\n"), tmp_path / "dev.ref"
     done("tune", tmp_path / "dev.nbest", "-r", reference, "-m", "accuracy", "-c", config, *features, "-o", weights)
     warning = "half of its segments or more are among those that the weights were tuned on"
-    assert f"{turned}: {warning}" in done("complete", turned, *features, "-w", weights).err
-    assert warning not in done("complete", few, *features, "-w", weights).err
-    assert warning not in done("complete", turned, *features).err
+    assert f"{turned}: {warning}" in done("words", "complete", turned, *features, "-w", weights).err
+    assert warning not in done("words", "complete", few, *features, "-w", weights).err
+    assert warning not in done("words", "complete", turned, *features).err
 
 
 def test_sentences_that_weights_were_tuned_on(put, tmp_path):
     text, other = put("text", "a b c d e\nb c a e d\n" * 20), put("other", "e d c b a\nd a b c e\n" * 20)
     done("train", "missing-words", text, "-o", tmp_path / "m.mw")
     for path in (text, other):
-        done("remove-word", path, "-o", f"{path}.tsv", "--complete", f"{path}.ref")
-    restore = ("restore", "-m", tmp_path / "m.mw", "-k", "2")
+        done("words", "remove", path, "-o", f"{path}.tsv", "--complete", f"{path}.ref")
+    restore = ("words", "restore", "-m", tmp_path / "m.mw", "-k", "2")
     done(*restore, f"{text}.tsv", "--nbest-out", tmp_path / "lists", "-o", tmp_path / "best")
     weights = tmp_path / "weights.toml"
     done("tune", tmp_path / "lists", "-r", f"{text}.ref", "-m", "accuracy", "-f", "length", "-o", weights)

@@ -92,7 +92,7 @@ def test_tune_says_nothing_of_the_kind_where_there_is_a_gain(folder):
 
 def test_weights_show_what_was_gained(noise):
     weights, _ = noise
-    shown = done("weights", weights)
+    shown = done("tools", "weights", weights)
     assert "held out on 5 folds" in shown.err
     assert NO_GAIN in shown.err
     assert shown.out.startswith("[weight]")
@@ -169,7 +169,7 @@ def test_explain_names_the_margin(folder, guarded):
 
 
 def test_a_file_of_moses_leaves_the_margin_out_and_says_so(guarded):
-    assert "the margin of inf is left out" in done("weights", guarded[0]).err
+    assert "the margin of inf is left out" in done("tools", "weights", guarded[0]).err
 
 
 @pytest.mark.parametrize("margin", ["-1", "'some'", "true"])

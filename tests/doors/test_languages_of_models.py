@@ -43,35 +43,38 @@ def test_a_model_of_incremental_parsing_is_read_as_one(put, tmp_path):
         done("train", name, trees, "--language", "en", "--splits", "0", "-o", tmp_path / name)
     assert [model_kind(tmp_path / name) for name in ("hhmm", "grammar")] == ["hhmm", "grammar"]
     options = (text, "--text", "none", "--layout", "json", "-m")
-    (first,) = done("surprisal", *options, tmp_path / "hhmm").lines
+    (first,) = done("lm", "surprisal", *options, tmp_path / "hhmm").lines
     assert "depth" in json.loads(first)["words"][0], "which the HHMM alone has"
-    ran = done("surprisal", *options, tmp_path / "grammar")
+    ran = done("lm", "surprisal", *options, tmp_path / "grammar")
     assert "a grammar, read as pcfg; hhmm-lm,model=" in ran.err
-    done("surprisal", text, "--text", "none", "--lm", f"hhmm-lm,model={tmp_path}/grammar")
+    done("lm", "surprisal", text, "--text", "none", "--lm", f"hhmm-lm,model={tmp_path}/grammar")
     counted = ("train", "hhmm", trees, "--language", "en", "--estimation", "events", "-o", tmp_path / "counted")
     done(*counted)
     assert "holds a hhmm model, wanted a grammar model" in refused(
-        "parse", text, "-p", f"pcfg,model={tmp_path}/counted"
+        "trees", "parse", text, "-p", f"pcfg,model={tmp_path}/counted"
     )
 
 
 def test_a_config_of_another_language_has_its_parser(put):
     text, config = put("text.de", "der Hund schläft .\n"), put("de.toml", 'language = "de"\n')
-    assert "\tNOUN\t" in done("parse", text, "-c", config).lines[3]
-    assert done("parse", text, "-c", config).out == done("parse", text, "-c", config, "-p", "biaffine").out
+    assert "\tNOUN\t" in done("trees", "parse", text, "-c", config).lines[3]
+    assert (
+        done("trees", "parse", text, "-c", config).out
+        == done("trees", "parse", text, "-c", config, "-p", "biaffine").out
+    )
 
 
 def test_text_in_another_language_than_the_model_is_warned_of(put):
     text, english = put("text.de", GERMAN), put("text.en", "the dog sleeps and the man runs to the old house .\n")
     warning = "unknown to the language model, which was trained on 'en'"
     for command in (
-        ("score", text, "--lm", "ngram-lm", "--layout", "table"),
-        ("surprisal", text, "--lm", "ngram-lm"),
+        ("lm", "score", text, "--lm", "ngram-lm", "--layout", "table"),
+        ("lm", "surprisal", text, "--lm", "ngram-lm"),
     ):
         assert warning in done(*command).err
-    assert "unknown" not in done("surprisal", english, "--lm", "ngram-lm").err
+    assert "unknown" not in done("lm", "surprisal", english, "--lm", "ngram-lm").err
     german = f"ngram-lm,model={embedded('words.ngram', 'de')}"
-    assert "which was trained on 'de'" in done("score", english, "--lm", german).err
+    assert "which was trained on 'de'" in done("lm", "score", english, "--lm", german).err
 
 
 def test_lists_in_another_language_than_the_model_are_warned_of(put, tmp_path):
@@ -195,5 +198,5 @@ def test_a_trainer_has_the_lower_case_of_its_language(put, tmp_path):
 
 
 def test_lower_case_of_a_language_that_is_named():
-    assert done("text", "lowercase:tr", stdin="IŞIK\n").out == "ışık\n"
-    assert done("text", "lowercase", stdin="IŞIK\n").out == "işik\n"
+    assert done("tools", "text", "lowercase:tr", stdin="IŞIK\n").out == "ışık\n"
+    assert done("tools", "text", "lowercase", stdin="IŞIK\n").out == "işik\n"

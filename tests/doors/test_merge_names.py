@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["my_dec", "Other_One", "_x", "wav2vec2.0+lm", "2023", "système"])
 def test_any_word_is_a_name(folder, name):
-    done("merge", f"{name}=First.nbest", "other=second.nbest", "-o", "merged")
+    done("lists", "merge", f"{name}=First.nbest", "other=second.nbest", "-o", "merged")
     table = decoder_table(read_nbest([folder / "merged"], MosesFormat()), MosesFormat().dense_rule)
     assert table.sparse.names == ()
     assert set(table.names) == {f"{d}-{f}" for d in (name, "other") for f in ("LM", "score", "rank", "listed")}
@@ -29,8 +29,10 @@ def test_any_word_is_a_name(folder, name):
 
 
 def test_messages_print_names_as_they_are(folder):
-    assert refused("merge", "a=First.nbest", "First.nbest").startswith("First.nbest: has no decoder's name")
-    assert refused("merge", "a=First.nbest", "There=is/None.nbest").startswith("is/None.nbest: no such file")
-    assert refused("merge", "Dir/a=First.nbest", "b=second.nbest").startswith("Dir/a=First.nbest: has no decoder's")
-    assert refused("merge", "My_dec=First.nbest").startswith("all files are of the decoder 'My_dec'")
-    assert refused("merge", "--Nope").startswith("no such option '--Nope'")
+    assert refused("lists", "merge", "a=First.nbest", "First.nbest").startswith("First.nbest: has no decoder's name")
+    assert refused("lists", "merge", "a=First.nbest", "There=is/None.nbest").startswith("is/None.nbest: no such file")
+    assert refused("lists", "merge", "Dir/a=First.nbest", "b=second.nbest").startswith(
+        "Dir/a=First.nbest: has no decoder's"
+    )
+    assert refused("lists", "merge", "My_dec=First.nbest").startswith("all files are of the decoder 'My_dec'")
+    assert refused("lists", "merge", "--Nope").startswith("no such option '--Nope'")

@@ -16,7 +16,9 @@ def json_lines(path, records):
     return path
 
 
-@pytest.mark.parametrize("command", [("extract", "-o"), ("merge", "--to", "plain", "-o")], ids=["extract", "merge"])
+@pytest.mark.parametrize(
+    "command", [("extract", "-o"), ("lists", "merge", "--to", "plain", "-o")], ids=["extract", "merge"]
+)
 @pytest.mark.parametrize("scored_first", [True, False])
 def test_totals_on_some_lines_of_json_are_an_error(tmp_path, scored_first, command):
     lists = json_lines(tmp_path / "lists.jsonl", HYPORADISE if scored_first else HYPORADISE[::-1])

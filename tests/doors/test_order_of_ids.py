@@ -167,20 +167,20 @@ def test_behind_a_pipe_the_order_is_checked_and_stream_keeps_it(place):
 def test_a_segment_that_comes_again_is_an_error_for_all_commands_alike(place):
     write_lists("lists", "moses", range(12))
     Path("lists").write_text(Path("lists").read_text() + FORMATS["moses"](7, "so it is"))
-    said = "lists:25: segment 7 comes again after other segments: `rerank merge` the lists first"
+    said = "lists:25: segment 7 comes again after other segments: `rerank lists merge` the lists first"
     for command in (
         ("apply", "lists", "-w", "w.toml"),
         ("tune", "lists", "-r", "ref", "-o", "new.toml"),
         ("evaluate", "-r", "ref", "--nbest", "lists"),
         ("extract", "lists", "-f", "length", "-o", "t.npz"),
-        ("consensus", "lists"),
-        ("rover", "--nbest", "lists", "lists"),
+        ("lists", "consensus", "lists"),
+        ("lists", "rover", "--nbest", "lists", "lists"),
     ):
         assert refused(*command) == said, command
     ran = rerank("check", "--nbest", "lists", "-r", "ref", "--no-estimate")
     assert ran.code == 2
     assert said in ran.out
-    done("merge", "lists", "-o", "merged")
+    done("lists", "merge", "lists", "-o", "merged")
     done("apply", "merged", "-w", "w.toml")
 
 
@@ -188,15 +188,15 @@ def test_segments_with_lists_in_several_files_are_named(place):
     write_lists("a", "moses", range(12))
     write_lists("b", "moses", range(6))
     ran = done("apply", "a", "b", "-w", "w.toml", "-o", "best")
-    said = "6 of 12 segments have several lists, which become one, as those of one decoder; `rerank merge NAME=FILE NAME=FILE`"
+    said = "6 of 12 segments have several lists, which become one, as those of one decoder; `rerank lists merge NAME=FILE NAME=FILE`"
     assert f"rerank: a, b: {said} combines several decoders" in ran.err
 
 
 def test_consensus_and_rover_write_the_order_of_ids(place):
     for format_ in ("moses", "kaldi"):
         form = write_lists("lists", format_, [n for n in SHUFFLED if n != 5])
-        done("consensus", "lists", "--format", format_, "--posterior", "uniform", "-o", "consensus")
-        done("rover", "--nbest", "lists", "lists", "--format", format_, "--posterior", "uniform", "-o", "rover")
+        done("lists", "consensus", "lists", "--format", format_, "--posterior", "uniform", "-o", "consensus")
+        done("lists", "rover", "--nbest", "lists", "--format", format_, "--posterior", "uniform", "-o", "rover")
         scores = bleu("evaluate", "-r", "ref", *form, *EVALUATE, "consensus", "rover")
         assert min(scores.values()) > 50, format_
 

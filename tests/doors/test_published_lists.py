@@ -69,5 +69,5 @@ def test_vosk_in_a_folder_with_a_file_for_each_utterance(tmp_path):
 def test_a_document_that_is_cut_short_is_an_error(tmp_path):
     text = "\n".join(json.dumps(record, indent=2) for record in results(3, 1))
     (tmp_path / "x").write_text(text[:-20])
-    said = refused("merge", tmp_path / "x", "--format", "alternatives")
+    said = refused("lists", "merge", tmp_path / "x", "--format", "alternatives")
     assert "not JSON" in said

@@ -72,7 +72,7 @@ def test_a_file_with_both_is_scored_against_itself(name):
 def test_systems_vote_by_their_outputs(name):
     for file in "ab":
         Path(file).write_text(BOTH[name])
-    said = done("rover", "a", "b").out
+    said = done("lists", "rover", "a", "b").out
     assert sorted(said.splitlines()) == ["u-1 so is it", "u-2 oh no"]
 
 

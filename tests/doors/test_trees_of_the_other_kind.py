@@ -34,34 +34,34 @@ def scores(ran):
 
 def test_a_grammar_of_dependencies_beside_dependencies(put, german):
     """Its phrases become dependencies, so that words are counted as right that are."""
-    found = scores(done("parse", "--evaluate", put("gold.conllu", GERMAN), "-p", "pcfg", "-c", german))
+    found = scores(done("trees", "parse", "--evaluate", put("gold.conllu", GERMAN), "-p", "pcfg", "-c", german))
     assert float(found["UPOS"]) > 0
     assert float(found["UAS"]) > 0
 
 
 def test_a_parser_of_dependencies_beside_phrases_made_from_them(put, german):
-    found = scores(done("parse", "--evaluate", put("gold.ptb", PHRASES), "-p", "biaffine", "-c", german))
+    found = scores(done("trees", "parse", "--evaluate", put("gold.ptb", PHRASES), "-p", "biaffine", "-c", german))
     assert (found["F1"], found["exact"], found["tags"]) == ("100.00", "100.00", "100.00")
 
 
 def test_trees_that_cannot_be_compared(put, german):
     brackets, dependencies = put("gold.ptb", ENGLISH), put("gold.conllu", GERMAN)
     assert "gold.ptb: has constituents with labels of a treebank in brackets, and the parser gives dependencies" in (
-        refused("parse", "--evaluate", brackets)
+        refused("trees", "parse", "--evaluate", brackets)
     )
     assert "gold.conllu: has dependencies, and the parser gives constituents with labels of a treebank in brackets" in (
-        refused("parse", "--evaluate", dependencies, "-p", "pcfg")
+        refused("trees", "parse", "--evaluate", dependencies, "-p", "pcfg")
     )
     assert "labels made from dependencies with UPOS tags" in (
-        refused("parse", "--evaluate", brackets, "-p", "pcfg", "-c", german)
+        refused("trees", "parse", "--evaluate", brackets, "-p", "pcfg", "-c", german)
     )
 
 
 def test_an_empty_sentence_keeps_its_line_in_brackets(put):
     text = put("text.en", "it rains .\n\nthe dog sleeps .\n\n")
-    lines = done("parse", text, "-p", "pcfg", "--trees", "brackets").out.split("\n")
+    lines = done("trees", "parse", text, "-p", "pcfg", "--trees", "brackets").out.split("\n")
     assert [line[:5] for line in lines] == ["(ROOT", "", "(ROOT", "", ""]
-    found = done("parse", text)
+    found = done("trees", "parse", text)
     assert [line for line in found.lines if line.startswith("# sent_id")] == ["# sent_id = 1", "# sent_id = 3"]
     assert "the parses of 2 sentences" in found.err
 

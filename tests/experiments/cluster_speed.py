@@ -38,7 +38,7 @@ from tests.runtime.dask_cluster import DaskCluster
 @click.option("--sentences", default=100_000, help="Parse this many sentences; with 0, none.")
 @click.option("--order", default=5, help="The order of the n-gram model.")
 @click.option("--memory", default="8G", help="The option of `rerank train ngram`.")
-@click.option("--parser", default="english", help="The option of `rerank parse`.")
+@click.option("--parser", default="english", help="The option of `rerank trees parse`.")
 @click.option("--workers", type=Listed(int), default="1,2", help="Numbers of workers of the cluster.")
 @click.option("--jobs", type=Listed(int), default="1,2", help="Numbers of threads or processes without a cluster.")
 @click.option("--tasks", default=1000, help="Tasks that do nothing.")
@@ -67,7 +67,7 @@ def main(
         if sentences:
             size = _taken(texts, folder / "parsed", None, sentences)
             say(f"{size:,} sentences")
-            commands["parsing"] = ["parse", folder / "parsed", "-p", parser]
+            commands["parsing"] = ["trees", "parse", folder / "parsed", "-p", parser]
         print("| work | by | wall s | CPU s | equal |\n| --- | --- | ---: | ---: | --- |", flush=True)
         for work, command in commands.items():
             for number in jobs:

@@ -5,7 +5,7 @@ n-gram models, each with stupid back-off (SB) and Kneser–Ney smoothing (KN), a
 best models of each kind are compared and combined, with weights from 10-fold cross-validation over the questions.
 
 The TEXTs have one sentence per line, in Penn-style tokens; they are parsed once, through the cache of parses, unless
-`--trees` names files of trees of them, or of a part of them. QUESTIONS is a file that `rerank complete` reads.
+`--trees` names files of trees of them, or of a part of them. QUESTIONS is a file that `rerank words complete` reads.
 
 \b
     python -m tests.experiments.completion_table novels.txt.xz questions.tsv

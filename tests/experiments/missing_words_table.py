@@ -4,10 +4,11 @@ One inner word is removed from each sentence of the text TEST. The model of miss
 trained on TRAINING (each text has a tokenised sentence per line), from which every 50th sentence is kept out to tune
 weights. The shares are those of sentences whose right answer is among the first 1, 2, 3, 5 and 10.
 
-The first table has the methods of location of `rerank locate`, and `n-gram` after a comma: each gap is filled with its likeliest
-words, and weights tuned for expected accuracy join ln p of the gap, ln p of the word and the n-gram score of the whole
-sentence; the score of a gap is that of all its insertions together. The second one has the fillings of the right gap: by the five
-contexts, and by the exact best substitutes of the n-gram model (FASTSUBS). The third one is that of whole sentences.
+The first table has the methods of location of `rerank words locate`, and `n-gram` after a comma: each gap is filled
+with its likeliest words, and weights tuned for expected accuracy join ln p of the gap, ln p of the word and the n-gram
+score of the whole sentence; the score of a gap is that of all its insertions together. The second one has the fillings
+of the right gap: by the five contexts, and by the exact best substitutes of the n-gram model (FASTSUBS). The third one
+is that of whole sentences.
 
 The last table reranks the ten best substitutes in the right gap of the first --listed sentences: by the n-gram score,
 and with each of the features added to it; p is that of McNemar's exact test of the first places against the n-gram model alone.

@@ -10,7 +10,7 @@ or of text with one tokenised sentence per line. The names of files of brackets 
 
 \b
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
-    rerank parse texts.txt --text none -p pcfg,model=gum.pcfg -o texts.ptb
+    rerank trees parse texts.txt --text none -p pcfg,model=gum.pcfg -o texts.ptb
     python -m tests.experiments.treelet_perplexity gum.pcfg --latent gum.pcfg -k 50 --longest 40 --most 250 \\
         --training treebank=gum-train.ptb --training "and texts=gum-train.ptb,texts.ptb" \\
         --test "GUM dev=gum-dev.ptb" --test novel=novel-dev.txt

@@ -72,7 +72,7 @@ def test_the_command_combines_files_of_different_formats(tmp_path, monkeypatch):
     (tmp_path / "fairseq").write_text(
         "S-0\tdie Katze\nH-0\t-0.5\ta cat\nD-0\t-0.5\ta cat\nH-0\t-0.7\tcats\nD-0\t-0.7\tcats\n"
     )
-    ran = done("merge", "phrases=moses", "phrases=more", "neural=fairseq", "-o", "both")
+    ran = done("lists", "merge", "phrases=moses", "phrases=more", "neural=fairseq", "-o", "both")
     assert "2 segments, 4 hypotheses" in ran.err
     first, second = read_nbest([tmp_path / "both"], MosesFormat())
     rows = [(h.text, dict(zip(first.feature_names, h.features, strict=True))) for h in first]
@@ -87,8 +87,8 @@ def test_files_that_cannot_be_combined(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").write_text("0 ||| x ||| LM= -1 ||| -1\n")
     (tmp_path / "b").write_text("0 ||| y ||| NMT= -1 ||| -1\n")
-    assert "b: has no decoder's name" in refused("merge", "phrases=a", "b")
-    assert "all files are of the decoder 'phrases'" in refused("merge", "phrases=a", "phrases=b")
-    said = refused("merge", "a", "b")
+    assert "b: has no decoder's name" in refused("lists", "merge", "phrases=a", "b")
+    assert "all files are of the decoder 'phrases'" in refused("lists", "merge", "phrases=a", "phrases=b")
+    said = refused("lists", "merge", "a", "b")
     assert said.startswith("b:1: ")
-    assert "lists of different decoders are combined by `rerank merge NAME=FILE" in said
+    assert "lists of different decoders are combined by `rerank lists merge NAME=FILE" in said

@@ -107,11 +107,11 @@ def test_nothing_is_said_of_a_sure_guess_and_the_format_is_recorded(tmp_path, mo
 
 def test_an_unclear_file_is_one_line(tmp_path):
     (tmp_path / "x").write_text("just text\n")
-    ran = rerank("merge", tmp_path / "x")
+    ran = rerank("lists", "merge", tmp_path / "x")
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert "name it with --format: plain,n=N" in ran.err
-    folder = rerank("merge", tmp_path)
+    folder = rerank("lists", "merge", tmp_path)
     assert folder.code == 2
     assert "is a folder, expected a file; for a file per utterance name it with --format: srilm" in folder.err
 
@@ -172,7 +172,7 @@ def test_lists_are_converted(format, tmp_path, monkeypatch):
     """The lists of a lattice, with their features and totals, in another format; and in the same one they read back."""
     monkeypatch.chdir(tmp_path)
     lattice = GOLDEN / "htk.slf"
-    done("merge", lattice, "--format", "htk-slf,n=2", "--to", format, "-o", "converted")
+    done("lists", "merge", lattice, "--format", "htk-slf,n=2", "--to", format, "-o", "converted")
     (before,) = read_nbest([lattice], HtkSlfFormat(n=2))
     (after,) = read_nbest(
         ["converted"],

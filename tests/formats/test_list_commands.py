@@ -110,11 +110,11 @@ def test_a_file_that_alone_has_ids_needs_its_form(spoken):
 
 
 def test_systems_with_ids_vote_by_id(spoken):
-    by_id = done("rover", "one", "two", "ref").out
+    by_id = done("lists", "rover", "one", "two", "ref").out
     assert by_id == Path("one").read_text()  # in which two of the three agree
-    assert done("rover", "one", "two", "ref", "--reference-form", "kaldi").out == by_id
-    assert done("rover", "one.trn", "two", "ref.trn", "--output-form", "kaldi").out == by_id
-    assert "one: each line begins with what may be an id" in refused("rover", "one", "ref.text")
+    assert done("lists", "rover", "one", "two", "ref", "--reference-form", "kaldi").out == by_id
+    assert done("lists", "rover", "one.trn", "two", "ref.trn", "--output-form", "kaldi").out == by_id
+    assert "one: each line begins with what may be an id" in refused("lists", "rover", "one", "ref.text")
 
 
 def test_compressed_and_piped_everything(small, tuned, tmp_path):
@@ -170,20 +170,20 @@ def test_text_pipelines_reach_features_and_metrics(small, tmp_path):
 
 
 def test_text_as_a_filter(tmp_path):
-    assert done("text", "undo-bpe", "uppercase", stdin="a b@@ c\n\nd\n").out == "A BC\n\nD\n"
+    assert done("tools", "text", "undo-bpe", "uppercase", stdin="a b@@ c\n\nd\n").out == "A BC\n\nD\n"
     (tmp_path / "in").write_text("Hello , world .\n")
-    done("text", "detokenize:en", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    done("tools", "text", "detokenize:en", "-i", tmp_path / "in", "-o", tmp_path / "out")
     assert (tmp_path / "out").read_text() == "Hello, world.\n"
-    assert refused("text", "undo-bp", stdin="a\n") == "unknown text step 'undo-bp'; did you mean 'undo-bpe'?"
+    assert refused("tools", "text", "undo-bp", stdin="a\n") == "unknown text step 'undo-bp'; did you mean 'undo-bpe'?"
 
 
 def test_merge(small, tmp_path):
     lines = (small / "tune.nbest").read_text().splitlines(keepends=True)
     (tmp_path / "a").write_text("".join(lines[:15]))
     (tmp_path / "b").write_text("".join(lines[5:30]))
-    ran = done("merge", tmp_path / "a", tmp_path / "b")
+    ran = done("lists", "merge", tmp_path / "a", tmp_path / "b")
     assert ran.out == "".join(lines[:30])
     assert re.fullmatch(r"wrote 3 segments, 30 hypotheses to stdout in \d\.\d s\n", ran.err)
-    done("merge", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "c.gz")
+    done("lists", "merge", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "c.gz")
     merged = gzip.decompress((tmp_path / "c.gz").read_bytes()).decode()
     assert sorted(merged.splitlines()) == sorted(ran.lines)

@@ -433,24 +433,24 @@ def test_where_the_cache_is(tmp_path, monkeypatch):
 def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
     empty = [f"{tmp_path / FILE}: 0.0 MB", f"{tmp_path}: 0.0 MB in all"]
-    assert done("cache").lines == empty
+    assert done("tools", "cache").lines == empty
     CachedParser(ChainParser(relation="nsubj")).parse([[str(i)] for i in range(20)])
     CachedParser(ChainParser(relation="obj")).parse([[str(i)] for i in range(2000)])
-    database, *parsers, total = done("cache").lines
+    database, *parsers, total = done("tools", "cache").lines
     assert database.startswith(f"{tmp_path / FILE}: 0.")
     assert parsers == [  # the largest comes first
         "2000 sentences, 0.1 MB: ChainParser(relation=obj)",
         "20 sentences, 0.0 MB: ChainParser(relation=nsubj)",
     ]
     assert total == f"{tmp_path}: {database.split()[-2]} MB in all"
-    assert "pruned, 0.0 MB freed" in done("cache", "--prune").out
-    assert "pruned, 0." in done("cache", "--prune", "80k").out
-    assert 0 < int(done("cache").lines[1].split()[0]) < 2000
-    assert refused("cache", "--prune", "much").startswith("--prune is 'much'; wanted a number of bytes")
-    assert "cleared, 0." in done("cache", "--clear").out
-    assert done("cache").lines == empty
+    assert "pruned, 0.0 MB freed" in done("tools", "cache", "--prune").out
+    assert "pruned, 0." in done("tools", "cache", "--prune", "80k").out
+    assert 0 < int(done("tools", "cache").lines[1].split()[0]) < 2000
+    assert refused("tools", "cache", "--prune", "much").startswith("--prune is 'much'; wanted a number of bytes")
+    assert "cleared, 0." in done("tools", "cache", "--clear").out
+    assert done("tools", "cache").lines == empty
     monkeypatch.setenv("RERANK_CACHE", "")
-    assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
+    assert refused("tools", "cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
 
 
 def test_command_cache_says_what_cannot_be_cleared(tmp_path):
@@ -460,7 +460,7 @@ def test_command_cache_says_what_cannot_be_cleared(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blobs, "PATIENCE", 0.1)
         patch.setenv("RERANK_CACHE", str(tmp_path))
-        ran = rerank("cache", "--clear")
+        ran = rerank("tools", "cache", "--clear")
     holder.close()
     assert ran.code == 2
     assert "cannot be cleared (database is locked)" in ran.err

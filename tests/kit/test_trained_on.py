@@ -152,7 +152,7 @@ def test_text_that_the_parser_does_not_know_is_a_warning(place, caplog):
     assert (read_trained_on(path).language, caplog.text) == ("en", "")
     train(place, place / "de.txt")
     assert read_trained_on(path).language == "und"
-    done("parse", place / "de.txt", "-o", place / "parsed")
+    done("trees", "parse", place / "de.txt", "-o", place / "parsed")
     assert caplog.text.count("62.5% of the words are unknown to the parser (Katze ") == 2
 
 

@@ -54,7 +54,7 @@ def grammar(made):
 
 
 def test_the_grammar_parses_with_labels_of_the_treebank(made, grammar, treebank):
-    ran = done("parse", made / "made.txt", "-p", f"pcfg,model={grammar}", "--text", "none", "-j", "1")
+    ran = done("trees", "parse", made / "made.txt", "-p", f"pcfg,model={grammar}", "--text", "none", "-j", "1")
     assert "(NOUN.nsubj (DET.det (DET " in ran.out
     crossed = sum(a != b for tree in treebank for a, b in zip(tree.heads, lift(tree.heads), strict=True))
     trained = done("train", "grammar", made / "made.conllu", "--splits", "1", "--language", "art", "-o", made / "g",

@@ -90,7 +90,7 @@ def test_the_command_writes_words_and_meshes(tmp_path):
     (tmp_path / "lists").write_text(
         "".join(f"{s} ||| {text} ||| ||| {score}\n" for s in range(2) for text, score in [("a b", -1.0), ("a c", -1.5)])
     )
-    ran = done("consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--output-form", "trn")
+    ran = done("lists", "consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--output-form", "trn")
     assert ran.out == "a b (0)\na b (1)\n"
     mesh = (tmp_path / "mesh").read_text().splitlines()
     assert mesh[:4] == ["name 0", "numaligns 2", "posterior 1", "align 0 a 1"]
@@ -105,6 +105,6 @@ def test_systems_vote_by_id_in_any_order(tmp_path):
     ):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     systems = [tmp_path / name for name in "abc"]
-    assert done("rover", *systems, "--reference-form", "trn").out == "a b c (u1)\nd (u2)\n"
+    assert done("lists", "rover", *systems, "--reference-form", "trn").out == "a b c (u1)\nd (u2)\n"
     (tmp_path / "b").write_text("d (u2)\n")
-    assert "u1" in refused("rover", *systems, "--reference-form", "trn")
+    assert "u1" in refused("lists", "rover", *systems, "--reference-form", "trn")

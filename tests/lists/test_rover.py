@@ -110,7 +110,19 @@ def test_votes_agree_with_nists(theirs, ours, tmp_path):
         files.append(ctm(tmp_path / f"{system}.ctm", outputs, confidences))
     for alpha, null in ((1, 0), (0.5, 0.4), (0, 0.55)):
         wanted = nist(files, tmp_path / "nist", "-m", theirs, "-a", str(alpha), "-c", str(null))
-        done("rover", *files, "--alpha", alpha, "--null-confidence", null, "--confidence", ours, "-o", tmp_path / "o")
+        done(
+            "lists",
+            "rover",
+            *files,
+            "--alpha",
+            alpha,
+            "--null-confidence",
+            null,
+            "--confidence",
+            ours,
+            "-o",
+            tmp_path / "o",
+        )
         found = [(f[0], f[4], float(f[5])) for f in map(str.split, (tmp_path / "o").read_text().splitlines())]
         assert [line[:2] for line in found] == [line[:2] for line in wanted]
         if ours == "avg":  # of the maximum, NIST's program also writes the average
@@ -133,7 +145,7 @@ def test_real_outputs_agree_with_nists(tmp_path):
     wanted = nist(files, tmp_path / "nist", "-m", "meth1", "-a", "0.5", "-c", "0.3")
     for name, lines in (("nist", [line[:2] for line in wanted]), ("ours", None)):
         if lines is None:
-            done("rover", *files, "--alpha", "0.5", "--null-confidence", "0.3", "-o", tmp_path / "o.ctm")
+            done("lists", "rover", *files, "--alpha", "0.5", "--null-confidence", "0.3", "-o", tmp_path / "o.ctm")
             lines = [(f[0], f[4]) for f in map(str.split, (tmp_path / "o.ctm").read_text().splitlines())]
         for utterance, word in lines:
             texts.setdefault(utterance, {}).setdefault(name, []).append(word.lower())
@@ -147,11 +159,11 @@ def test_real_outputs_agree_with_nists(tmp_path):
 def test_a_ctm_keeps_times_and_may_lack_utterances(tmp_path):
     a = ctm(tmp_path / "a.ctm", [["so", "it"], ["oh"]], [[0.9, 0.3], [0.2]])
     b = ctm(tmp_path / "b.ctm", [["so", "is"]], [[0.7, 0.8]])
-    ran = done("rover", a, b, "--alpha", "0", "--null-confidence", "0.5")
+    ran = done("lists", "rover", a, b, "--alpha", "0", "--null-confidence", "0.5")
     assert ran.out == "u00000 A 0.00 0.50 so 0.800000\nu00000 A 0.50 0.50 is 0.800000\n"
-    assert done("rover", a, b, "--output-form", "trn").out == "so it (u00000)\noh (u00001)\n"
+    assert done("lists", "rover", a, b, "--output-form", "trn").out == "so it (u00000)\noh (u00001)\n"
     (tmp_path / "c").write_text("u00000 so is\nu00001 oh\n")
-    mixed = done("rover", tmp_path / "c", a, "--reference-form", "kaldi")
+    mixed = done("lists", "rover", tmp_path / "c", a, "--reference-form", "kaldi")
     assert mixed.out == "u00000 so is\nu00001 oh\n"
 
 
@@ -159,8 +171,8 @@ def test_lists_have_posteriors_as_confidences(tmp_path):
     (tmp_path / "a").write_text("0 ||| a b ||| ||| -1\n0 ||| a c ||| ||| -1.1\n")
     (tmp_path / "b").write_text("0 ||| a d ||| ||| -1\n0 ||| a b ||| ||| -9\n")
     (tmp_path / "refs").write_text("a d\n")
-    assert done("rover", "--nbest", tmp_path / "a", tmp_path / "b").out == "a b\n"
-    ran = done("rover", "--nbest", tmp_path / "a", tmp_path / "b", "-r", tmp_path / "refs")
+    assert done("lists", "rover", "--nbest", tmp_path / "a", tmp_path / "b").out == "a b\n"
+    ran = done("lists", "rover", "--nbest", tmp_path / "a", tmp_path / "b", "-r", tmp_path / "refs")
     assert ran.out == "a d\n"
     assert "--alpha 0.95 --null-confidence 0 --confidence avg: WER 0.00, by frequency alone 50.00" in ran.err
 
@@ -169,16 +181,18 @@ def test_what_does_not_fit_is_refused(tmp_path):
     words = ctm(tmp_path / "a.ctm", [["so"]], [[0.5]])
     (tmp_path / "plain.trn").write_text("so (u00000)\n")
     plain = (tmp_path / "plain.trn", "--reference-form", "trn")
-    assert "its words have no confidences" in refused("rover", words, *plain, "--alpha", "0.5")
+    assert "its words have no confidences" in refused("lists", "rover", words, *plain, "--alpha", "0.5")
     (tmp_path / "b.ctm").write_text("u00000 A 0 1 so\n")
-    assert "b.ctm: its words have no confidences" in refused("rover", words, tmp_path / "b.ctm", "--alpha", "0")
-    assert "wanted CTMs" in refused("rover", words, tmp_path / "b.ctm", "-r", tmp_path / "plain.trn")
+    assert "b.ctm: its words have no confidences" in refused(
+        "lists", "rover", words, tmp_path / "b.ctm", "--alpha", "0"
+    )
+    assert "wanted CTMs" in refused("lists", "rover", words, tmp_path / "b.ctm", "-r", tmp_path / "plain.trn")
     (tmp_path / "c").write_text("u00000 so\n")
-    said = refused("rover", words, tmp_path / "c", "--reference-form", "kaldi")
+    said = refused("lists", "rover", words, tmp_path / "c", "--reference-form", "kaldi")
     assert said.startswith(str(tmp_path / "c")), said
     assert "a CTM of combined outputs needs the times of all systems" in said
     (tmp_path / "d.ctm").write_text("u00000 A 0 x so 0.5\n")
-    assert "d.ctm:1" in refused("rover", words, tmp_path / "d.ctm")
+    assert "d.ctm:1" in refused("lists", "rover", words, tmp_path / "d.ctm")
 
 
 def test_words_are_in_the_order_of_their_times():

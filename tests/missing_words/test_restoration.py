@@ -52,7 +52,15 @@ def folder(tmp_path_factory):
     done("train", "missing-words", folder / "train.txt", "-o", folder / "m.mw")
     done("train", "ngram", folder / "train.txt", "--order", "3", "-o", folder / "lm.ngram")
     done(
-        "remove-word", folder / "test.txt", "-o", folder / "test.tsv", "--complete", folder / "test.ref", "--seed", "3"
+        "words",
+        "remove",
+        folder / "test.txt",
+        "-o",
+        folder / "test.tsv",
+        "--complete",
+        folder / "test.ref",
+        "--seed",
+        "3",
     )
     return folder
 
@@ -142,15 +150,17 @@ def test_edit_distances_are_those_of_levenshtein(pairs):
 def test_the_score_of_a_submission(tmp_path):
     (tmp_path / "solution.csv").write_text('"id","sentence"\n1,"a bb c"\n2,"so it is"\n', encoding="utf-8")
     (tmp_path / "submission.csv").write_text('"id","sentence"\n2,"so it is"\n1,"a c"\n', encoding="utf-8")
-    printed = done("edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv", "--as", "json").out
+    printed = done("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv", "--as", "json").out
     (record,) = json.loads(printed)
     assert (record["mean"], record["right"], record["sentences"]) == (1.5, 0.5, 2)
-    assert "1.5000" in done("edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv").out
+    assert "1.5000" in done("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv").out
     (tmp_path / "short.csv").write_text('"id","sentence"\n1,"a c"\n', encoding="utf-8")
-    said = refused("edit-distance", tmp_path / "solution.csv", tmp_path / "short.csv")
+    said = refused("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "short.csv")
     assert said.endswith(f"short.csv: no sentence 2: it has 1 sentences, {tmp_path / 'solution.csv'} has 2")
     (tmp_path / "empty").write_text("", encoding="utf-8")
-    assert refused("edit-distance", tmp_path / "empty", tmp_path / "short.csv").endswith("there is no sentence")
+    assert refused("words", "edit-distance", tmp_path / "empty", tmp_path / "short.csv").endswith(
+        "there is no sentence"
+    )
 
 
 @given(
@@ -189,15 +199,15 @@ def test_a_sentence_that_is_left_as_it_is_has_no_position():
 
 def test_words_are_removed_from_a_text(tmp_path):
     text = "one two three\nso it\n\nfour five six seven\n"
-    ran = done("remove-word", "--seed", "5", "--complete", tmp_path / "ref", stdin=text)
+    ran = done("words", "remove", "--seed", "5", "--complete", tmp_path / "ref", stdin=text)
     assert ran.lines[0] == "incomplete\tposition\tword"
     assert ran.lines[1] == "one three\t2\ttwo"
     assert len(ran.lines) == 3
     assert says_what_it_wrote(ran, r"2 incomplete sentences \(2 sentences left out\)")
     assert (tmp_path / "ref").read_text() == "one two three\nfour five six seven\n"
-    assert ran.out == done("remove-word", "--seed", "5", stdin=text).out
-    assert done("remove-word", "--layout", "text", "--seed", "5", stdin=text).lines[0] == "one three"
-    csv = done("remove-word", "--layout", "imputation", "--complete", tmp_path / "ref.csv", stdin=text).out
+    assert ran.out == done("words", "remove", "--seed", "5", stdin=text).out
+    assert done("words", "remove", "--layout", "text", "--seed", "5", stdin=text).lines[0] == "one three"
+    csv = done("words", "remove", "--layout", "imputation", "--complete", tmp_path / "ref.csv", stdin=text).out
     assert csv.startswith('"id","sentence"\n1,"one three"\n2,"four ')
     assert (tmp_path / "ref.csv").read_text() == '"id","sentence"\n1,"one two three"\n2,"four five six seven"\n'
 
@@ -223,6 +233,7 @@ def test_training_says_what_was_counted(folder, tmp_path):
 
 def test_places(folder):
     ran = done(
+        "words",
         "locate",
         "-m",
         folder / "m.mw",
@@ -240,40 +251,44 @@ def test_places(folder):
     records = [
         json.loads(line)
         for line in done(
-            "locate", "-m", folder / "m.mw", "--layout", "json", "-k", "99", stdin="the dogs see the mice\n"
+            "words", "locate", "-m", folder / "m.mw", "--layout", "json", "-k", "99", stdin="the dogs see the mice\n"
         ).lines
     ]
     assert np.exp([place["ln_p"] for place in records[0]["places"]]).sum() == pytest.approx(1.0)
     for method in ("ngram", "distance"):
         assert (
-            done("locate", "-m", folder / "m.mw", "--method", method, stdin="the dogs see the small mice .\n")
+            done("words", "locate", "-m", folder / "m.mw", "--method", method, stdin="the dogs see the small mice .\n")
             .lines[1]
             .startswith("0\t1\t3")
         )
 
 
 def test_words_for_a_blank(folder):
-    ran = done("fill", "-m", folder / "m.mw", "-k", "2", stdin="the ____ often see the small mice .\n")
+    ran = done("words", "fill", "-m", folder / "m.mw", "-k", "2", stdin="the ____ often see the small mice .\n")
     assert [line.split("\t")[:3] for line in ran.lines[1:]] == [["0", "1", "2"], ["0", "2", "2"]]
     assert {line.split("\t")[3] for line in ran.lines[1:]} == {"cats", "dogs"}
     (record,) = map(
         json.loads,
-        done("fill", "-m", folder / "m.mw", "--layout", "json", stdin="cats often see ____ small mice\n").lines,
+        done(
+            "words", "fill", "-m", folder / "m.mw", "--layout", "json", stdin="cats often see ____ small mice\n"
+        ).lines,
     )
     assert record["position"] == 4
     assert record["words"][0]["word"] == "the"
     assert {"ln_p", "around", "left2"} < record["words"][0].keys()
     for source in (("-m", folder / "m.mw"), ("--ngram", folder / "lm.ngram")):
         assert (
-            done("fill", *source, "--layout", "text", stdin="the cats ____ see the small mice .\n").out
+            done("words", "fill", *source, "--layout", "text", stdin="the cats ____ see the small mice .\n").out
             == "the cats often see the small mice .\n"
         )
-    one = done("fill", "-m", folder / "m.mw", "--candidates", "2", "-k", "2", stdin="the ____ often\n").lines
+    one = done("words", "fill", "-m", folder / "m.mw", "--candidates", "2", "-k", "2", stdin="the ____ often\n").lines
     assert len(one) == 3
 
 
 def test_substitutes_are_normalised_over_what_is_printed(folder):
-    ran = done("fill", "--ngram", folder / "lm.ngram", "-k", "4", stdin="the ____ often see the small mice .\n")
+    ran = done(
+        "words", "fill", "--ngram", folder / "lm.ngram", "-k", "4", stdin="the ____ often see the small mice .\n"
+    )
     assert np.exp([float(line.split("\t")[4]) for line in ran.lines[1:]]).sum() == pytest.approx(1.0, abs=1e-4)
 
 
@@ -281,57 +296,59 @@ def test_accuracies_are_those_of_the_answers(folder):
     records = {
         record["system"]: record
         for record in json.loads(
-            done("locate", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+            done("words", "locate", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
         )
     }
     assert list(records) == ["chance", "ngram", "distance", "odds"]
     sentences = parsed((folder / "test.tsv").read_text())
-    rows = [line.split("\t") for line in done("locate", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
+    rows = [line.split("\t") for line in done("words", "locate", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
     right = [int(row[2]) == sentence.gap + 2 for row, sentence in zip(rows, sentences, strict=True)]
     assert records["odds"]["top1"] == pytest.approx(np.mean(right))
     assert records["odds"]["top1"] > records["chance"]["top1"] + 0.3
-    rows = [line.split("\t") for line in done("fill", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
+    rows = [line.split("\t") for line in done("words", "fill", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
     (record,) = json.loads(
-        done("fill", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+        done("words", "fill", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
     )
     assert record["top1"] == pytest.approx(
         np.mean([row[3] == one.word for row, one in zip(rows, sentences, strict=True)])
     )
-    restored = done("restore", folder / "test.tsv", "-m", folder / "m.mw").lines
+    restored = done("words", "restore", folder / "test.tsv", "-m", folder / "m.mw").lines
     (record,) = json.loads(
-        done("restore", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+        done("words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
     )
     assert record["top1"] == pytest.approx(
         np.mean([text == one.complete for text, one in zip(restored, sentences, strict=True)])
     )
     assert record["top10"] >= record["top1"] > 0.5
-    assert "substitutes" in done("fill", folder / "test.tsv", "--ngram", folder / "lm.ngram", "--accuracy").out
+    assert "substitutes" in done("words", "fill", folder / "test.tsv", "--ngram", folder / "lm.ngram", "--accuracy").out
 
 
 def test_layouts_of_restored_sentences(folder, tmp_path):
     stdin = '"id","sentence"\n7,"the dogs see the small mice ."\n'
-    ran = done("restore", "-m", folder / "m.mw", "--layout", "imputation", stdin=stdin)
+    ran = done("words", "restore", "-m", folder / "m.mw", "--layout", "imputation", stdin=stdin)
     assert ran.out == '"id","sentence"\n7,"the dogs often see the small mice ."\n'
     assert says_what_it_wrote(ran, "1 restored sentence")
-    table = done("restore", "-m", folder / "m.mw", "--layout", "tsv", stdin=stdin).lines
+    table = done("words", "restore", "-m", folder / "m.mw", "--layout", "tsv", stdin=stdin).lines
     assert table[0].split("\t") == ["sentence", "position", "word", "score", "restored"]
     assert table[1].split("\t")[:3] == ["7", "3", "often"]
-    (record,) = map(json.loads, done("restore", "-m", folder / "m.mw", "--layout", "json", stdin=stdin).lines)
+    (record,) = map(json.loads, done("words", "restore", "-m", folder / "m.mw", "--layout", "json", stdin=stdin).lines)
     assert record["restored"] == "the dogs often see the small mice ."
-    by_ngram = done("restore", "-m", folder / "m.mw", "--ngram", folder / "lm.ngram", stdin=stdin).out
+    by_ngram = done("words", "restore", "-m", folder / "m.mw", "--ngram", folder / "lm.ngram", stdin=stdin).out
     assert by_ngram == "the dogs often see the small mice .\n"
 
 
 def test_insertions_are_lists_that_the_chain_reads(folder, tmp_path):
     lists = tmp_path / "test.nbest"
     first = done(
-        "restore", folder / "test.tsv", "-m", folder / "m.mw", "--nbest-out", lists, "--gaps", "3", "-k", "4"
+        "words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "--nbest-out", lists, "--gaps", "3", "-k", "4"
     ).out
     weights = tmp_path / "weights.toml"
     features = ("-f", f"ngram-lm,model={folder / 'lm.ngram'}")
     done("tune", lists, "-r", folder / "test.ref", "-m", "accuracy", *features, "-o", weights)
     best = done("apply", lists, "-w", weights).out
-    again = done("restore", folder / "test.tsv", "-m", folder / "m.mw", "-w", weights, "--gaps", "3", "-k", "4").out
+    again = done(
+        "words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "-w", weights, "--gaps", "3", "-k", "4"
+    ).out
     assert again == best
     complete = (folder / "test.ref").read_text().splitlines()
     right = [sum(a == b for a, b in zip(out.splitlines(), complete, strict=True)) for out in (first, best)]
@@ -372,7 +389,7 @@ def test_lists_have_the_best_words_of_the_best_gaps(folder):
 @pytest.mark.slow
 def test_workers_give_the_same_results(folder, monkeypatch):
     monkeypatch.setattr(sharing, "BATCH", 40)
-    arguments = ("restore", folder / "test.tsv", "-m", folder / "m.mw")
+    arguments = ("words", "restore", folder / "test.tsv", "-m", folder / "m.mw")
     assert done(*arguments, "-j", "2").out == done(*arguments, "-j", "1").out
 
 
@@ -412,9 +429,9 @@ def test_sentences_come_out_as_they_are_read(folder):
         ("fill", "a ____ b\n", "give one of -m (a model of missing words) and --ngram (an n-gram model)"),
         ("fill -m {m} --ngram {lm}", "a ____ b\n", "give one of -m (a model of missing words) and --ngram (an n-gram model)"),
         ("locate -m none.mw", "a b\n", "none.mw: cannot be read (No such file or directory)"),
-        ("locate -m {m} --accuracy", "a b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank remove-word`"),
+        ("locate -m {m} --accuracy", "a b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
         ("locate -m {m} --accuracy", "", "<stdin>: there is no sentence to measure accuracies on"),
-        ("fill -m {m} --accuracy", "a ____ b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank remove-word`"),
+        ("fill -m {m} --accuracy", "a ____ b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
     ],
 )  # fmt: skip
 def test_wrong_input_ends_in_one_line(folder, command, stdin, said):
@@ -423,15 +440,15 @@ def test_wrong_input_ends_in_one_line(folder, command, stdin, said):
     assert one_line(ran, 2) == said.format_map(names)
 
 
-@pytest.mark.parametrize("command", ["remove-word", "locate", "fill", "restore", "edit-distance"])
+@pytest.mark.parametrize("command", ["remove", "locate", "fill", "restore", "edit-distance"])
 def test_help_fits_80_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert [line for line in done(command, "--help").lines if len(line) > 80] == []
+    assert [line for line in done("words", command, "--help").lines if len(line) > 80] == []
 
 
 def test_nothing_half_written_is_left(folder, tmp_path):
     output, lists = tmp_path / "out", tmp_path / "out.nbest"
-    refused("restore", "-m", folder / "m.mw", "-o", output, "--nbest-out", lists, stdin="the dogs see\n\n")
+    refused("words", "restore", "-m", folder / "m.mw", "-o", output, "--nbest-out", lists, stdin="the dogs see\n\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -454,11 +471,11 @@ def test_the_example_is_made_by_the_commands_of_its_readme(tmp_path):
     done("train", "missing-words", example / "mt" / "train.en", "--min-count", "1", "-o", model)
     for part in ("tune", "test"):
         removed = ("-o", tmp_path / f"{part}.incomplete", "--complete", tmp_path / f"{part}.complete")
-        done("remove-word", example / "mt" / f"{part}.en", "--seed", "1", *removed)
+        done("words", "remove", example / "mt" / f"{part}.en", "--seed", "1", *removed)
         lists = ("--gaps", "4", "-k", "8", "--nbest-out", tmp_path / f"{part}.nbest.xz")
-        done("restore", tmp_path / f"{part}.incomplete", "-m", model, *lists)
+        done("words", "restore", tmp_path / f"{part}.incomplete", "-m", model, *lists)
     csv = ("--layout", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
-    done("remove-word", example / "mt" / "test.en", "--seed", "1", *csv)
+    done("words", "remove", example / "mt" / "test.en", "--seed", "1", *csv)
     made = [path for path in tmp_path.iterdir() if path != model]
     kept = example / "restoration"
     assert {path.name for path in made} | {"README.md"} == {path.name for path in kept.iterdir()}

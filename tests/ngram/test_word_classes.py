@@ -79,7 +79,7 @@ def test_training_and_the_text_step(tmp_path, name, tree):
     assert TextPipeline((step,)).apply(["The cat was Running away"]) == ["the NN was VBG UNK-LC"]
     assert TextPipeline((step,)).describe().startswith("classes:sha256-")
     done("train", "word-classes", treebank, "--text", text, "--words", "1", "-o", out)
-    assert done("text", step, stdin="dog cat\n").lines == ["dog NN"]
+    assert done("tools", "text", step, stdin="dog cat\n").lines == ["dog NN"]
 
 
 def test_what_cannot_be_read(tmp_path):

@@ -19,7 +19,14 @@ def test_it_is_what_the_command_answers(tmp_path):
     (tmp_path / "questions.tsv").write_text("id\tquestion\ta)\tb)\n" + "".join(rows))
     for model, options in (("unigram", ("-f", "unigram")), (ARPA, ("-f", f"ngram-lm,model={ARPA}"))):
         done(
-            "complete", tmp_path / "questions.tsv", *options, "-o", tmp_path / "answers.tsv", "--lists", tmp_path / "l"
+            "words",
+            "complete",
+            tmp_path / "questions.tsv",
+            *options,
+            "-o",
+            tmp_path / "answers.tsv",
+            "--lists",
+            tmp_path / "l",
         )
         letters = [line.split("\t")[1] for line in (tmp_path / "answers.tsv").read_text().splitlines()[1:]]
         completed = complete(TEXTS, OPTIONS, {"m": model}, columns="*.oovs" if model == ARPA else None)

@@ -1,4 +1,4 @@
-"""`mbr` and `rerank mbr`: equal to brute force, for texts, lists and files of lists."""
+"""`mbr` and `rerank lists mbr`: equal to brute force, for texts, lists and files of lists."""
 
 import json
 import math
@@ -71,7 +71,7 @@ def files(tmp_path):
 def test_the_command_prints_the_choices(files, name, metric):
     rows = mbr(SAMPLES, metric)
     assert mbr(files / name, metric) == rows
-    ran = done("mbr", files / name, "-m", metric, "--details", files / "details.csv")
+    ran = done("lists", "mbr", files / name, "-m", metric, "--details", files / "details.csv")
     assert ran.lines == rows["choice"]
     assert says_what_it_wrote(ran, "3 choices")
     rows.to_csv(files / "ours.csv")
@@ -81,11 +81,13 @@ def test_the_command_prints_the_choices(files, name, metric):
 def test_posteriors_are_weights(files):
     weights = [[math.exp(-0.5 * rank) for rank in range(len(texts))] for texts in SAMPLES]
     ours = mbr(SAMPLES, "chrf", weights)
-    ran = done("mbr", files / "moses.nbest", "--posterior", "score", "--scale", 0.5, "--details", files / "d.tsv")
+    ran = done(
+        "lists", "mbr", files / "moses.nbest", "--posterior", "score", "--scale", 0.5, "--details", files / "d.tsv"
+    )
     assert ran.lines == ours["choice"]
     printed = [float(line.split("\t")[3]) for line in (files / "d.tsv").read_text().splitlines()[1:]]
     assert printed == pytest.approx(ours["utility"])
-    peaked = done("mbr", files / "moses.nbest", "--posterior", "score", "--scale", 50).lines
+    peaked = done("lists", "mbr", files / "moses.nbest", "--posterior", "score", "--scale", 50).lines
     assert peaked == [texts[0] for texts in SAMPLES]
 
 
@@ -103,5 +105,7 @@ def test_what_it_refuses(files):
     for wrong in ([-1.0, 2.0], [0.0, 0.0], [math.nan, 1.0]):
         with pytest.raises(ConfigError, match=r"weights\[0\]: wanted finite numbers of 0 or more"):
             mbr([["a", "b"]], weights=[wrong])
-    assert "found 2 metrics, wanted one utility" in refused("mbr", files / "moses.nbest", "-m", "chrf", "-m", "ter")
-    assert "no such file" in refused("mbr", files / "none.nbest")
+    assert "found 2 metrics, wanted one utility" in refused(
+        "lists", "mbr", files / "moses.nbest", "-m", "chrf", "-m", "ter"
+    )
+    assert "no such file" in refused("lists", "mbr", files / "none.nbest")

@@ -33,13 +33,13 @@ class Flat(Parser):
 def test_it_is_the_file_that_the_command_writes(tmp_path):
     (tmp_path / "text").write_text("".join(f"{text}\n" for text in TEXTS))
     trees = parse(TEXTS)
-    assert trees.to_conllu() == done("parse", tmp_path / "text").out
+    assert trees.to_conllu() == done("trees", "parse", tmp_path / "text").out
     assert parse(tmp_path / "text").to_conllu() == trees.to_conllu()
     assert "# unknown_words = zorbles" in trees.to_conllu()
     assert trees[2].unknown == ("zorbles",)
     brackets = parse(TEXTS, "pcfg")
-    assert brackets.to_brackets() == done("parse", tmp_path / "text", "-p", "pcfg").out
-    assert brackets.to_brackets(k_best=True) == done("parse", tmp_path / "text", "-p", "pcfg", "--k-best").out
+    assert brackets.to_brackets() == done("trees", "parse", tmp_path / "text", "-p", "pcfg").out
+    assert brackets.to_brackets(k_best=True) == done("trees", "parse", tmp_path / "text", "-p", "pcfg", "--k-best").out
 
 
 def test_trees_print_themselves():

@@ -1,4 +1,4 @@
-"""The referential model from the outside: language model, feature, `rerank ground`, and the example's lists and worlds."""
+"""The referential model from the outside: language model, feature, `rerank lm ground`, and the example's lists and worlds."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ DIRECTIVE = "set Crookston campus homeroom two Clark to sports football captain"
 
 
 def ground(files, *options, stdin):
-    return done("ground", "-w", files["world"], "-g", files["grammar"], *options, stdin=stdin)
+    return done("lm", "ground", "-w", files["world"], "-g", files["grammar"], *options, stdin=stdin)
 
 
 def test_ground_shows_the_referent_of_every_word():
@@ -83,18 +83,18 @@ def test_the_captain_depends_on_the_context():
     ],
 )
 def test_what_ground_refuses(arguments, message):
-    line = refused("ground", "-w", FILES["world"], "-g", FILES["grammar"], *arguments, stdin="the file\n")
+    line = refused("lm", "ground", "-w", FILES["world"], "-g", FILES["grammar"], *arguments, stdin="the file\n")
     assert line.startswith(message)
 
 
 def test_bad_worlds_and_grammars_are_one_line(tmp_path):
     bad = tmp_path / "bad.toml"
     bad.write_text('individuals = ["f1"]\nproperty.FILE = ["f2"]\n')
-    line = refused("ground", "-w", bad, "-g", FILES["grammar"], stdin="the file\n")
+    line = refused("lm", "ground", "-w", bad, "-g", FILES["grammar"], stdin="the file\n")
     assert line.startswith(f"{bad}:2: unknown individual 'f2'")
     grammar = tmp_path / "bad.grammar"
     grammar.write_text("NP -> NP PP | the file\nPP -> here\n")
-    line = refused("ground", "-w", FILES["world"], "-g", grammar, stdin="the file\n")
+    line = refused("lm", "ground", "-w", FILES["world"], "-g", grammar, stdin="the file\n")
     assert line.startswith(f"{grammar}:1: left recursion, NP > NP: no number of levels is enough")
 
 

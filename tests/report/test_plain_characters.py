@@ -20,7 +20,7 @@ PRINTING = {
     "check": ("check", "--nbest", "lists", "-r", "refs"),
     "plugins": ("plugins",),
     "help": ("tune", "--help"),
-    "wrong": ("weights", "no→such≥file"),
+    "wrong": ("tools", "weights", "no→such≥file"),
 }
 
 

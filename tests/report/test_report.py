@@ -239,7 +239,7 @@ def test_tables_of_the_applications_are_at_most_80_columns_wide():
     outputs = [
         done("acceptability", "pairs", grammar / "pairs.tsv", *features).out,
         done("acceptability", "sentences", grammar / "dev.tsv", grammar / "test.tsv", *features).out,
-        done("complete", completion / "questions.tsv", *features).out,
+        done("words", "complete", completion / "questions.tsv", *features).out,
         done("similarity", "evaluate", EXAMPLES / "similarity" / "pairs.tsv", "--measure", "tfidf.stems").out,
     ]
     for output in outputs:

@@ -79,8 +79,8 @@ def test_the_cache_command_shows_and_clears_kernels(tmp_path, monkeypatch):
     kernels = tmp_path / kernel_cache.FOLDER
     kernels.mkdir()
     (kernels / "kernel-1.py3.1.nbc").write_bytes(bytes(300_000))
-    assert done("cache").lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
-    done("cache", "--clear")
+    assert done("tools", "cache").lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
+    done("tools", "cache", "--clear")
     assert not kernels.exists()
 
 

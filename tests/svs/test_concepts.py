@@ -267,6 +267,6 @@ def test_clusters(model, tmp_path):
     assert {head.headword for cluster in found for head in cluster.heads} <= {"dog", "cat", "garden"}
     path = tmp_path / "small.concepts"
     write_model(model, path)
-    shown = done("svs", "clusters", path, "--category", "VB", "--as", "tsv").lines
+    shown = done("lm", "clusters", path, "--category", "VB", "--as", "tsv").lines
     assert {line.split("\t")[4] for line in shown[1:]} == {"barked", "saw"}
-    assert "no part of speech 'XX'" in refused("svs", "clusters", path, "--category", "XX")
+    assert "no part of speech 'XX'" in refused("lm", "clusters", path, "--category", "XX")

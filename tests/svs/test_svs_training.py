@@ -435,15 +435,15 @@ def test_commands(tmp_path):
     # file, two restarts, the one that is kept, the model, a warning of the same file, the test, the file
     assert len(ran.err.splitlines()) == 8
     assert "bank.ptb: the model is learnt from this very file" in ran.err
-    shown = done("svs", "clusters", model, "--category", "VBD")
+    shown = done("lm", "clusters", model, "--category", "VBD")
     assert shown.out.startswith("Clusters of VBD")
     assert max(map(len, shown.lines)) <= 80
     assert len(shown.lines) <= 24
-    rows = done("svs", "clusters", model, "--category", "VBD", "--as", "tsv", "--top", 3).lines
+    rows = done("lm", "clusters", model, "--category", "VBD", "--as", "tsv", "--top", 3).lines
     assert rows[0].split("\t")[:4] == ["category", "concept", "share", "rank"]
-    records = json.loads(done("svs", "clusters", model, "--category", "NN", "--as", "json").out)
+    records = json.loads(done("lm", "clusters", model, "--category", "NN", "--as", "json").out)
     assert {record["headword"] for record in records} <= {"dog", "cat", "garden", "unk", "saw", "barked", "in"}
-    assert "no category 'VVFIN'" in refused("svs", "clusters", model, "--category", "VVFIN")
+    assert "no category 'VVFIN'" in refused("lm", "clusters", model, "--category", "VVFIN")
     empty = tmp_path / "empty.ptb"
     empty.touch()
     assert "empty.ptb: the file holds no trees" in refused("train", "svs", empty, "--language", "en", "-o", model)

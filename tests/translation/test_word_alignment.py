@@ -236,12 +236,14 @@ def test_align(tmp_path, monkeypatch):
     said = done("train", "word-alignment", "both", "-o", "m.align", "--gold", "gold", "--iterations", 8).err
     assert "grow-diag-final-and: AER 0." in said
     (tmp_path / "two").write_text("Das Haus ||| the house\n ||| yes\nein Buch ||| a book\n", encoding="utf-8")
-    assert done("align", "m.align", "two").out == "0-0 1-1\n\n0-0 1-1\n"
+    assert done("words", "align", "m.align", "two").out == "0-0 1-1\n\n0-0 1-1\n"
     (tmp_path / "gold").write_text("0-0 1-1\n\n0-0\n", encoding="utf-8")
-    table = done("align", "m.align", "two", "--gold", "gold").out.splitlines()
+    table = done("words", "align", "m.align", "two", "--gold", "gold").out.splitlines()
     assert table[0] == "links\tAER\tprecision\trecall"
     assert table[-1] == f"grow-diag-final-and\t{1 - 6 / 7:.4f}\t0.7500\t1.0000"
     (tmp_path / "gold").write_text("0-0\n", encoding="utf-8")
-    assert "the links of 1 sentence pairs, expected those of 3" in refused("align", "m.align", "two", "--gold", "gold")
+    assert "the links of 1 sentence pairs, expected those of 3" in refused(
+        "words", "align", "m.align", "two", "--gold", "gold"
+    )
     (tmp_path / "gold").write_text("0-0\n0:1\n", encoding="utf-8")
-    assert "gold:2: found '0:1'" in refused("align", "m.align", "two", "--gold", "gold")
+    assert "gold:2: found '0:1'" in refused("words", "align", "m.align", "two", "--gold", "gold")

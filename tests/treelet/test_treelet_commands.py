@@ -1,4 +1,4 @@
-"""`rerank train treelet-lm` and `rerank sample`; the language models and features over treelet models; SLR."""
+"""`rerank train treelet-lm` and `rerank lm sample`; the language models and features over treelet models; SLR."""
 
 import pickle
 
@@ -119,18 +119,18 @@ def test_what_cannot_be_trained_is_one_clear_line(folder, tmp_path):
 
 def test_samples(folder):
     lm = f"treelet-lm,model={folder / 'bank.treelet'}"
-    drawn = done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
+    drawn = done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
     assert len(drawn) == 5
     assert all(2 <= len(line.split()) <= 6 for line in drawn)
-    assert drawn == done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
-    trees = list(read_trees(done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7", "--trees").lines))
+    assert drawn == done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
+    trees = list(read_trees(done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7", "--trees").lines))
     assert [" ".join(tree.words()) for tree in trees] == drawn
     done("train", "ngram", folder / "text.txt", "--order", "2", "-o", folder / "text.ngram")
     ngram = f"ngram,model={folder / 'text.ngram'}"
-    assert len(done("sample", ngram, "-n", "3").lines) == 3
-    assert "trees cannot be drawn" in refused("sample", ngram, "--trees")
-    assert "sentences cannot be drawn" in refused("sample", "unigram")
-    assert "wanted words, as 7 or 15-20" in refused("sample", lm, "--length", "5-3")
+    assert len(done("lm", "sample", ngram, "-n", "3").lines) == 3
+    assert "trees cannot be drawn" in refused("lm", "sample", ngram, "--trees")
+    assert "sentences cannot be drawn" in refused("lm", "sample", "unigram")
+    assert "wanted words, as 7 or 15-20" in refused("lm", "sample", lm, "--length", "5-3")
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,10 @@ def test_what_needs_words_refuses_a_model_of_sentences(folder, tmp_path):
     lm = f"treelet-lm,model={folder / 'bank.treelet'},k=1"
     reason = "gives no probabilities of single words, only of whole sentences; wanted a language model of words"
     for command in (
-        ("surprisal", folder / "text.txt", "--lm", lm),
-        ("score", folder / "text.txt", "--lm", lm),
-        ("score", folder / "text.txt", "--lm", lm, "--layout", "table", "-d", "2"),
-        ("mix", folder / "text.txt", "--lm", lm, "--lm", "unigram", "-o", tmp_path / "mix.toml"),
+        ("lm", "surprisal", folder / "text.txt", "--lm", lm),
+        ("lm", "score", folder / "text.txt", "--lm", lm),
+        ("lm", "score", folder / "text.txt", "--lm", lm, "--layout", "table", "-d", "2"),
+        ("lm", "mix", folder / "text.txt", "--lm", lm, "--lm", "unigram", "-o", tmp_path / "mix.toml"),
     ):
         assert reason in refused(*command)
     config = tmp_path / "mix.toml"
@@ -172,11 +172,13 @@ def test_what_needs_words_refuses_a_model_of_sentences(folder, tmp_path):
         f'[language_model.trees]\nuse = "treelet-lm"\nmodel = "{folder}/bank.treelet"\n'
         '[language_model.both]\nuse = "mixture"\nmodels = ["trees", "unigram"]\nweights = [0.5, 0.5]\n'
     )
-    said = refused("score", folder / "text.txt", "-c", config, "--lm", "both")
+    said = refused("lm", "score", folder / "text.txt", "-c", config, "--lm", "both")
     assert f"[language_model.both]: option 'models' is 'trees': the model {reason}" in said
     with pytest.raises(ConfigError, match="reads no words from left to right"):
         BeamScorer(TreeletLanguageModel(model=folder / "bank.treelet"))
-    rows = [line.split("\t") for line in done("score", folder / "text.txt", "--lm", lm, "--layout", "table").lines[1:]]
+    rows = [
+        line.split("\t") for line in done("lm", "score", folder / "text.txt", "--lm", lm, "--layout", "table").lines[1:]
+    ]
     sentences = [line.split() for line in (folder / "text.txt").read_text().splitlines()]
     totals = TreeletLanguageModel(model=folder / "bank.treelet", k=1).totals(sentences)
     assert [float(row[3]) for row in rows] == pytest.approx(totals.tolist())
@@ -187,7 +189,7 @@ def test_a_model_file_is_known_by_its_header(folder, variant):
     """The file alone names the language model that reads it."""
     name = {"treelet": "treelet-lm", "headlex": "headlex"}[variant]
     path = folder / f"bank.{variant}"
-    flags = ("score", folder / "text.txt", "--layout", "table")
+    flags = ("lm", "score", folder / "text.txt", "--layout", "table")
     assert done(*flags, "--lm", path).out == done(*flags, "-m", path).out
     assert done(*flags, "--lm", path).out == done(*flags, "--lm", f"{name},model={path}").out
 
@@ -195,10 +197,10 @@ def test_a_model_file_is_known_by_its_header(folder, variant):
 def test_a_model_file_of_another_kind_is_no_language_model(folder, tmp_path):
     write_model(tmp_path / "words.lexicon", "word-lexicon", {}, {"words": np.zeros(1)})
     assert [model_kind(embedded(name)) for name in ("grammar.pcfg", "unigrams.tsv.xz")] == ["grammar", None]
-    said = refused("score", folder / "text.txt", "--lm", tmp_path / "words.lexicon")
+    said = refused("lm", "score", folder / "text.txt", "--lm", tmp_path / "words.lexicon")
     assert "words.lexicon: holds a word-lexicon model, which is no language model" in said
     (tmp_path / "short").write_bytes((folder / "bank.treelet").read_bytes()[:40])
-    assert "its header cannot be read" in refused("score", folder / "text.txt", "--lm", tmp_path / "short")
+    assert "its header cannot be read" in refused("lm", "score", folder / "text.txt", "--lm", tmp_path / "short")
 
 
 def test_parses_that_become_equal_are_one_tree(folder):

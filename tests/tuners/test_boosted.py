@@ -261,8 +261,8 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     done("tune", lists, "-r", folder / "references", "-c", folder / "job.toml", "-o", folder / "w.toml")
     monkeypatch.setitem(sys.modules, "sklearn", None)  # which tuning alone needs
     assert done("apply", lists, "-w", folder / "w.toml").out == best
-    assert "no file of Moses can hold them" in refused("weights", folder / "w.toml")
-    done("weights", folder / "w.toml", "--to", "toml", "-o", folder / "copy.toml")
+    assert "no file of Moses can hold them" in refused("tools", "weights", folder / "w.toml")
+    done("tools", "weights", folder / "w.toml", "--to", "toml", "-o", folder / "copy.toml")
     assert done("apply", lists, "-w", folder / "copy.toml").out == best
     contributions = from_json((work / "contributions.json").read_text())
     assert not contributions.linear

@@ -1,4 +1,4 @@
-"""`rerank align`: the links between the words of sentence pairs, and their error rates."""
+"""`rerank words align`: the links between the words of sentence pairs, and their error rates."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     has an empty line. MODEL is a file of `rerank train word-alignment`.
 
     \b
-    rerank align de-en.align test.de test.en > test.links
-    rerank align de-en.align test.de-en --links intersection
-    rerank align de-en.align test.de test.en --gold test.gold
+    rerank words align de-en.align test.de test.en > test.links
+    rerank words align de-en.align test.de-en --links intersection
+    rerank words align de-en.align test.de test.en --gold test.gold
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model
 

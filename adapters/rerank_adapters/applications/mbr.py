@@ -1,4 +1,4 @@
-"""`mbr` and `rerank mbr`: the sample of highest expected utility in each list, without any tuning.
+"""`mbr` and `rerank lists mbr`: the sample of highest expected utility in each list, without any tuning.
 
 Minimum Bayes risk decoding by sampling (Eikema and Aziz 2020, equation 5) chooses
 
@@ -180,8 +180,8 @@ def command(
     scale of posteriors.
 
     \b
-    rerank mbr samples.jsonl -o test.mbr
-    rerank mbr test.nbest -m bleu,sentence=sacrebleu --posterior score --details utilities.tsv
+    rerank lists mbr samples.jsonl -o test.mbr
+    rerank lists mbr test.nbest -m bleu,sentence=sacrebleu --posterior score --details utilities.tsv
     """  # noqa: D301
     closing = Closing()
     if len(job.config.metric) != 1:

@@ -1,4 +1,4 @@
-"""`rerank new-plugin`: a package for a feature of one's own.
+"""`rerank tools new-plugin`: a package for a feature of one's own.
 
 The files come from `plugin_template`, in which `$name`, `$module` and `$Class` are replaced.
 """
@@ -89,7 +89,7 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     contract checks. Replace what it computes. NAME is that of the feature.
 
     \b
-    rerank new-plugin word-rarity
+    rerank tools new-plugin word-rarity
     cd word-rarity && pip install -e '.[test]'
     python -m pytest
     rerank plugins word-rarity

@@ -1,4 +1,4 @@
-"""`rerank ground`: what the words of a sentence refer to in a world, as a table, as JSON and as trees."""
+"""`rerank lm ground`: what the words of a sentence refer to in a world, as a table, as JSON and as trees."""
 
 from __future__ import annotations
 
@@ -121,9 +121,9 @@ def command(
     of a taxonomy with all below it. A word that cannot be read has no referent and changes none.
 
     \b
-    echo 'the largest executable' | rerank ground -w files.toml -g files.grammar
-    rerank ground said.txt -w activities.csv -g directives.grammar --tree
-    rerank ground said.txt -w people.ttl -g talk.grammar --context ann
+    rerank lm ground questions.txt -w files.toml -g files.grammar
+    rerank lm ground said.txt -w activities.csv -g directives.grammar --tree
+    rerank lm ground said.txt -w people.ttl -g talk.grammar --context ann
     """  # noqa: D301
     closing = Closing()
     if tree and layout == "json":

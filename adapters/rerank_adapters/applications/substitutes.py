@@ -1,4 +1,4 @@
-"""`substitutes` and `rerank substitutes`: the words that a language model finds most probable in each position."""
+"""`substitutes` and `rerank words substitutes`: the most probable words of a language model in each position."""
 
 from __future__ import annotations
 
@@ -252,9 +252,9 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     in the program's cache.
 
     \b
-    rerank substitutes novel.txt -m lm.ngram -k 100 > substitutes.tsv
-    echo 'the ____ sat on the mat .' | rerank substitutes -m lm.arpa.gz --at blanks
-    rerank substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
+    rerank words substitutes novel.txt -m lm.ngram -k 100 > substitutes.tsv
+    echo 'the ____ sat on the mat .' | rerank words substitutes -m lm.arpa.gz --at blanks
+    rerank words substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 

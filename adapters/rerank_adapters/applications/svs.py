@@ -1,4 +1,4 @@
-"""`rerank svs clusters`: the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011)."""
+"""`rerank lm clusters`: the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.options import style_option
 from rerank_adapters.report.tables import Table
 
@@ -35,18 +34,7 @@ def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
     return Table(f"Clusters of {category}", ("headwords", "no.", "share"), tuple(rows), (note,))
 
 
-@click.group("svs", cls=LazyGroup)
-def command() -> None:
-    """Look into a model of structured vectorial semantics.
-
-    Inspect a model of structured vectorial semantics (`rerank train svs`).
-
-    \b
-    rerank svs clusters --category VBD
-    """  # noqa: D301
-
-
-@command.command("clusters")
+@click.command("clusters")
 @click.argument("model", required=False, type=Path, metavar="[MODEL]")
 @click.option("--category", default="VBD", show_default=True, metavar="NAME",
               help="Category of the headwords: VBD (all past-tense verbs), VBD-argNP (an annotated category) or "
@@ -54,17 +42,18 @@ def command() -> None:
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True,
               help="Number of headwords of each cluster.")  # fmt: skip
 @style_option
-def clusters_of_category(model: Path | None, category: str, top: int, style: str) -> None:
-    """Show the clusters of a category: its concepts, and the most probable headwords of each.
+def command(model: Path | None, category: str, top: int, style: str) -> None:
+    """Show the concepts of a category, and their most probable headwords.
 
+    The model is one of structured vectorial semantics (`rerank train svs`), or its concepts (`svs-concepts`).
     `--as tsv` and `--as json` give, besides P(headword | concept), the proportion of the headword's occurrences that
     are of this concept. `unk` stands for all headwords that the model does not keep. The default MODEL is the embedded
     English one.
 
     \b
-    rerank svs clusters --category VBD
-    rerank svs clusters english.svs --category NN --top 20 --as tsv
-    rerank svs clusters english.concepts --category VB
+    rerank lm clusters --category VBD
+    rerank lm clusters english.svs --category NN --top 20 --as tsv
+    rerank lm clusters english.concepts --category VB
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
     from rerank_plugins.kit.files.model_file import model_kind

@@ -60,8 +60,8 @@ def command(
     (--output-form). The lists of --nbest-out keep their order.
 
     A weights.toml records the features it was tuned for; they are extracted while the lists are read, in bounded
-    memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all lists are
-    read into memory first. A warning says in numbers where the lists are unlike those of the tuning.
+    memory, or come from a cache (`rerank tools cache`). With --table, or with several files, which are merged, all
+    lists are read into memory first. A warning says in numbers where the lists are unlike those of the tuning.
 
     Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: a list in a line of
     JSON with the line, plain text with the blank line, others when the next list begins. Name the format, since 40

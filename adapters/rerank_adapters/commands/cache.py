@@ -1,4 +1,4 @@
-"""`rerank cache`: lists and clears the cache of parses, feature values, sorted queues and compiled kernels."""
+"""`rerank tools cache`: lists and clears the cache of parses, feature values, sorted queues and compiled kernels."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def command(clear: bool, prune: str | None) -> None:
     nothing, neither parses nor feature values are kept.
 
     \b
-    rerank cache
-    rerank cache --prune 2GB
-    rerank cache --clear
+    rerank tools cache
+    rerank tools cache --prune 2GB
+    rerank tools cache --clear
     """  # noqa: D301
     from rerank_adapters.chain.extraction.value_cache import rows_of
     from rerank_adapters.runtime import kernel_cache

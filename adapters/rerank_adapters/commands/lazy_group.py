@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
+from rerank_adapters.commands import former
 from rerank_plugins import PluginError
 from rerank_plugins.core.registry import Registry, suggestion
 
@@ -21,12 +22,17 @@ class LazyGroup(click.Group):
     """A group to which plugins add commands: no name is taken twice, and an unknown one may be a failed plugin's.
 
     `modules` maps the names of lazy commands to the modules that define them, by `command` or what follows a colon:
-    `@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`. Help lists these first.
+    `@click.group("similarity", cls=LazyGroup, modules={"train": "package.train"})`. Help lists these first, and
+    imports none of the modules whose `summaries` are given. Former names of commands and options are understood, with
+    a note (commands/former.py).
     """
 
-    def __init__(self, name: str | None = None, *, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
+    def __init__(
+        self, name: str | None = None, *, modules: Mapping[str, str] | None = None,
+        summaries: Mapping[str, str] | None = None, **settings: Any,
+    ) -> None:  # fmt: skip
         super().__init__(name, **settings)
-        self.modules = dict(modules or {})
+        self.modules, self.summaries = dict(modules or {}), dict(summaries or {})
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command. Raises PluginError for a name that is taken."""
@@ -69,15 +75,22 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name.ljust(width), self.summary(ctx, name)) for name in names])
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """The first sentence of a command's help."""
-        command = self.get_command(ctx, name)
+        """The first sentence of a command's help; a lazy command whose summary is given is not imported for it."""
+        if name in self.summaries:
+            return self.summaries[name]
+        command = self.commands.get(name) or self.get_command(ctx, name)
         assert command is not None  # it is one of ours
         return _first_sentence(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named. Raises PluginError for an unknown one where plugins could not be loaded."""
+        """The command that is named, and its arguments, both by their present names.
+
+        Raises PluginError for an unknown command where plugins could not be loaded.
+        """
+        if ctx.parent is None:
+            args = former.present_command(args, self.list_commands(ctx), _note(ctx))
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -88,17 +101,13 @@ class LazyGroup(click.Group):
 
 
 class GroupWithHeadings(LazyGroup):
-    """A group whose help lists its built-in commands under headings, and those of plugins under one of their own.
-
-    The summaries of lazy commands are known beforehand, so that help imports none of their modules.
-    """
+    """A group whose help lists its built-in commands under headings, and those of plugins under one of their own."""
 
     OF_PLUGINS = "Commands of plugins"
 
     def __init__(self, name: str | None = None, *, headings: tuple[str, ...] = (), **settings: Any) -> None:
         super().__init__(name, **settings)
         self.headings = headings
-        self.summaries: dict[str, str] = {}
         self._heading_of: dict[str, str] = {}
 
     def forget_commands(self) -> None:
@@ -127,6 +136,13 @@ class GroupWithHeadings(LazyGroup):
         """Names of the commands in the order of their headings, those of plugins last."""
         return [name for names in self.sections().values() for name in names]
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and then the few options in running text, so that the help fits on a screen."""
+        self.format_commands(ctx, formatter)
+        records = [record for parameter in self.get_params(ctx) if (record := parameter.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_text(" ".join(f"{names}: {told}" for names, told in records))
+
     def sections(self) -> dict[str, list[str]]:
         """Names of the commands by heading; headings without commands are left out."""
         by_heading: dict[str, list[str]] = {heading: [] for heading in (*self.headings, self.OF_PLUGINS)}
@@ -135,11 +151,15 @@ class GroupWithHeadings(LazyGroup):
         by_heading[self.OF_PLUGINS] += [name for name in self.commands if name not in self._heading_of]
         return {heading: names for heading, names in by_heading.items() if names}
 
-    def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
-        """The first sentence of a command's help; neither lazy commands nor plugins are imported for it."""
-        if name in self.commands:
-            return _first_sentence(self.commands[name])
-        return self.summaries[name]
+
+def _note(ctx: click.Context) -> Callable[[str], None]:
+    """What prints a note on stderr, but not while the shell completes a line."""
+
+    def note(text: str) -> None:
+        if not ctx.resilient_parsing:
+            click.echo(f"rerank: note: {text}", err=True)
+
+    return note
 
 
 def _first_sentence(command: click.Command) -> str:

@@ -1,4 +1,4 @@
-"""`rerank merge`: merges n-best lists of the same segments, and converts them to other formats."""
+"""`rerank lists merge`: merges n-best lists of the same segments, and converts them to other formats."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     features and totals: the n-best lists of lattices, for instance, as Moses's.
 
     \b
-    rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
-    rerank merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
+    rerank lists merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
+    rerank lists merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
 
     Files as DECODER=FILE are of different decoders, each with its own features and format: the combined lists hold
     all hypotheses and all features, equal texts once. In a hypothesis that a decoder did not list, its features have
@@ -45,7 +45,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
     testing need the same decoders.
 
     \b
-    rerank merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
+    rerank lists merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
     """  # noqa: D301
     from rerank_adapters.chain.job import lists_size
     from rerank_adapters.config import plugin_table

@@ -1,4 +1,4 @@
-"""`rerank text`: applies a text pipeline to each line."""
+"""`rerank tools text`: applies a text pipeline to each line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     A pipeline of `[text]` in a config does the same for features and metrics.
 
     \b
-    rerank text undo-bpe detokenize:en < system.bpe > system.txt
+    rerank tools text undo-bpe detokenize:en < system.bpe > system.txt
     """  # noqa: D301
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.kit.files.text import open_atomic, open_text

@@ -40,7 +40,7 @@ def command(
 
     Lists of the same segments in several files are merged. The weights file records the features, the tuner, the
     metric and the seed, so that `rerank apply` needs nothing else. Values of features that a command has extracted
-    before come from a cache (`rerank cache`).
+    before come from a cache (`rerank tools cache`).
 
     With --select, features are added to the decoder's one -f (or one [[feature]]) at a time, by their gain on held-out
     folds of these lists; the smallest set within one standard error of the best is kept. The weights file has the

@@ -1,4 +1,4 @@
-"""`rerank weights`: converts weights files from one form into another."""
+"""`rerank tools weights`: converts weights files from one form into another."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     the gain on held-out lists is said on stderr.
 
     \b
-    rerank weights weights.toml           writes a [weight] section for moses.ini
-    rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
-    rerank weights moses.ini --to toml -o weights.toml
+    rerank tools weights weights.toml           writes a [weight] section for moses.ini
+    rerank tools weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
+    rerank tools weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
     from rerank_adapters.report.held_out_gain import from_record, held_out_lines
     from rerank_adapters.weights import read_weights, write_weights

@@ -69,7 +69,7 @@ def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:
 def _features_error(nbest: NBestList, names: Sequence[str], first: str) -> FormatError:
     difference = names_differ(names, nbest.feature_names) or "has them in another order"
     if not set(names) & set(nbest.feature_names):
-        difference += " (lists of different decoders are combined by `rerank merge NAME=FILE NAME=FILE`)"
+        difference += " (lists of different decoders are combined by `rerank lists merge NAME=FILE NAME=FILE`)"
     return FormatError(f"the features of segment {nbest.segment_id} differ from those of segment {first}: {difference}")
 
 

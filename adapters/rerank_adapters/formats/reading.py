@@ -87,7 +87,7 @@ def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
     seen: set[str] = set()
     for nbest in nbests:
         if nbest.segment_id in seen:
-            again = f"segment {nbest.segment_id} comes again after other segments: `rerank merge` the lists first"
+            again = f"segment {nbest.segment_id} comes again after other segments: `rerank lists merge` the lists first"
             raise FormatError(again, path=display_name(path), line=nbest.line or None)
         seen.add(nbest.segment_id)
         yield nbest
@@ -115,7 +115,7 @@ def read_nbest(
         several = sum(times > 1 for times in Counter(nbest.segment_id for nbest in lists).values())
         names = f"{display_name(paths[0])}, {display_name(paths[1])}" + (" …" if len(paths) > 2 else "")
         told = f"{several} of {len(together)} segments have several lists, which become one, as those of one decoder"
-        logger.info("rerank: %s: %s; `rerank merge NAME=FILE NAME=FILE` combines several decoders", names, told)
+        logger.info("rerank: %s: %s; `rerank lists merge NAME=FILE NAME=FILE` combines several decoders", names, told)
     return together
 
 

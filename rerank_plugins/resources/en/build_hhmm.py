@@ -3,7 +3,7 @@ r"""Builds the training data of `hhmm.pcfg` and `grammar.pcfg`: trees that a gra
     rerank train grammar gum-train.ptb --tagged ewt-train.conllu.xz --weight ewt-train.conllu.xz=0.5 \
         --language en --compact -o gum.pcfg
     python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
-    rerank parse ewt.txt --text none -p pcfg,model=gum.pcfg,tags=true -o ewt.ptb
+    rerank trees parse ewt.txt --text none -p pcfg,model=gum.pcfg,tags=true -o ewt.ptb
     # and, as README.md selects their sentences, with -p pcfg,model=gum.pcfg,threshold=0.003: textbooks.ptb,
     # presidential.ptb, tatoeba-more.ptb, and the parts of the novels
     awk 'FNR % 3 == 1' nv.00.ptb nv.01.ptb nv.02.ptb > novels.ptb

@@ -80,12 +80,21 @@ def register_metrics(register):
 LISTS = "0 ||| a cat ||| F= 1 ||| 1\n0 ||| a dog ||| F= 2 ||| 1\n1 ||| the ||| F= 1 ||| 1\n1 ||| a ||| F= 0 ||| 1\n"
 TUNE = ("tune", "lists", "-r", "texts", "-o", "w.toml")
 FAULTS = {
-    "score-no-end": (("score", "texts", "--lm", "own,fault=no-end"), "'own' of own.py: score, sentence 'a cat': found"),
-    "score-positive": (("score", "texts", "--lm", "own,fault=positive"), "value 1 of 3: found ln p = 0.25, wanted 0"),
-    "score-nan": (("score", "texts", "--lm", "own,fault=undefined"), "value 1 of 3: found nan, wanted finite numbers"),
+    "score-no-end": (
+        ("lm", "score", "texts", "--lm", "own,fault=no-end"),
+        "'own' of own.py: score, sentence 'a cat': found",
+    ),
+    "score-positive": (
+        ("lm", "score", "texts", "--lm", "own,fault=positive"),
+        "value 1 of 3: found ln p = 0.25, wanted 0",
+    ),
+    "score-nan": (
+        ("lm", "score", "texts", "--lm", "own,fault=undefined"),
+        "value 1 of 3: found nan, wanted finite numbers",
+    ),
     "feature": (("extract", "lists", "-f", "own,fault=positive", "-o", "t.npz"), "found ln p = 0.25, wanted 0 or less"),
     "parse": (
-        ("parse", "texts", "-p", "other"),
+        ("trees", "parse", "texts", "-p", "other"),
         "parser 'other' of own.py: parse, sentence 'a cat': found a tree over",
     ),
     "tuner": ((*TUNE, "-m", "wer", "-t", "best"), "tuner 'best' of own.py: tune: found decision 'best', wanted 'map'"),

@@ -1,4 +1,4 @@
-"""`rerank complete`: answers sentence completion questions by reranking, and reports the accuracy.
+"""`rerank words complete`: answers sentence completion questions by reranking, and reports the accuracy.
 
 The options to fill the blank of a question form an n-best list. Each column of the feature table is a system by itself;
 the weighted sum of all columns is another one. Its weights are given by the user or tuned for accuracy by
@@ -195,8 +195,8 @@ def command(
     and compare it with the first system by McNemar's test.
 
     \b
-    rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
-    rerank complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
+    rerank words complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
+    rerank words complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
     """  # noqa: D301
     from rerank_adapters.chain.overlap import warn_of_tuned
     from rerank_adapters.report.output import report_console

@@ -1,4 +1,4 @@
-"""`rerank mix`: a mixture of language models, with weights fitted to held-out text."""
+"""`rerank lm mix`: a mixture of language models, with weights fitted to held-out text."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     config file in which the mixture is the language model `mixture`, for features and other commands to use.
 
     \b
-    rerank mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
-    rerank score test.en -c mixture.toml --lm mixture
+    rerank lm mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
+    rerank lm score test.en -c mixture.toml --lm mixture
     """  # noqa: D301
     closing = Closing()
     job, named = name_models(job, models)

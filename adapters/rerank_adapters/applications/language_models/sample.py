@@ -1,4 +1,4 @@
-"""`rerank sample`: draws sentences from a language model."""
+"""`rerank lm sample`: draws sentences from a language model."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Pa
     The trees of a treelet model are printed with the model's transformations.
 
     \b
-    rerank sample ngram-lm,model=lm.ngram -n 5 --length 15-20
-    rerank sample treelet-lm --trees
+    rerank lm sample ngram-lm,model=lm.ngram -n 5 --length 15-20
+    rerank lm sample treelet-lm --trees
     """  # noqa: D301
     closing = Closing()
     shortest, longest = length_range(length)

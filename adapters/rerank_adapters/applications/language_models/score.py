@@ -1,4 +1,4 @@
-"""`rerank score`: the probabilities of a text, in the layouts of other programs and as a table.
+"""`rerank lm score`: the probabilities of a text, in the layouts of other programs and as a table.
 
 SRILM's `ngram -ppl` leaves unknown words out of its sums: ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)),
 and ppl1 is the same without the ends of sentences in the divisor. KenLM's `query` prints a perplexity with unknown
@@ -122,9 +122,9 @@ def command(
     prints the sentences.
 
     \b
-    rerank score dev.en -m lm.ngram
-    rerank score dev.en --lm unigram --detail 2
-    rerank score dev.en -m lm.arpa --layout table > scores.tsv
+    rerank lm score dev.en -m lm.ngram
+    rerank lm score dev.en --lm unigram --detail 2
+    rerank lm score dev.en -m lm.arpa --layout table > scores.tsv
     """  # noqa: D301
     closing = Closing()
     pipeline = TextPipeline(options.text_steps(steps))

@@ -1,4 +1,4 @@
-"""`rerank surprisal`: surprisal, entropy and embedding depth of each word of a text, by any language model."""
+"""`rerank lm surprisal`: surprisal, entropy and embedding depth of each word of a text, by any language model."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def command(
     end, `</s>`.
 
     \b
-    rerank surprisal stories.txt > stories.tsv
-    rerank surprisal stories.txt --lm hhmm-lm,beam=2000 --plot first.png
-    rerank surprisal stories.txt -m lm.arpa --layout json
-    rerank surprisal stories.txt --html stories.html -o stories.tsv
+    rerank lm surprisal stories.txt > stories.tsv
+    rerank lm surprisal stories.txt --lm hhmm-lm,beam=2000 --plot first.png
+    rerank lm surprisal stories.txt -m lm.arpa --layout json
+    rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
     closing = Closing()
     language_model = job.word_model(model)

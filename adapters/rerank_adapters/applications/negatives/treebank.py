@@ -48,7 +48,7 @@ def command(
     sentence, the one with the fewest pairs so far is chosen. A sentence with an error may be acceptable by chance.
 
     \b
-    rerank surface-trees gsd.conllu.xz -o german.conllu
+    rerank trees surface gsd.conllu.xz -o german.conllu
     rerank negatives treebank german.conllu > pairs.tsv
     rerank acceptability pairs pairs.tsv --lm own.ngram --by phenomenon
     """  # noqa: D301

@@ -1,4 +1,4 @@
-"""`rerank parse`: parses a text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees."""
+"""`rerank trees parse`: parses a text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def command(
 
     A TEXT has one sentence per line; of n-best lists, each distinct hypothesis is parsed once.
 
-    Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
+    Parses are stored in the cache of parses (`rerank tools cache`): an interrupted run continues where it stopped, and
     features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
     segment and the rank of a hypothesis, and `# unknown_words` lists the words that the parser does not know; sentences
     without a parse are left out, and counted. Brackets have one tree per line, and an empty line for an empty sentence
@@ -236,10 +236,10 @@ def command(
     different kinds are refused.
 
     \b
-    rerank parse corpus.en.xz -o corpus.conllu.xz
-    rerank parse --nbest tune.nbest.gz -p udpipe,model=english.udpipe -o t.conllu
-    rerank parse --evaluate dev.conllu.xz
-    rerank parse -p treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
+    rerank trees parse corpus.en.xz -o corpus.conllu.xz
+    rerank trees parse --nbest tune.nbest.gz -p pcfg -o tune.brackets
+    rerank trees parse --evaluate dev.conllu.xz
+    rerank trees parse -p treebank,path=my.ptb --evaluate gold.ptb
     """  # noqa: D301
     closing = Closing()
     if sum(map(bool, (text, nbest, gold))) != 1:

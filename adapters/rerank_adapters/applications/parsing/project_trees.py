@@ -1,4 +1,4 @@
-"""`rerank project-trees`: trees for a language without a treebank, projected through word alignments."""
+"""`rerank trees project`: trees for a language without a treebank, projected through word alignments."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def read_trees(path: str) -> TargetTrees:
     return trees
 
 
-@click.command("project-trees")
+@click.command("project")
 @click.argument("texts", nargs=-1, required=True, metavar="SOURCE [TARGET]")
 @click.option("-a", "--alignment", type=Path, required=True, metavar="MODEL",
               help="The word alignment model of `rerank train word-alignment`.")  # fmt: skip
@@ -150,7 +150,7 @@ def command(
 
     \b
     rerank train word-alignment train.de train.en -o de-en.align
-    rerank project-trees train.de train.en -a de-en.align -o train.de.conllu.xz
+    rerank trees project train.de train.en -a de-en.align -o train.de.conllu.xz
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model

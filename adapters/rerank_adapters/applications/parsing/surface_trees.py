@@ -1,4 +1,4 @@
-"""`rerank surface-trees`: the trees of a treebank over the tokens that text has, contractions joined.
+"""`rerank trees surface`: the trees of a treebank over the tokens that text has, contractions joined.
 
 The words of a multiword token (`6-7 im`, which is `in dem`) become one word, which stands where they stood. It takes
 the lemma, the tags, the features, the head and the relation of its word nearest the root (the first one, of several),
@@ -22,7 +22,7 @@ from rerank_plugins.core.dependency_tree import ConlluSentence, read_conllu_line
 ID, FORM, HEAD, ENHANCED = 0, 1, 6, 8  # columns
 
 
-@click.command("surface-trees")
+@click.command("surface")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...")
 @click.option("--every", type=click.IntRange(2), metavar="N", help="Write only every Nth tree, to test models on.")
 @click.option("--except-every", type=click.IntRange(2), metavar="N", help="Write the other trees, to train them on.")
@@ -36,10 +36,10 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
     dependents of all its words.
 
     \b
-    rerank surface-trees gsd.conllu.xz pud.conllu.xz -o german.conllu
+    rerank trees surface gsd.conllu.xz pud.conllu.xz -o german.conllu
     rerank train dependency-parser german.conllu text.de --language de -o german.npz
-    rerank surface-trees gsd.conllu.xz --except-every 5 -o train.conllu
-    rerank surface-trees gsd.conllu.xz --every 5 -o dev.conllu
+    rerank trees surface gsd.conllu.xz --except-every 5 -o train.conllu
+    rerank trees surface gsd.conllu.xz --every 5 -o dev.conllu
     """  # noqa: D301
     closing = Closing()
     if every and except_every:

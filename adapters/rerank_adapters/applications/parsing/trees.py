@@ -98,11 +98,11 @@ class Trees(Sequence[ParsedText]):
         return Trees(self._trees[place]) if isinstance(place, slice) else self._trees[place]
 
     def to_conllu(self) -> str:
-        """The CoNLL-U file of `rerank parse --trees conllu`. Raises ConfigError where there are no dependencies."""
+        """The file of `rerank trees parse --trees conllu`. Raises ConfigError where there are no dependencies."""
         return "".join(written(self, "conllu"))
 
     def to_brackets(self, *, k_best: bool = False) -> str:
-        """The file of `rerank parse --trees brackets` or `--k-best`. Raises ConfigError where there are dependencies
+        """The file of `rerank trees parse --trees brackets`, or `--k-best`. Raises ConfigError for dependencies
         only.
         """
         return "".join(written(self, "brackets", k_best=k_best))
@@ -159,8 +159,8 @@ def parse(
     `jobs`    the number of processes
 
     A tree has `.words`, `.tree` (constituents), `.dependencies`, `.to_brackets()` and `.to_conllu()`, and so has the
-    sequence of all of them `.to_brackets()` and `.to_conllu()`, which are the files that `rerank parse` writes. Its
-    `.rows` are the words with their tags and heads.
+    sequence of all of them `.to_brackets()` and `.to_conllu()`, which are the files that `rerank trees parse` writes.
+    Its `.rows` are the words with their tags and heads.
 
     Raises TypeError for a text in the place of several.
 

@@ -32,7 +32,7 @@ def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]
     empty = True
     for sentence in sentences:
         if sentence.complete is None:
-            wanted = "the missing word is not known: accuracies need a file of `rerank remove-word`"
+            wanted = "the missing word is not known: accuracies need a file of `rerank words remove`"
             raise FormatError(wanted, path=name, line=sentence.line)
         empty = False
         yield sentence

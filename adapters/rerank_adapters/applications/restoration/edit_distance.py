@@ -1,4 +1,5 @@
-"""`rerank edit-distance`: the score of the billion-word imputation task, the mean edit distance to complete sentences.
+"""`rerank words edit-distance`: the mean edit distance to complete sentences, as the billion-word imputation
+task has it.
 
 The distance is that of Levenshtein (1966), by rapidfuzz, over whole sentences with their spaces; lower is better.
 """
@@ -89,8 +90,8 @@ def command(complete: str, restored: tuple[str, ...], style: str) -> None:
     id, or texts, matched line by line. `right` is the proportion of sentences that are restored exactly.
 
     \b
-    rerank edit-distance solution.csv submission.csv
-    rerank edit-distance novel.ref novel.1best novel.reranked
+    rerank words edit-distance solution.csv submission.csv
+    rerank words edit-distance novel.ref novel.1best novel.reranked
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 

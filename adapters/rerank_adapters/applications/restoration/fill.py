@@ -1,4 +1,4 @@
-"""`fill` and `rerank fill`: the most probable words for a gap, and the accuracy.
+"""`fill` and `rerank words fill`: the most probable words for a gap, and the accuracy.
 
 `ContextFilling` mixes the five contexts of a model of missing words; `SubstituteFilling` takes the exact best
 substitutes under an n-gram model (FASTSUBS, Yuret 2012).
@@ -177,7 +177,7 @@ def fill(
     of a model of missing words, or over the `top` words of an n-gram model.
 
     `texts`       texts that are tokenised (or name the text steps by `text`) or sequences of words, with a blank (____)
-                  between two words; or a Path: a file of any form that `rerank fill` reads
+                  between two words; or a Path: a file of any form that `rerank words fill` reads
     `model`       the file of `rerank train missing-words` or what `read_model` has read of it; or an n-gram model by
                   file, by name or as a language model
     `top`         the number of words for each blank
@@ -276,13 +276,13 @@ def command(
     """Fill the blank of each sentence of a TEXT.
 
     TEXT has a tokenised sentence a line, with a blank of three or more underscores between two words, or is a file of
-    `rerank remove-word`. The words come from the five contexts of a model (-m), as relative frequencies mixed with
+    `rerank words remove`. The words come from the five contexts of a model (-m), as relative frequencies mixed with
     tuned weights, or from the windows of an n-gram model (--ngram) around the blank; ln_p is normalised over the words
     of the model, or over the K words that are printed.
 
     \b
-    echo 'he went ____ the house' | rerank fill -m news.mw -k 10
-    rerank fill novel.incomplete --ngram lm.ngram --accuracy
+    echo 'he went ____ the house' | rerank words fill -m news.mw -k 10
+    rerank words fill novel.incomplete --ngram lm.ngram --accuracy
     """  # noqa: D301
     closing = Closing()
     if (model is None) == (ngram is None):

@@ -1,6 +1,6 @@
-"""Files of sentences that lack one word, in any of three forms, which the first line shows; `rerank remove-word`.
+"""Files of sentences that lack one word, in any of three forms, which the first line shows; `rerank words remove`.
 
-    incomplete<TAB>position<TAB>word     what `rerank remove-word` writes, with the right answers
+    incomplete<TAB>position<TAB>word     what `rerank words remove` writes, with the right answers
     "id","sentence"                      CSV of the billion-word imputation task, whose submissions have the same form
     he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
 
@@ -193,7 +193,7 @@ def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:
     return tuple(words)
 
 
-@click.command("remove-word")
+@click.command("remove")
 @click.argument("text", default="-")
 @click.option("--layout", type=click.Choice(["tsv", "text", "imputation"]), default="tsv", show_default=True,
               help="Write the incomplete sentences with the positions and the words that are missing (tsv), the "
@@ -206,12 +206,12 @@ def command(text: str, layout: str, complete: Path | None, output: Path, seed: i
     """Remove an inner word from each sentence of a TEXT.
 
     TEXT has one tokenised sentence per line. The word is chosen at random, but is neither the first nor the last;
-    sentences of fewer than three words are left out. `rerank locate`, `rerank fill` and `rerank restore` read the
-    output and, in the layout tsv, report how often they are right.
+    sentences of fewer than three words are left out. `rerank words locate`, `rerank words fill` and `rerank words
+    restore` read the output and, in the layout tsv, report how often they are right.
 
     \b
-    rerank remove-word novel.txt --seed 7 -o novel.incomplete --complete novel.ref
-    rerank restore novel.incomplete -m news.mw --accuracy
+    rerank words remove novel.txt --seed 7 -o novel.incomplete --complete novel.ref
+    rerank words restore novel.incomplete -m news.mw --accuracy
     """  # noqa: D301
     from rerank_plugins.missing_words.tuning import remove_inner_word
 

@@ -1,4 +1,4 @@
-"""`locate` and `rerank locate`: the most probable gaps of a sentence that lacks a word; accuracies of all methods."""
+"""`locate` and `rerank words locate`: the most probable gaps of sentences that lack a word; accuracies of methods."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def locate(
     `ln_p`, given that one word is missing. A position is that of the missing word in the complete text.
 
     `texts`   texts that are tokenised (or name the text steps by `text`), sequences of words, or a Path: a file of any
-              form that `rerank locate` reads
+              form that `rerank words locate` reads
     `model`   the file of `rerank train missing-words`, or what `read_model` has read of it
     `method`  "odds", "distance" or "ngram", as for the command
     `top`     the number of positions of each text
@@ -170,14 +170,14 @@ def command(
 ) -> None:
     """Locate the missing word of each sentence of a TEXT.
 
-    Each sentence lacks one of its inner words. TEXT has a sentence a line (tokenised), or is a file of `rerank
-    remove-word`, or the CSV of the billion-word imputation task. A position, from 1, is that of the missing word in the
-    complete sentence; ln_p is its probability given that one word is missing. With --accuracy, all methods are
-    compared with each other and with chance.
+    Each sentence lacks one of its inner words. TEXT has a sentence a line (tokenised), or is a file of `rerank words
+    remove`, or the CSV of the billion-word imputation task. A position, from 1, is that of the missing word in the
+    complete sentence; ln_p is its probability given that one word is missing. With --accuracy, all methods are compared
+    with each other and with chance.
 
     \b
-    echo 'he went the house' | rerank locate -m news.mw -k 3
-    rerank locate novel.incomplete -m news.mw --accuracy
+    echo 'he went the house' | rerank words locate -m news.mw -k 3
+    rerank words locate novel.incomplete -m news.mw --accuracy
     """  # noqa: D301
     closing = Closing()
     with open_text(text) as lines:

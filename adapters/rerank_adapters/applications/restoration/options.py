@@ -37,7 +37,7 @@ candidates_option = click.option(
 accuracy_option = click.option(
     "--accuracy", is_flag=True,
     help="Print how often the right answer is among the first 1, 2, 3, 5 and 10 instead (as JSON with "
-    "--layout json); TEXT must be a file of `rerank remove-word`.",
+    "--layout json); TEXT must be a file of `rerank words remove`.",
 )  # fmt: skip
 processes_option = click.option(
     "-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Work in this many processes.",

@@ -1,4 +1,4 @@
-"""`rerank restore`: lists of insertions, reranked if there are weights, and the choice among them.
+"""`rerank words restore`: lists of insertions, reranked if there are weights, and the choice among them.
 
 The list of a sentence has the best candidates for each of the most probable gaps. Its features are ln p of the gap by
 each method of location, ln p of the word in the gap, and the parts of the latter; a hypothesis's score is the first of
@@ -297,15 +297,15 @@ def command(
 
     The most probable gaps are filled with their most probable words, and the sentence of the highest ln p(gap) + ln
     p(word | gap) is printed. All insertions form an n-best list (--nbest-out), so that any feature can rerank them:
-    weights tuned on such lists are used with -w. TEXT has the same forms as for `rerank locate`.
+    weights tuned on such lists are used with -w. TEXT has the same forms as for `rerank words locate`.
 
     \b
-    rerank restore test.csv -m news.mw --layout imputation \\
+    rerank words restore test.csv -m news.mw --layout imputation \\
         --decision fewest-edits -o submission.csv
-    rerank restore dev.incomplete -m news.mw --nbest-out dev.nbest -o dev.1best
+    rerank words restore dev.incomplete -m news.mw --nbest-out dev.nbest -o dev.1best
     rerank tune dev.nbest -r dev.ref -m accuracy -f ngram-lm,model=lm.ngram \\
         -o weights.toml
-    rerank restore test.incomplete -m news.mw -w weights.toml
+    rerank words restore test.incomplete -m news.mw -w weights.toml
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
     from rerank_adapters.chain.provenance import recorded_job

@@ -1,4 +1,4 @@
-"""`rerank consensus`: the words of highest posterior in each list, and its confusion network as SRILM's word mesh."""
+"""`rerank lists consensus`: the words of highest posterior in each list, and confusion networks as SRILM's meshes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def command(
     `rerank apply --nbest-out` writes.
 
     \b
-    rerank consensus dev.nbest --scale 0.3 -o dev.consensus --mesh dev.mesh
+    rerank lists consensus dev.nbest --scale 0.3 -o dev.consensus --mesh dev.mesh
     """  # noqa: D301
     from contextlib import ExitStack
 

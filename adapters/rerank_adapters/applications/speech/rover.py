@@ -1,4 +1,4 @@
-"""`rerank rover`: combines the outputs of systems by voting, and tunes its settings on references."""
+"""`rerank lists rover`: combines the outputs of systems by voting, and tunes its settings on references."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def tune(
                    "confidences.")  # fmt: skip
 @click.option("--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score",
               show_default=True,
-              help="With --nbest, what posteriors are made of, as for `rerank consensus`.")  # fmt: skip
+              help="With --nbest, what posteriors are made of, as for `rerank lists consensus`.")  # fmt: skip
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @options.output_option("Write the combined outputs to this file.")
@@ -263,10 +263,10 @@ def command(
     JSON are read by their hypotheses. n-best lists have them too: --nbest.
 
     \b
-    rerank rover whisper.trn kaldi.trn conformer.trn -o combined.trn
-    rerank rover whisper.ctm kaldi.ctm --alpha 0.4 --null-confidence 0.7 \\
+    rerank lists rover whisper.trn kaldi.trn conformer.trn -o combined.trn
+    rerank lists rover whisper.ctm kaldi.ctm --alpha 0.4 --null-confidence 0.7 \\
         -o combined.ctm
-    rerank rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
+    rerank lists rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
 
