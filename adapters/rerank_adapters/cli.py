@@ -144,7 +144,7 @@ def cli(plugin: tuple[str, ...], debug: bool) -> None:
     """\b
     Rerank n-best lists: extract features, tune weights, apply them, evaluate.
       rerank init tune.nbest tune.en test.nbest test.en && rerank run rerank.toml
-    """  # noqa: D301
+    """  # noqa: D301, D400
 
 
 class Terminated(KeyboardInterrupt):

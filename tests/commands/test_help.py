@@ -163,7 +163,7 @@ def test_help_hides_former_names():
 def test_a_command_of_a_plugin_may_have_a_former_name(tmp_path):
     plugin = ("--plugin", tmp_path / "score.py")
     plugin[1].write_text(PLUGIN.replace('"hello"', '"score"'))
-    ran = done(*plugin, "lm", "score", "you")
+    ran = done(*[*plugin, "score"], "you")
     assert (ran.out, ran.err) == ("hello you\n", "")
 
 
