@@ -23,7 +23,7 @@ def json_lines(path, records):
 def test_totals_on_some_lines_of_json_are_an_error(tmp_path, scored_first, command):
     lists = json_lines(tmp_path / "lists.jsonl", HYPORADISE if scored_first else HYPORADISE[::-1])
     has, have = ("no total", "one") if scored_first else ("a total", "none")
-    said = refused(command[0], lists, "--format", "hyporadise", *command[1:], tmp_path / "out")
+    said = refused(*command[:-1], lists, "--format", "hyporadise", command[-1], tmp_path / "out")
     assert said == f"{lists}:2: a hypothesis has {has}, but those of segment 0 have {have}"
     assert not (tmp_path / "out").exists()
 
