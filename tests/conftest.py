@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
-from rerank_plugins.kit.files.languages import keep_shared
+from rerank_plugins.kit.files.languages import keep_embedded
 from tests.command_line import BLEU, done
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-keep_shared()  # many tests use the embedded models
+keep_embedded()  # many tests use the embedded models
 
 # A shell's background job ignores interrupts, a job of nohup hang-ups, and so would the processes that tests start and
 # signal.

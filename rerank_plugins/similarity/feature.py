@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.core.nbest import NBestList
 from rerank_plugins.core.paths import content_hash
 from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors, source_of
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
@@ -40,7 +40,6 @@ Measure = Literal["top", "phrase", "meaning"]
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
 REMEMBERED = 32 * MEGABYTE  # of sentences and their vectors
-_in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()
 
 
 def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
@@ -203,8 +202,8 @@ class SvsSimilarityFeature(SimilarityFeature):
         from rerank_plugins.svs.model import EMBEDDED
 
         path = self.model or EMBEDDED
-        key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
-        return _in_use.setdefault(key, SentenceVectors(path, self.threshold, self.longest))
+        key = ("vectors", path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
+        return shared(key, lambda: SentenceVectors(path, self.threshold, self.longest))
 
     @property
     def vocabulary(self) -> Words:

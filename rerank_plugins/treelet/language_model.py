@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from rerank_plugins import (
     content_hash,
     option,
 )
+from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
@@ -124,16 +124,15 @@ def _trees(scored: Sequence[ScoredTree]) -> Sequence[Tree]:
 
 
 Model = TypeVar("Model", bound=ParsedLanguageModel)
-_in_use: WeakValueDictionary[tuple[object, ...], ParsedLanguageModel] = WeakValueDictionary()
 
 
-def shared(lm: Model) -> Model:
+def in_use(lm: Model) -> Model:
     """The model with the same options that is already in use in this process, or else this one.
 
     Features with the same model thus load it once, and each reuses the scores that another has computed.
     """
     key = (type(lm), *(_identity(getattr(lm, field.name)) for field in fields(lm)))
-    return cast(Model, _in_use.setdefault(key, lm))
+    return shared(key, lambda: lm)
 
 
 def _identity(option: object) -> object:
@@ -158,7 +157,7 @@ class TreeletLanguageModel(ParsedLanguageModel):
 
     @cached_property
     def _shared(self) -> TreeletLanguageModel:
-        return shared(self)
+        return in_use(self)
 
     @property
     def vocabulary(self) -> SentenceModel:

@@ -29,7 +29,7 @@ from rerank_plugins import (
     option,
 )
 from rerank_plugins.kit.language_models import with_unigrams
-from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, shared
+from rerank_plugins.treelet.language_model import ParsedLanguageModel, TreeletLanguageModel, in_use
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class SlrFeature(SentenceFeature, PickledFields):
     @cached_property
     def _lm(self) -> SentenceModel:
         lm = TreeletLanguageModel() if self.lm is None else self.lm
-        return shared(lm) if isinstance(lm, ParsedLanguageModel) else lm
+        return in_use(lm) if isinstance(lm, ParsedLanguageModel) else lm
 
     @property
     def vocabulary(self) -> SentenceModel:

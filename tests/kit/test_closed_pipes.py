@@ -35,6 +35,8 @@ PRINTING = {
     "run --dry-run": ("run", "few.toml", "--work", "work", "--dry-run"),
     "check": ("check", "--nbest", NBEST, "-r", REFERENCES),
     "tune": ("tune", NBEST, "-r", REFERENCES, "-m", "wer", "-t", "mira,passes=1", "-o", "-"),
+    "ablate": ("ablate", NBEST, "-r", REFERENCES, "-m", "wer", "-f", "length", "--part", "correlations"),
+    "explain": ("explain", "0", NBEST, "-w", f"{EXAMPLE}/mt/moses.ini", "--hypothesis", "2"),
     "apply": ("apply", NBEST, "-w", f"{EXAMPLE}/mt/moses.ini"),
     "lists merge": ("lists", "merge", NBEST),
     "tools weights": ("tools", "weights", f"{EXAMPLE}/mt/moses.ini", "--to", "toml"),

@@ -1,5 +1,6 @@
 """Embedded models are read once for all that use them at a time, and nobody sees what another one remembers."""
 
+from pathlib import Path
 from weakref import WeakValueDictionary
 
 from rerank_plugins.constituency import model_file as pcfg
@@ -7,7 +8,8 @@ from rerank_plugins.constituency.parsing import ChartParser
 from rerank_plugins.dependency.parsers import EMBEDDED, BiaffineParser
 from rerank_plugins.hhmm.language_model import read_or_embedded as read_hhmm
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.kit.files import languages
+from rerank_plugins.kit.files import in_use, languages
+from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 
@@ -17,24 +19,27 @@ class Model:
 
 
 def test_a_model_is_kept_while_it_is_used_or_for_ever(monkeypatch):
-    monkeypatch.setattr(languages, "_shared", WeakValueDictionary())
+    monkeypatch.setattr(in_use, "_in_use", WeakValueDictionary())
+    monkeypatch.setattr(languages, "_kept", None)
     made = []
 
-    def read():
-        made.append(1)
+    def read(path):
+        made.append(path)
         return Model()
 
-    first = languages.shared("key", read)
-    assert languages.shared("key", read) is first
-    assert languages.shared("another", read) is not first
+    path, another = embedded("a"), embedded("another")
+    first = shared_if_embedded(path, read)
+    assert shared_if_embedded(path, read) is first
+    assert shared_if_embedded(another, read) is not first
     assert len(made) == 2
     del first
-    second = languages.shared("key", read)
+    shared_if_embedded(path, read)
     assert len(made) == 3
-    languages.keep_shared()
-    del second
-    languages.shared("key", read)
-    assert len(made) == 3
+    languages.keep_embedded()
+    shared_if_embedded(path, read)
+    shared_if_embedded(path, read)
+    assert len(made) == 4
+    assert shared_if_embedded(Path("own"), read) is not shared_if_embedded(Path("own"), read)
 
 
 def test_parts_of_a_process_share_what_nobody_changes():

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from rerank_plugins import __version__
 from rerank_plugins.core.brackets_and_quotes import Words
@@ -23,6 +22,7 @@ from rerank_plugins.core.identity import describe, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.files.in_use import shared
 from rerank_plugins.kit.files.model_file import read_trained_on
 from rerank_plugins.kit.files.packed_parses import load_parses, save_parses
 from rerank_plugins.kit.files.store import Store, user_store
@@ -189,16 +189,13 @@ def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
     raise ModelError(f"{model}: its trees were parsed by {use!r} with a file of its own, but {problem}: {ADVICE}")
 
 
-_shared: WeakValueDictionary[str, CachedParser] = WeakValueDictionary()
-
-
 def shared_parser(parser: Parser) -> CachedParser:
     """The parser behind a cache, which is the one that is in use in this process if there is one of equal trees.
 
     Plugins whose parsers are chosen by default thus parse each sentence once.
     """
     key = identity(parser)
-    return CachedParser(parser) if key is None else _shared.setdefault(key, CachedParser(parser))
+    return CachedParser(parser) if key is None else shared(("parser", key), lambda: CachedParser(parser))
 
 
 def parser_of_model(model: Path | None, parser: Parser | None, default: Parser) -> Parser:

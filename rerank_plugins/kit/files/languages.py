@@ -13,15 +13,15 @@ embedded ones, each of which is read once for all parts of a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, MutableMapping
+from collections.abc import Callable, Collection
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.guests.stdout import Inside
+from rerank_plugins.kit.files.in_use import shared
 
 T = TypeVar("T")
 FOLDER = Path(str(files("rerank_plugins.resources")))
@@ -47,7 +47,7 @@ READ_BY = {  # plugin that reads another one -> its options for that, of which o
 }
 ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
 
-_shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
+_kept: list[Any] | None = None  # the embedded models that were read, where they are kept
 
 
 def embedded(name: str, language: str = ENGLISH) -> Path:
@@ -55,26 +55,20 @@ def embedded(name: str, language: str = ENGLISH) -> Path:
     return FOLDER / language / name
 
 
-def shared(key: Hashable, read: Callable[[], T]) -> T:
-    """The embedded model that `read` reads: one object under each key for all that use it at a time.
-
-    Nobody may change the model, and weak references to it must be possible.
-    """
-    model: T | None = _shared.get(key)
-    if model is None:
-        _shared[key] = model = read()
+def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
+    """The model that `read` reads from a file; that of an embedded file is shared (in_use.py)."""
+    if not path.is_relative_to(FOLDER):
+        return read(path)
+    model = shared(path, lambda: read(path))
+    if _kept is not None:
+        _kept.append(model)
     return model
 
 
-def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
-    """The model that `read` reads from a file; that of an embedded file is shared."""
-    return shared(path, lambda: read(path)) if path.is_relative_to(FOLDER) else read(path)
-
-
-def keep_shared() -> None:
+def keep_embedded() -> None:
     """Keep embedded models in memory from now on, even while nobody uses them."""
-    global _shared  # noqa: PLW0603
-    _shared = dict(_shared)
+    global _kept  # noqa: PLW0603
+    _kept = []
 
 
 def language_folders() -> dict[str, Path]:

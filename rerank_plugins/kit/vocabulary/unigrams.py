@@ -21,7 +21,8 @@ import numpy as np
 from rerank_plugins.core.brackets_and_quotes import DIRECTED, spellings
 from rerank_plugins.core.errors import DAMAGE, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.kit.files.languages import embedded, shared
+from rerank_plugins.kit.files.in_use import shared
+from rerank_plugins.kit.files.languages import embedded
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import unseen_types
 
