@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.htk_lattices import HtkSlfFormat
 from rerank_adapters.formats.kaldi import KaldiLatticeFormat
-from rerank_adapters.formats.lattices import Arc, Lattice, Scales, best_sequences
+from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored

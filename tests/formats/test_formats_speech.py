@@ -10,14 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.espnet import EspnetFormat
 from rerank_adapters.formats.htk import HtkMlfFormat
+from rerank_adapters.formats.icefall import IcefallFormat
 from rerank_adapters.formats.julius import JuliusFormat
 from rerank_adapters.formats.kaldi import KaldiFormat
 from rerank_adapters.formats.line_lists import stem
+from rerank_adapters.formats.nemo import NemoFormat
+from rerank_adapters.formats.pyctcdecode import PyctcdecodeFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_adapters.formats.speech_json import AlternativesFormat, PyctcdecodeFormat, WhisperFormat
-from rerank_adapters.formats.speech_toolkits import EspnetFormat, IcefallFormat, NemoFormat, WenetFormat
+from rerank_adapters.formats.speech_services import AlternativesFormat
 from rerank_adapters.formats.srilm import BYTELOG, SrilmFormat
+from rerank_adapters.formats.wenet import WenetFormat
+from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList

@@ -22,14 +22,14 @@ from dataclasses import dataclass, field
 from math import fsum
 from pathlib import PurePosixPath
 
-from rerank_adapters.formats.lattices import NOTHING
+from rerank_adapters.formats.lattices import NULL_WORDS
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, option
 from rerank_plugins.core.nbest import NO_SPARSE
 from rerank_plugins.kit.files.text import finite, shortest
 
 HEADER = "#!MLF!#"
-SILENCES = (*NOTHING, "SENT-START", "SENT-END", "<s>", "</s>", "sil", "sp")
+SILENCES = (*NULL_WORDS, "SENT-START", "SENT-END", "<s>", "</s>", "sil", "sp")
 OCTAL = re.compile(rb"\\([0-7]{3})|\\(.)", re.DOTALL)
 
 

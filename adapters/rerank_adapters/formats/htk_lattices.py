@@ -29,7 +29,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
+from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales
+from rerank_adapters.formats.lattices import LatticeFormat
 from rerank_adapters.formats.line_lists import files_in, stem
 from rerank_plugins import FormatError, NBestList, open_text, option
 from rerank_plugins.kit.files.text import finite_value, shortest

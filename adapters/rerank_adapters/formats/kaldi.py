@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_adapters.formats.lattices import Arc, Lattice, LatticeFormat, Scales
+from rerank_adapters.formats.lattice_search import Arc, Lattice, Scales
+from rerank_adapters.formats.lattices import LatticeFormat
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, read_values
 from rerank_adapters.formats.segment_ids import is_number
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option

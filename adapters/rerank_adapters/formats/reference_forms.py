@@ -26,10 +26,10 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from rerank_adapters.formats.guessing import LINES
+from rerank_adapters.formats.icefall import LINE as ICEFALL
+from rerank_adapters.formats.icefall import words_of
 from rerank_adapters.formats.json_transcripts import shows_objects
 from rerank_adapters.formats.line_lists import COMPRESSED
-from rerank_adapters.formats.speech_toolkits import LINE as ICEFALL
-from rerank_adapters.formats.speech_toolkits import words_of
 from rerank_plugins import FormatError
 
 IdForm = Literal["trn", "kaldi"]

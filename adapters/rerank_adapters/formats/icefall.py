@@ -1,0 +1,80 @@
+r"""The recognition files of icefall (`recogs-*.txt`, icefall/utils.py: store_transcripts, 2021 to 2024).
+
+    utt-07:\tref=['so', 'it', 'is']
+    utt-07:\thyp=['so', 'it', 'is']        one `hyp` line, or several, best first
+    utt-07:\thyp=['so', 'is', 'it']
+
+Lists of words are read; so are plain texts, which older versions wrote. There are no scores. The references are those
+of the same file: name it with -r too. Time stamps (`timestamp_hyp=…`) are kept with their hypothesis.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rerank_adapters.formats.line_lists import OrderFormat, line_end
+from rerank_plugins import FormatError, Hypothesis, NBestList
+
+LINE = re.compile(r"(\S+):\t(\w+)=(.*)")
+
+
+@dataclass(frozen=True)
+class IcefallFormat(OrderFormat):
+    """icefall recognition files, `utterance:<TAB>hyp=[words]`; a run of hypotheses of one utterance is a list."""
+
+    ids_are_words: ClassVar[bool] = True
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield one list per run of lines of one utterance. Raises FormatError with the path and the line."""
+        utterance, start, lead = "", 0, ""
+        hypotheses: list[Hypothesis] = []
+        number = 0
+        for number, line in enumerate(lines, 1):
+            match = LINE.fullmatch(line.rstrip("\r\n"))
+            if match is None:
+                wanted = "utterance:<TAB>ref=… or utterance:<TAB>hyp=…"
+                raise FormatError(f"found {line.strip()!r}, expected {wanted}", path=path, line=number)
+            if match[1] != utterance or match[2] == "ref":
+                if hypotheses:
+                    yield NBestList(utterance, tuple(hypotheses), line=start)
+                elif utterance:
+                    raise FormatError(f"no hyp= line for utterance {utterance!r}", path=path, line=number)
+                utterance, start, lead, hypotheses = match[1], number, "", []
+            if match[2] == "hyp":
+                hypotheses.append(Hypothesis(words_of(match[3], path, number), raw=lead + line))
+                lead = ""
+            elif hypotheses:
+                hypotheses[-1] = hypotheses[-1]._replace(raw=hypotheses[-1].raw + line)
+            else:
+                lead += line
+        if hypotheses:
+            yield NBestList(utterance, tuple(hypotheses), line=start)
+        elif utterance:
+            raise FormatError(f"no hyp= line for utterance {utterance!r}", path=path, line=number)
+
+    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
+        """Yield the reference, where there is one, and a line for each hypothesis."""
+        end = line_end(nbest)
+        for line in nbest[0].raw.split("\n"):
+            match = LINE.fullmatch(line.rstrip("\r"))
+            if match is not None and match[2] == "ref":
+                yield f"{nbest.segment_id}:\tref={match[3]}{end}"
+        for hypothesis in hypotheses:
+            yield f"{nbest.segment_id}:\thyp={hypothesis.words!r}{end}"
+
+
+def words_of(text: str, path: str, line: int) -> str:
+    """The words of a Python list of texts, or the text itself. Raises FormatError for a list that cannot be read."""
+    if not text.startswith("["):
+        return text.strip()
+    try:
+        words = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        words = None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise FormatError(f"found {text!r}, expected a list of words, as ['so', 'it', 'is']", path=path, line=line)
+    return " ".join(words)
