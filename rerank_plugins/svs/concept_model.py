@@ -66,6 +66,8 @@ class ConceptModel(PickledFields):
     transfer: Annotated[NDArray[np.float16], Array("R", "K", "K")]  # (R, K, K) P_L(i | i above, l)
     root: Annotated[FloatArray, Array("K")]  # (K) a_T
     prior: Annotated[FloatArray, Array("K")]  # (K) P(i), the mean posterior of all headwords
+    # how many types <unk>/c stands for, by its name
+    unknown_types: Annotated[Mapping[str, int], Setting(missing={})] = field(default_factory=dict)
     settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -121,7 +121,9 @@ def expected(forest: HeadForest, now: Parameters, progress: Callable[[int], None
         parent = np.where(trees.parent[nodes] >= 0, trees.parent[nodes] - first, -1).astype(np.int32)
         block = GivenTrees(offsets - first, parent, trees.relation[nodes], trees.rule[nodes])
         posterior = np.empty((len(parent), len(now.root)))
-        total += log_likelihoods(block, weights, now.emission, now.transfer, now.root, posterior, flows)
+        logs = log_likelihoods(block, weights, now.emission, now.transfer, now.root, posterior, flows)
+        possible = logs > -np.inf
+        total += float(weights[possible] @ logs[possible])
         posterior *= np.repeat(weights, np.diff(offsets))[:, None]
         if len(parent):
             order = np.argsort(block.rule, kind="stable")
@@ -176,5 +178,5 @@ def train_concepts(
         now = maximised(forest, counts, settings)
     return ConceptModel(
         forest.heads, forest.counts, forest.used, forest.relations, coarse(now.emission),
-        coarse(now.transfer), now.root, now.prior, asdict(settings) | {"trees": size},
+        coarse(now.transfer), now.root, now.prior, forest.unknown_types, asdict(settings) | {"trees": size},
     )  # fmt: skip

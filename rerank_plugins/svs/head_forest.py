@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rerank_plugins import FloatArray, FormatError, IntArray, Tree
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.svs.concept_model import UNKNOWN_FORM, head_name, lay_out
 from rerank_plugins.svs.head_arcs import HeadArcs, content_tree, head_arcs
 from rerank_plugins.svs.states import HEAD, MODIFIER
@@ -27,6 +28,7 @@ class HeadForest(NamedTuple):
     used: FloatArray  # (V) how often each is a node
     part: IntArray  # (V) the number of each headword's part of speech
     relations: tuple[str, ...]
+    unknown_types: Mapping[str, int]  # how many types each <unk>/c stands for, by its name
 
     @property
     def node_weights(self) -> FloatArray:
@@ -50,10 +52,11 @@ def head_forest(
                 of_tree.append(weight)
     if not arcs:
         raise FormatError("no trees to learn from")
-    totals, roles = defaultdict[str, float](float), defaultdict[str, float](float)
+    totals, roles, occurrences = defaultdict[str, float](float), defaultdict[str, float](float), Counter[str]()
     for arc, weight in zip(arcs, of_tree, strict=True):
         for word, tag in zip(arc.words, arc.tags, strict=True):
             totals[head_name(word, tag)] += weight
+            occurrences[head_name(word, tag)] += 1
         for relation in content_tree(arc).relations:
             roles[relation] += weight
     names = sorted(totals, key=lambda name: (-totals[name], name))
@@ -73,8 +76,22 @@ def head_forest(
     used = np.bincount(trees.rule, np.repeat(of_tree, np.diff(trees.offsets)), len(heads))
     part = np.searchsorted(parts, [name.rpartition("/")[2] for name in heads]).astype(np.int32)
     return HeadForest(
-        trees, np.array(of_tree), heads, counts.astype(np.float64), used.astype(np.float64), part, relations
+        trees, np.array(of_tree), heads, counts.astype(np.float64), used.astype(np.float64), part, relations,
+        _unknown_types(occurrences, frozenset(frequent)),
     )  # fmt: skip
+
+
+def _unknown_types(occurrences: Mapping[str, int], kept: frozenset[str]) -> dict[str, int]:
+    """How many types the rare words of each part of speech are, the unseen ones included."""
+    of_part: dict[str, list[str]] = {}
+    for name in occurrences:
+        of_part.setdefault(name.rpartition("/")[2], []).append(name)
+    return {
+        f"{UNKNOWN_FORM}/{part}": types_of_unknown(
+            np.array([occurrences[name] for name in names]), np.array([name in kept for name in names])
+        )
+        for part, names in sorted(of_part.items())
+    }
 
 
 def _shared(arcs: HeadArcs, texts: dict[str, str]) -> HeadArcs:

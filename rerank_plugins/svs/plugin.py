@@ -4,6 +4,14 @@ from rerank_plugins import Register, hookimpl
 
 
 @hookimpl
+def register_feature_extractors(register: Register) -> None:
+    """Register the feature extractors of this family."""
+    from rerank_plugins.svs.meaning_in_context import MeaningInContextFeature
+
+    register("meaning-in-context", MeaningInContextFeature)
+
+
+@hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this family."""
     from rerank_plugins.svs.parser import VectorParser

@@ -38,17 +38,21 @@ def posteriors(trees: GivenTrees, p: FloatArray, transfer: FloatArray, root: Flo
     `p` (rules, K) has the diagonals of M, `transfer` (R, K, K) the matrices P_L(concept of the child | concept of the
     parent, relation), and `root` (K) is a_T. A tree that has probability 0 has a_T at all nodes.
     """
+    return inferred(trees, p, transfer, root)[0]
+
+
+def inferred(trees: GivenTrees, p: FloatArray, transfer: FloatArray, root: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The `posteriors` (N, K), and (T) ln p of each tree: 0 for one without nodes, -inf for one of probability 0."""
     posterior = np.empty((len(trees.parent), len(root)))
     none = np.zeros((0, len(root), len(root)))
-    log_likelihoods(trees, np.ones(len(trees.offsets) - 1), p, transfer, root, posterior, none)
-    return posterior
+    return posterior, log_likelihoods(trees, np.ones(len(trees.offsets) - 1), p, transfer, root, posterior, none)
 
 
 def log_likelihoods(
     trees: GivenTrees, weights: FloatArray, p: FloatArray, transfer: FloatArray, root: FloatArray,
     posterior: FloatArray, flows: FloatArray,
-) -> float:  # fmt: skip
-    """Σ weight · ln p(tree); `posterior` (N, K) is filled in.
+) -> FloatArray:  # fmt: skip
+    """(T) ln p of each tree: 0 for one without nodes, -inf for one of probability 0; `posterior` (N, K) is filled in.
 
     If `flows` (R, K, K) has rows, the expected counts of P_L, weighted by `weights` (T), are added to it, each divided
     by P_L.
@@ -56,21 +60,22 @@ def log_likelihoods(
     longest = int(np.diff(trees.offsets).max(initial=0))
     e, message, outside, scale = *np.empty((3, longest, len(root))), np.empty(longest)
     columns = np.ascontiguousarray(transfer.transpose(0, 2, 1))
-    work = (e, message, outside, scale)
-    return float(infer(*trees, weights, p, transfer, columns, root, *work, posterior, flows))
+    work, logs = (e, message, outside, scale), np.zeros(len(trees.offsets) - 1)
+    infer(*trees, weights, p, transfer, columns, root, *work, posterior, flows, logs)
+    return logs
 
 
 @filling_kernel
 def infer(
     offsets: Any, parent: Any, relation: Any, rule: Any, weights: Any, p: Any, transfer: Any, columns: Any, root: Any,
-    e: Any, message: Any, outside: Any, scale: Any, posterior: Any, flows: Any,
-) -> float:  # fmt: skip
-    """Σ weight · ln p(tree) over the trees that have one; the arguments are those of `log_likelihoods`.
+    e: Any, message: Any, outside: Any, scale: Any, posterior: Any, flows: Any, logs: Any,
+) -> None:  # fmt: skip
+    """Fill `posterior`, `flows` and `logs`, which is 0 before; the other arguments are those of `log_likelihoods`.
 
     `e`, `message` and `outside` (n, K) and `scale` (n) are room for the largest tree; e and messages are scaled to a
     maximum of 1, and o so that o · e = 1.
     """
-    k, total = len(root), 0.0
+    k = len(root)
     for tree in range(len(offsets) - 1):
         first = offsets[tree]
         n = offsets[tree + 1] - first
@@ -118,11 +123,12 @@ def infer(
             for i in range(k):
                 z += root[i] * e[n - 1, i]
         if z == 0.0:
+            logs[tree] = -np.inf
             for here in range(n):
                 for i in range(k):
                     posterior[first + here, i] = root[i]
             continue
-        total += weights[tree] * (logarithm + np.log(z))
+        logs[tree] = logarithm + np.log(z)
         # Outside, from the root down. What is outside a child, before its transfer, is o_γ e_γ without its message;
         # where the message is 0, so is the posterior of all that it leads to.
         for i in range(k):
@@ -149,4 +155,3 @@ def infer(
                             flow[j] += value * e[here, j]
             for i in range(k):
                 posterior[node, i] = outside[here, i] * e[here, i]
-    return total

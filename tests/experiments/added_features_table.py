@@ -71,8 +71,9 @@ def recognitions(file: Path, name: str, job: Job) -> Data:
     """A set of recognition hypotheses with the transcripts."""
     nbests = read_nbest([file], job.format)
     transcripts = [json.loads(line)["ref"] for line in file.read_text("utf-8").splitlines()]
-    part = [nbest for nbest in nbests if int(nbest.segment_id) // TURN % 2 == ("tune", "test").index(name)]
-    return Data(name, part, [(transcripts[int(nbest.segment_id)],) for nbest in part])
+    turn = ("tune", "test").index(name)
+    part = [place for place in range(len(nbests)) if place // TURN % 2 == turn]
+    return Data(name, [nbests[place] for place in part], [(transcripts[place],) for place in part])
 
 
 class Lists:
