@@ -110,6 +110,10 @@ CASES = {
                 "to": ["source", "list"],
             },
         ],
+        "meaning-in-context": [
+            {},
+            {"what": ["least", "gain"], "longest": 4, "unknown_types": 1000},
+        ],
     },
     "language_model": {
         "ngram-lm": [{"model": ARPA}],

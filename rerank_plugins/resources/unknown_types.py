@@ -2,10 +2,11 @@
 
     python -m rerank_plugins.resources.unknown_types [--longest WORDS] MODEL TEXT[=EVERY]...
 
-MODEL is an n-gram model, a grammar, a model of incremental parsing, of structured vectors or of treelets. The TEXTS are
-those that it was trained on, each named once, or with EVERY every so many sentences of one; with --longest, only
-sentences of at most so many words. They have one sentence per line, or are treebanks in brackets (.ptb) or CoNLL-U,
-whose words are read. The numbers are those of kit/vocabulary/unknown_types.py.
+MODEL is an n-gram model, a grammar, a model of incremental parsing, of structured vectors, of concepts or of treelets.
+The TEXTS are those that it was trained on, each named once, or with EVERY every so many sentences of one; with
+--longest, only sentences of at most so many words. They have one sentence per line, or are treebanks in brackets (.ptb)
+or CoNLL-U, whose words are read; those of a model of concepts are treebanks. The numbers are those of
+kit/vocabulary/unknown_types.py.
 """
 
 from __future__ import annotations
@@ -19,10 +20,16 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.constituency.training import KEPT
+from rerank_plugins.constituency.treebank_files import treebank
 from rerank_plugins.kit.files.model_file import add_settings, model_kind, read_model, words_from
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, category, clean
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures, types_of_unknown
 from rerank_plugins.ngram.model import FORMER_COMPACT, KIND
 from rerank_plugins.resources.en.build_ngram import sentences
+from rerank_plugins.svs import concept_model
+from rerank_plugins.svs.concept_model import head_name
+from rerank_plugins.svs.head_forest import types_of_rare
 
 WORDS = {KIND: "words", FORMER_COMPACT: "words", "grammar": "words", "hhmm": "words", "svs": "words"}
 
@@ -50,6 +57,18 @@ def unknown_types(path: Path, texts: Iterator[list[str]]) -> Any:
     return types_of_signatures(placed, vocabulary)
 
 
+def types_of_concepts(path: Path, treebanks: Sequence[str]) -> dict[str, int]:
+    """The setting of a model of concepts that was trained on these treebanks. Raises ModelError, FormatError."""
+    occurrences = Counter(
+        head_name(leaf.word, category(leaf.label))
+        for name in treebanks
+        for tree in treebank(Path(name), lambda line: None)
+        if (kept := clean(tree, CRAFT_LABELS, KEPT))
+        for leaf in kept.preterminals()
+    )
+    return types_of_rare(occurrences, frozenset(concept_model.read_model(path).heads))
+
+
 def main() -> None:
     """Add the setting to the file, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -57,7 +76,10 @@ def main() -> None:
     parser.add_argument("texts", nargs="+")
     parser.add_argument("--longest", type=int, default=1 << 30, help="number of words of the longest sentence")
     chosen = parser.parse_args()
-    types = unknown_types(chosen.model, sentences_of(chosen.texts, chosen.longest))
+    if model_kind(chosen.model) == concept_model.FILE.kind:
+        types = types_of_concepts(chosen.model, chosen.texts)
+    else:
+        types = unknown_types(chosen.model, sentences_of(chosen.texts, chosen.longest))
     size = add_settings(chosen.model, {"unknown_types": types})
     print(f"{chosen.model}: {size} bytes, {types}")
 

@@ -76,6 +76,9 @@ class ConceptModel(PickledFields):
         for name in ("emission", "transfer", "root", "prior"):
             if not np.isfinite(values := getattr(self, name)).all() or (values < 0).any():
                 raise ModelError(f"damaged model of concepts: {name} has a number that is no probability")
+        for name, types in self.unknown_types.items():
+            if not (name.startswith(f"{UNKNOWN_FORM}/") and isinstance(types, int) and types > 0):
+                raise ModelError(f"damaged model of concepts: unknown_types has {types!r:.20} for {name!r:.40}")
 
     @property
     def concepts(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,12 +77,15 @@ def head_forest(
     part = np.searchsorted(parts, [name.rpartition("/")[2] for name in heads]).astype(np.int32)
     return HeadForest(
         trees, np.array(of_tree), heads, counts.astype(np.float64), used.astype(np.float64), part, relations,
-        _unknown_types(occurrences, frozenset(frequent)),
+        types_of_rare(occurrences, frozenset(frequent)),
     )  # fmt: skip
 
 
-def _unknown_types(occurrences: Mapping[str, int], kept: frozenset[str]) -> dict[str, int]:
-    """How many types the rare words of each part of speech are, the unseen ones included."""
+def types_of_rare(occurrences: Mapping[str, int], kept: Container[str]) -> dict[str, int]:
+    """How many types each <unk>/c stands for, by its name: those not `kept`, and the unseen ones.
+
+    `occurrences` are of names h/c (kit/vocabulary/unknown_types.py).
+    """
     of_part: dict[str, list[str]] = {}
     for name in occurrences:
         of_part.setdefault(name.rpartition("/")[2], []).append(name)

@@ -37,7 +37,8 @@ from rerank_plugins.svs.head_arcs import head_arcs
 from rerank_plugins.svs.tree_posteriors import UNKNOWN, inferred
 
 LEAST_COUNT = 1.0  # of a headword as a content word or as a function word, so that each has a probability
-LEAST_RATIO = 1e-6  # of P_H(h | c, i) to P_H(h | c)
+LEAST_RATIO = 1e-6  # of P_H(h | c, i) to P(h | c)
+LEAST_TRANSFER = 1e-9  # of P_L, so that a concept which no word with a relation had above it has some below it
 
 
 class InContext(NamedTuple):
@@ -101,7 +102,7 @@ class WordsInContext:
     @cached_property
     def _transfer(self) -> FloatArray:
         """(R, K, K) P_L, whose rows sum to 1 more closely than those of the file."""
-        transfer = self.model.transfer.astype(np.float64)
+        transfer = np.maximum(self.model.transfer.astype(np.float64), LEAST_TRANSFER)
         return np.asarray(transfer / transfer.sum(axis=2, keepdims=True))
 
     @property

@@ -14,7 +14,7 @@ from tests.test_documentation import REGISTRY
 GOOD = "ich habe gestern ein neues Buch gekauft ."
 BAD = "ich gekauft gestern habe ein neues Buch ."
 MODELS = ("ngram-lm", "dependency-lm", "treelet-lm", "hhmm-lm", "pcfg")
-FAMILIES = (*MODELS, "unigram", "oov-count", "slr", "svs-similarity")
+FAMILIES = (*MODELS, "unigram", "oov-count", "slr", "svs-similarity", "meaning-in-context")
 
 
 def test_the_files_are_all_there_and_small():

@@ -38,6 +38,7 @@ FILES = {  # plugin -> the file that is its model
     "treelet-lm": "treelet-lm.zst",
     "hhmm-lm": "hhmm.pcfg",
     "svs-similarity": "vectors.svs",
+    "meaning-in-context": "concepts.svs",
 }
 FURTHER = {"svs-similarity": {"concepts": "concepts.svs"}}  # plugin -> its options for further files that may be there
 READ_BY = {  # plugin that reads another one -> its options for that, of which one is enough, and the other one
