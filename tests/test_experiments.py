@@ -10,11 +10,15 @@ import sys
 import click
 import pytest
 
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import Config
 from rerank_plugins import RerankError
+from rerank_plugins.core.loader import load_plugins
 from tests import experiments
 from tests.command_line import done
 from tests.conftest import ROOT
-from tests.experiments import tatoeba_table
+from tests.experiments import added_features_table, tatoeba_table
 from tests.experiments.experiment import Experiment
 from tests.treelet.test_treelet import BANK
 
@@ -384,6 +388,17 @@ def test_added_features_have_rows_of_their_own(made, capsys):
         r"\| everything without syntax, lexical-overlap and oovs \| .* \| everything, lexical-overlap and oovs", shown
     )
     assert "MBR" not in shown
+
+
+def test_recognition_lists_go_to_the_sets_in_turns_whatever_their_ids(tmp_path):
+    file = tmp_path / "lists.jsonl"
+    records = [{"id": f"utt-{number:03}", "hyps": ["a", "b"], "ref": f"r{number}"} for number in range(60)]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    job = Job.create(Config(nbest={"use": "hyporadise"}), load_plugins(BUILTIN))
+    tune, test = (added_features_table.recognitions(file, name, job) for name in ("tune", "test"))
+    assert [references[0] for references in test.references] == [f"r{number}" for number in range(25, 50)]
+    assert [nbest.segment_id for nbest in test.nbests][:2] == ["utt-025", "utt-026"]
+    assert len(tune.nbests) == 35
 
 
 def test_added_features_stand_beside_their_base():

@@ -83,7 +83,7 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
         """The parser of the trees."""
         return (self._trees,)
 
-    def _read(self, sentences: Sequence[Sentence]) -> tuple[list[int], InContext]:
+    def _in_context(self, sentences: Sequence[Sentence]) -> tuple[list[int], InContext]:
         """The numbers of the sentences that have a tree, and their words in context."""
         chosen = [i for i, words in enumerate(sentences) if 0 < len(words) <= self.longest]
         parses = self._trees.parse([sentences[i] for i in chosen])
@@ -95,7 +95,7 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
         found = {"total": np.array([UNPARSED * len(words) for words in sentences], np.float64)}
         found |= {name: np.zeros(len(sentences)) for name in ("joint", "gain", "least")}
         for start in range(0, len(sentences), BATCH):
-            rows, read = self._read(sentences[start : start + BATCH])
+            rows, read = self._in_context(sentences[start : start + BATCH])
             here = np.array(rows, np.int64) + start
             of_row = np.repeat(np.arange(len(rows)), np.diff(read.starts))
             found["joint"][here] = read.joint
@@ -109,6 +109,6 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word given the others and the tree."""
-        rows, read = self._read(sentences)
+        rows, read = self._in_context(sentences)
         known = dict(zip(rows, np.split(read.ln_p, read.starts[1:-1]), strict=True)) if rows else {}
         return [known.get(i, np.full(len(words), UNPARSED)) for i, words in enumerate(sentences)]

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from rerank_plugins import ModelError
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.language_models import UNPARSED
+from rerank_plugins.resources.unknown_types import types_of_concepts
 from rerank_plugins.svs import words_in_context as fast
 from rerank_plugins.svs.concept_model import EMBEDDED, read_model, read_or_embedded, write_model
 from rerank_plugins.svs.concept_training import ConceptSettings, train_concepts
 from rerank_plugins.svs.head_arcs import head_arcs, word_class
 from rerank_plugins.svs.meaning_in_context import MeaningInContextFeature
+from rerank_plugins.svs.model import EMBEDDED as VECTORS
 from rerank_plugins.svs.words_in_context import WordsInContext
 from tests.svs import naive_tree_posteriors
 from tests.svs import naive_words_in_context as naive
@@ -142,9 +144,11 @@ def test_training_counts_the_types_of_rare_words(bank, tmp_path):
     # Of nouns, `dog` and `cat` occur twice; `garden` and `man` are rare, and two of each are expected to be unseen.
     assert model.unknown_types["<unk>/NN"] == 2 + round(2 * 1 / (2 * (2 + 1)))
     assert model.unknown_types["<unk>/DT"] == 1
+    bank_file = tmp_path / "bank.ptb"
+    bank_file.write_text("\n".join(BANK), encoding="utf-8")
     path = tmp_path / "small.concepts"
     write_model(model, path, compact=True)
-    assert read_model(path).unknown_types == model.unknown_types
+    assert read_model(path).unknown_types == model.unknown_types == types_of_concepts(path, [str(bank_file)])
 
 
 @pytest.mark.parametrize("types", [{"<unk>/NN": 0}, {"<unk>/NN": 1.5}, {"dog/NN": 2}])
@@ -159,18 +163,18 @@ def feature():
 
 
 def test_the_word_that_fits(feature):
-    good, odd = ("He drank a cup of tea .".split(), "He drank a cup of law .".split())
+    good, odd = (["He", "drank", "a", "cup", "of", "tea", "."], ["He", "drank", "a", "cup", "of", "law", "."])
     (better, worse) = feature.values([good, odd])
     columns = dict(zip(feature.components, better - worse, strict=True))
     assert all(columns[name] > 0 for name in ("joint", "gain", "least"))
 
 
 def test_values_are_those_of_the_words(feature):
-    sentences = ["Dogs bark .".split(), [], ["the"], ["word"] * 81]
+    sentences = [["Dogs", "bark", "."], [], ["the"], ["word"] * 81]
     values = feature.values(sentences)
     by_word = feature.word_values(sentences)
     assert [len(each) for each in by_word] == [3, 0, 1, 81]
-    joint, gain, least, total = values.T
+    gain, least, total = values.T[1:]
     np.testing.assert_allclose(total, [each.sum() for each in by_word], rtol=1e-12)
     assert total[3] == pytest.approx(81 * UNPARSED)
     assert not np.delete(values, 3, axis=1)[1:, :3].any()
@@ -192,9 +196,7 @@ def test_options():
 
 
 def test_a_model_of_vectors_is_refused():
-    from rerank_plugins.svs.model import EMBEDDED as VECTORS
-
-    with pytest.raises(ModelError, match="vectors.svs"):
+    with pytest.raises(ModelError, match=r"vectors\.svs"):
         MeaningInContextFeature(model=VECTORS).values([["a"]])
 
 
