@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, ModelError, PickledFields, Tree
+from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.declared import Array, ModelFile, Setting, WordList
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
@@ -36,12 +37,12 @@ NUMBER = "<num>"  # stands for all tokens with a digit
 
 
 def form(word: str) -> str:
-    """The form of a word as a headword: in lower case, all numbers alike.
+    """The form of a word as a headword: in lower case, all numbers alike, brackets as characters.
 
-    >>> form("The"), form("1,000"), form("B2")
-    ('the', '<num>', '<num>')
+    >>> form("The"), form("1,000"), form("B2"), form("-LRB-")
+    ('the', '<num>', '<num>', '(')
     """
-    return NUMBER if any(map(str.isdigit, word)) else word.lower()
+    return NUMBER if any(map(str.isdigit, word)) else normal_form(word).lower()
 
 
 def head_name(word: str, tag: str) -> str:
@@ -170,5 +171,11 @@ read_model, write_model = FILE.read, FILE.write
 
 
 def read_or_embedded(model: Any = None) -> ConceptModel:
-    """The model of a file or, if `model` is None, the embedded one, which is read once in a process."""
-    return shared_if_embedded(model or EMBEDDED, read_model)
+    """The model of a file or, if `model` is None, the embedded one, which is read once in a process.
+
+    Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+    path = model or EMBEDDED
+    found = shared_if_embedded(path, read_model)
+    # An embedded model of another kind may be in use already: reading the file says what it is.
+    return found if isinstance(found, ConceptModel) else read_model(path)

@@ -17,6 +17,7 @@ from rerank_plugins.svs.concept_training import ConceptSettings, train_concepts
 from rerank_plugins.svs.head_arcs import head_arcs, word_class
 from rerank_plugins.svs.meaning_in_context import MeaningInContextFeature
 from rerank_plugins.svs.model import EMBEDDED as VECTORS
+from rerank_plugins.svs.model import read_or_embedded as read_vectors
 from rerank_plugins.svs.words_in_context import WordsInContext
 from tests.svs import naive_tree_posteriors
 from tests.svs import naive_words_in_context as naive
@@ -195,7 +196,9 @@ def test_options():
         MeaningInContextFeature(unknown_types=0)
 
 
-def test_a_model_of_vectors_is_refused():
+def test_a_model_of_vectors_is_refused_though_it_is_in_use():
+    in_use = read_vectors(VECTORS)
+    assert in_use.concepts
     with pytest.raises(ModelError, match=r"vectors\.svs"):
         MeaningInContextFeature(model=VECTORS).values([["a"]])
 
