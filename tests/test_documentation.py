@@ -30,7 +30,7 @@ FLAGS = {
     "-f": "feature",
     "-m": "metric",
     "-t": "tuner",
-    "--lm": "language_model",
+    "-M": "language_model",
     "-p": "parser",
     "--parser": "parser",
     "--format": "format",
@@ -61,7 +61,7 @@ def test_a_page_says_what_each_registered_name_is_and_none_that_is_not(kind):
 
 def test_the_page_of_options_is_that_of_the_registry():
     page = (ROOT / "docs" / "plugin-options.md").read_text(encoding="utf-8")
-    assert page == plugin_page(REGISTRY.entries), "made by: rerank plugins --markdown > docs/plugin-options.md"
+    assert page == plugin_page(REGISTRY.entries), "made by: rerank plugins --as markdown > docs/plugin-options.md"
     for kind, entries in REGISTRY.entries.items():
         for name, entry in entries.items():
             assert f"### `{name}`" in page

@@ -57,7 +57,7 @@ LM = Task(
     A language model is a file, or the name of a plugin (`rerank plugins --kind language_model`).
 
     \b
-    rerank lm score novel.txt -m news.arpa
+    rerank lm score novel.txt -M news.arpa
     rerank lm surprisal novel.txt > surprisal.tsv
     """,
     {
@@ -91,8 +91,8 @@ WORDS = Task(
     and its choices.
 
     \b
-    rerank words substitutes novel.txt -m news.arpa
-    rerank words restore incomplete.txt -m news.missing > restored.txt
+    rerank words substitutes novel.txt -M news.arpa
+    rerank words restore incomplete.txt -M news.missing > restored.txt
     """,
     {
         "align": ("applications.alignment", "Align the words of sentence pairs."),

@@ -27,7 +27,7 @@ class HhmmTrainer(SplitTrainer):
     need fewer elements of the store, and defer decisions that depend on the following words, and with features, such
     as number, subjects agree with their verbs. The probabilities of the HHMM are computed from the grammar when it is
     read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the model of `hhmm-lm`. The file says that
-    it is a model of incremental parsing: `-m FILE` reads it as one. The command reports the probability that a tree of
+    it is a model of incremental parsing: `-M FILE` reads it as one. The command reports the probability that a tree of
     the grammar fits in a store of 1, 2, … elements.
 
     With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
@@ -37,7 +37,7 @@ class HhmmTrainer(SplitTrainer):
     \b
     rerank train hhmm train.ptb --language en -o english.pcfg --held-out dev.txt
     rerank train hhmm train.ptb --estimation events --language en -o english.hhmm
-    rerank lm score dev.txt --lm hhmm-lm,model=english.pcfg
+    rerank lm score dev.txt -M hhmm-lm,model=english.pcfg
     """  # noqa: D301
 
     uses = ("spoken", "seed", "held-out")

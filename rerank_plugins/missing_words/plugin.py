@@ -22,7 +22,7 @@ class MissingWordsTrainer(Trainer):
 
     \b
     rerank train missing-words news.en.gz -o news.mw
-    echo 'he went the house' | rerank words restore -m news.mw
+    echo 'he went the house' | rerank words restore -M news.mw
     """  # noqa: D301
 
     uses = ("seed", "memory", "jobs")

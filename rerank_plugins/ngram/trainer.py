@@ -26,7 +26,7 @@ class NgramTrainer(Trainer):
     \b
     rerank train ngram news.en.gz novels.en --prune 0,0,1 --held-out dev.en \\
         -o lm.ngram
-    rerank lm score dev.en -m lm.ngram
+    rerank lm score dev.en -M lm.ngram
     """  # noqa: D301
 
     uses = ("language", "text", "held-out", "memory", "cluster", "jobs")

@@ -105,15 +105,13 @@ class JointLMTrainer(Trainer):
 
     \b
     rerank train word-alignment train.de-en.xz -o de-en.align
-    rerank train joint-lm train.de-en.xz -a de-en.align -o de-en.joint
+    rerank train joint-lm train.de-en.xz --alignment de-en.align -o de-en.joint
     """  # noqa: D301
 
     reads = "pairs"
     uses = ("seed",)
 
-    alignment: Path = option(
-        short="a", metavar="MODEL", doc="Model from `rerank train word-alignment`, best of the same pairs."
-    )
+    alignment: Path = option(metavar="MODEL", doc="Model from `rerank train word-alignment`, best of the same pairs.")
     window: int = option(5, within="[0, ]", doc="Number of source words seen on either side of the affiliated one.")
     history: int = option(4, within="[0, ]", doc="Number of target words seen before the predicted one.")
     embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")

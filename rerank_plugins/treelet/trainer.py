@@ -32,7 +32,7 @@ class TreeletLMTrainer(Trainer):
     rerank train treelet-lm treebank.ptb news.txt.xz --held-out dev.ptb \\
         -o news.treelet
     rerank train treelet-lm treebank.ptb --variant treelet-rule -o rule.treelet
-    rerank lm score dev.txt --lm treelet-lm,model=news.treelet
+    rerank lm score dev.txt -M treelet-lm,model=news.treelet
     """  # noqa: D301
 
     reads = "constituents"

@@ -55,7 +55,7 @@ def job(small, tmp_path_factory):
 
 
 def explained(job, segment, *options):
-    ran = done("explain", segment, "-c", job / "job.toml", "--work", job / "work", "--layout", "json", *options)
+    ran = done("explain", segment, "-c", job / "job.toml", "--work", job / "work", "--as", "json", *options)
     return json.loads(ran.out)
 
 
@@ -96,7 +96,7 @@ def test_choices(job):
 
 
 def test_lists_with_weights_are_explained_as_the_job_is(job):
-    options = ["--layout", "json", "-a", "2", "-b", "5"]
+    options = ["--as", "json", "-a", "2", "-b", "5"]
     lists = [
         job / "test.nbest",
         "-w",

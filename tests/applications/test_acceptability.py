@@ -253,7 +253,7 @@ def rows(out: str) -> dict[str, list[str]]:
 def test_pairs_by_phenomenon(written):
     """Length in characters prefers the longer one: right in 3 pairs of 4, and equal in one more."""
     pairs = written("longer\tshort\tx\nlonger\tshort\tx\nlonger\tshort\ty\nshort\tlonger\ty\nab\tba\tz\n")
-    ran = done("acceptability", "pairs", pairs, "-f", "character-length", "--lm", ARPA)
+    ran = done("acceptability", "pairs", pairs, "-f", "character-length", "-M", ARPA)
     found = rows(ran.out)
     assert found["x"][:2] == ["2", "100.0"]
     assert found["y"][:2] == ["2", "50.0"]
@@ -264,7 +264,7 @@ def test_pairs_by_phenomenon(written):
     table_ = done("acceptability", "pairs", pairs, "-f", "character-length", "--by", "none", "--as", "tsv").lines
     assert table_[0].split("\t")[:5] == ["system", "by", "group", "pairs", "accuracy"]
     assert table_[1].split("\t")[:5] == ["character-length", "", "", "5", "0.7"]
-    as_json = done("acceptability", "pairs", pairs, "-f", "character-length", "--lm", ARPA, "--column", "*total",
+    as_json = done("acceptability", "pairs", pairs, "-f", "character-length", "-M", ARPA, "--column", "*total",
                    "--column", "char*", "--as", "json")  # fmt: skip
     records = json.loads(as_json.out)
     assert {record["system"] for record in records} == {"character-length", "lm.total"}
@@ -315,7 +315,7 @@ def test_sentences_are_judged_as_learnt(written, tmp_path):
     assert length["accuracy"] == pytest.approx(2 / 3)
     assert length["mcc"] == pytest.approx(0.5)
     assert length["roc_area"] == pytest.approx(0.5)
-    judged = done("acceptability", "classify", "-c", saved, stdin="one two three\none\n")
+    judged = done("acceptability", "classify", "--classifier", saved, stdin="one two three\none\n")
     assert judged.lines == ["1\t0.5\tone two three", "0\t-1.5\tone"]
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib")
@@ -325,7 +325,7 @@ def test_sentences_are_judged_as_learnt(written, tmp_path):
     assert rows(trained)["all, logistic"][1] == "100.0 %"
     assert rows(tested)["all, logistic"][0] == "66.7 %"
     assert sorted(path.name for path in plots.iterdir()) == ["reliability.png", "roc.png"]
-    judged = done("acceptability", "classify", "-c", saved, stdin="one two three\none\n")
+    judged = done("acceptability", "classify", "--classifier", saved, stdin="one two three\none\n")
     (first, p, _), (second, q, _) = (line.split("\t") for line in judged.lines)
     assert (first, second) == ("1", "0")
     assert 0 < float(q) < 0.5 < float(p) < 1
@@ -357,7 +357,7 @@ def test_the_regression_of_all_columns_is_cut_where_the_criterion_is_best(writte
     assert by_mcc["dev_mcc"] > 0.2
     classifier = read_classifier(saved)
     assert classifier.threshold == by_mcc["threshold"] != -classifier.constant
-    judged = done("acceptability", "classify", "-c", saved, stdin="word\nword word word\n")
+    judged = done("acceptability", "classify", "--classifier", saved, stdin="word\nword word word\n")
     (label, p, _), (other, q, _) = (line.split("\t") for line in judged.lines)
     assert (label, other) == ("0", "1")
     assert 0.5 < float(p) < float(q), "the scores are probabilities, and the labels are cut by the threshold"
@@ -374,13 +374,13 @@ def test_suites_on_the_command_line(written, tmp_path):
         "items": [{"item_number": 1, "conditions": conditions}],
     }
     path, bits = written(json.dumps(document), "order.json"), tmp_path / "bits.tsv"
-    ran = done("acceptability", "suites", path, "--lm", ARPA, "--lm", "unigram", "--surprisals", bits)
+    ran = done("acceptability", "suites", path, "-M", ARPA, "-M", "unigram", "--surprisals", bits)
     assert rows(ran.out)["order"] == ["1", "2", "50.0 %", "0.0 %"], "the unigram model does not mind the order"
     assert rows(ran.out)["mean of 1"][2:] == ["50.0 %", "0.0 %"]
     header, *lines = bits.read_text().splitlines()
     assert header.split("\t") == ["system", "suite", "item", "condition", "region", "tokens", "bits", "unknown"]
     assert len(lines) == 8
-    scored = done("lm", "score", "-m", ARPA, "--layout", "table", "--detail", "2", stdin="we took a taxi\n").lines[2:5]
+    scored = done("lm", "score", "-M", ARPA, "--as", "tsv", "--detail", "2", stdin="we took a taxi\n").lines[2:5]
     wanted = -sum(float(line.split("\t")[2]) for line in scored) / math.log(2)
     (found,) = (line.split("\t") for line in lines if line.startswith("lm\torder\t1\tgood\t2"))
     assert float(found[6]) == pytest.approx(wanted, rel=1e-5)
@@ -394,7 +394,7 @@ def test_what_acceptability_refuses(written):
     assert "no feature gives the sentences of any pair different values" in late
     assert "give a language model with --lm" in refused("acceptability", "suites", pairs)
     assert "no such command" in refused("acceptability", "pears").lower()
-    assert "unigam" in refused("acceptability", "pairs", pairs, "--lm", "unigam")
+    assert "unigam" in refused("acceptability", "pairs", pairs, "-M", "unigam")
 
 
 def test_the_example_is_in_order():
@@ -416,9 +416,9 @@ def test_a_model_without_probabilities_of_words_has_no_surprisals(written):
         "meta": {},
     }
     path = written(json.dumps(document), "s.json")
-    assert "no probabilities of single words" in refused("acceptability", "suites", path, "--lm", "treelet-lm")
-    assert "two language models" in refused("acceptability", "suites", path, "--lm", ARPA, "--lm", ARPA)
-    assert rows(done("acceptability", "suites", path, "--lm", ARPA).out)["s"][2] == "100.0 %"
+    assert "no probabilities of single words" in refused("acceptability", "suites", path, "-M", "treelet-lm")
+    assert "two language models" in refused("acceptability", "suites", path, "-M", ARPA, "-M", ARPA)
+    assert rows(done("acceptability", "suites", path, "-M", ARPA).out)["s"][2] == "100.0 %"
 
 
 def test_a_model_that_is_a_feature_of_the_config_too(tmp_path):
@@ -427,8 +427,8 @@ def test_a_model_that_is_a_feature_of_the_config_too(tmp_path):
     for feature in ("use = 'small'", f"use = 'ngram-lm'\nmodel = {str(ARPA)!r}\nlabel = 'small'"):
         (tmp_path / "job.toml").write_text(f"{named}[[feature]]\n{feature}\n")
         alone = done("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml")
-        both = done("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "--lm", "small")
+        both = done("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "-M", "small")
         assert both.out == alone.out
     (tmp_path / "job.toml").write_text(f"{named}[[feature]]\nuse = 'unigram'\nmodel = {str(ARPA)!r}\nlabel = 'small'\n")
-    said = refused("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "--lm", "small")
+    said = refused("acceptability", "pairs", tmp_path / "pairs.tsv", "-c", tmp_path / "job.toml", "-M", "small")
     assert "another feature has the label 'small'" in said

@@ -214,7 +214,7 @@ def test_brackets_are_written(bracketed):
     ran = done("trees", "parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}", "--k-best")
     assert ran.out == K_BEST.replace("1 |||", "2 |||")
     ran = done(
-        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--trees", "brackets", stdin="oh .\n"
+        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--as", "brackets", stdin="oh .\n"
     )
     assert ran.out == "(ROOT (INTJ (UH oh) (. .)))\n"
 
@@ -225,12 +225,12 @@ def test_either_kind_of_trees_where_a_parser_gives_both(bracketed, treebank_path
     (bracketed / "flat").write_text(f"(ROOT {flat})\n")
     parser = f"treebank,path={bracketed / 'flat'},second={treebank_path}"
     assert trees(done("trees", "parse", "-", "-p", parser, stdin=text).out) == [treebank[0]]
-    assert done("trees", "parse", "-", "-p", parser, "--trees", "brackets", stdin=text).out == f"(ROOT {flat})\n"
-    message = "the parser produces no constituents: --trees conllu writes what it produces"
+    assert done("trees", "parse", "-", "-p", parser, "--as", "brackets", stdin=text).out == f"(ROOT {flat})\n"
+    message = "the parser produces no constituents: --as conllu writes what it produces"
     assert message in refused("trees", "parse", "-", "-p", f"treebank,path={treebank_path}", "--k-best", stdin=text)
-    message = "the parser produces no dependencies: --trees brackets writes what it produces"
+    message = "the parser produces no dependencies: --as brackets writes what it produces"
     assert message in refused(
-        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--trees", "conllu", stdin=text
+        "trees", "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--as", "conllu", stdin=text
     )
 
 
@@ -257,7 +257,7 @@ def test_evaluation_with_brackets(bracketed, treebank_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-", "--k-best", "--trees", "conllu"), "--k-best writes brackets"),
+        (("-", "--k-best", "--as", "conllu"), "--k-best writes brackets"),
         ((), "give one of: a TEXT"),
         (("-", "--evaluate", "x"), "give one of: a TEXT"),
         (("-", "-p", "englsh"), "no parser named 'englsh'; did you mean 'english'"),

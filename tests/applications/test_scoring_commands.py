@@ -89,12 +89,12 @@ def test_sums_are_those_of_kenlm(kenlm, models, tmp_path):
         assert (sums.oovs, sums.words, sums.sentences) == (len(unknown), tokens - len(lines), len(lines))
 
 
-@pytest.mark.parametrize("layout", ["srilm", "kenlm", "table"])
+@pytest.mark.parametrize("layout", ["srilm", "kenlm", "tsv"])
 @pytest.mark.parametrize("detail", [None, 0, 1, 2])
 def test_the_score_command(models, layout, detail):
     flags = [] if detail is None else ["-d", detail]
-    ran = done("lm", "score", models / "text", "-m", models / "a.ngram", "--layout", layout, *flags)
-    piped = done("lm", "score", "-m", models / "a.ngram", "--layout", layout, *flags, stdin=HELD_OUT)
+    ran = done("lm", "score", models / "text", "-M", models / "a.ngram", "--as", layout, *flags)
+    piped = done("lm", "score", "-M", models / "a.ngram", "--as", layout, *flags, stdin=HELD_OUT)
     assert piped.out == ran.out.replace(str(models / "text"), "<stdin>")
     sums = perplexity(NgramLanguageModel(models / "a.ngram"), HELD_OUT.splitlines())
     if layout == "srilm":
@@ -123,21 +123,21 @@ def test_the_score_command(models, layout, detail):
 
 def test_score_takes_any_language_model(models, tmp_path):
     (tmp_path / "c.toml").write_text(f'[language_model.own]\nuse = "ngram-lm"\nmodel = "{models}/a.ngram"\n')
-    by_name = done("lm", "score", models / "text", "-c", tmp_path / "c.toml", "--lm", "own").out
-    assert by_name == done("lm", "score", models / "text", "-m", models / "a.ngram").out
-    assert by_name == done("lm", "score", models / "text", "--lm", f"ngram,model={models}/a.ngram").out
-    unigram = done("lm", "score", models / "text", "--lm", "unigram", "-d", 2).out
+    by_name = done("lm", "score", models / "text", "-c", tmp_path / "c.toml", "-M", "own").out
+    assert by_name == done("lm", "score", models / "text", "-M", models / "a.ngram").out
+    assert by_name == done("lm", "score", models / "text", "-M", f"ngram,model={models}/a.ngram").out
+    unigram = done("lm", "score", models / "text", "-M", "unigram", "-d", 2).out
     assert "[1gram]" not in unigram
     assert re.search(r"p\( the \| <s> \) \t= 0\.0\d+ \[ -1\.\d+ \]", unigram)
-    assert "missing option '-m' / '--model' / '--lm'" in refused("lm", "score", models / "text")
-    assert "no language model named 'unigrm'" in refused("lm", "score", models / "text", "--lm", "unigrm")
-    assert "none.ngram" in refused("lm", "score", models / "text", "-m", "none.ngram")
+    assert "missing option '-M' / '--model'" in refused("lm", "score", models / "text")
+    assert "no language model named 'unigrm'" in refused("lm", "score", models / "text", "-M", "unigrm")
+    assert "none.ngram" in refused("lm", "score", models / "text", "-M", "none.ngram")
 
 
 @pytest.mark.parametrize("command", ["score", "surprisal"])
 def test_text_is_tokenised(models, command):
     """As by `acceptability`; unknown words are marked."""
-    flags = ("-m", models / "a.ngram", *(["--layout", "table", "-d", "2"] if command == "score" else []))
+    flags = ("-M", models / "a.ngram", *(["--as", "tsv", "-d", "2"] if command == "score" else []))
     plain, tokenised, untouched = (
         [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]
         for lines in (
@@ -202,8 +202,8 @@ def test_a_mixture_is_the_weighted_mean(models):
 
 def test_the_mix_command(models, tmp_path):
     out = tmp_path / "mix.toml"
-    command = ("lm", "mix", models / "text", "-m", models / "a.ngram", "-m", models / "b.ngram")
-    ran = done(*command, "--lm", "unigram", "-o", out)
+    command = ("lm", "mix", models / "text", "-M", models / "a.ngram", "-M", models / "b.ngram")
+    ran = done(*command, "-M", "unigram", "-o", out)
     config = tomllib.loads(out.read_text())["language_model"]
     assert list(config) == ["lm1", "lm2", "unigram", "mixture"]
     assert config["mixture"]["models"] == ["lm1", "lm2", "unigram"]
@@ -212,18 +212,16 @@ def test_the_mix_command(models, tmp_path):
     (together,) = re.findall(r"^mixture: perplexity ([\d.]+) with OOVs", ran.err, re.M)
     assert len(single) == 3
     assert float(together) <= min(single)
-    sums = done("lm", "score", models / "text", "-c", out, "--lm", "mixture", "--layout", "kenlm").lines
+    sums = done("lm", "score", models / "text", "-c", out, "-M", "mixture", "--as", "kenlm").lines
     assert float(sums[0].split("\t")[1]) == pytest.approx(float(together), abs=0.01)
-    assert done(*command, "--lm", "unigram").out == out.read_text()
-    again = done(
-        "lm", "mix", models / "text", "-c", out, "--lm", "lm1", "--lm", "mixture", "--lm", "unigram,case=exact"
-    )
+    assert done(*command, "-M", "unigram").out == out.read_text()
+    again = done("lm", "mix", models / "text", "-c", out, "-M", "lm1", "-M", "mixture", "-M", "unigram,case=exact")
     assert 'models = [\n    "lm1",\n    "mixture",\n    "unigram-2",\n]' in again.out
 
 
 def test_mix_refuses(models, tmp_path):
     (tmp_path / "empty").write_text("")
-    one = ("-m", models / "a.ngram")
+    one = ("-M", models / "a.ngram")
     assert "found 1 language models, wanted two" in refused("lm", "mix", models / "text", *one)
     assert "held-out text is empty" in refused("lm", "mix", tmp_path / "empty", *one, *one)
 
@@ -237,12 +235,12 @@ def test_scored_lines_come_in_order(models):
 
 def test_commands_say_what_they_wrote(models, tmp_path):
     """The last line on stderr names what was written, where, and the wall time."""
-    model = ("-m", models / "a.ngram")
+    model = ("-M", models / "a.ngram")
     assert says_what_it_wrote(done("lm", "score", models / "text", *model), "the scores of 4 sentences")
     ran = done("lm", "score", models / "text", *model, "-o", tmp_path / "scores")
     assert says_what_it_wrote(ran, "the scores of 4 sentences", tmp_path / "scores")
     assert says_what_it_wrote(done("lm", "surprisal", models / "text", *model), "the measures of 4 sentences")
-    mixed_up = done("lm", "mix", models / "text", *model, "--lm", "unigram", "-o", tmp_path / "mix.toml")
+    mixed_up = done("lm", "mix", models / "text", *model, "-M", "unigram", "-o", tmp_path / "mix.toml")
     assert says_what_it_wrote(mixed_up, "the config of the mixture", tmp_path / "mix.toml")
     drawn = done("lm", "sample", f"ngram,model={models}/a.ngram", "-n", 1)
     assert says_what_it_wrote(drawn, "1 sentence")
@@ -265,7 +263,7 @@ def test_a_bar_counts_sentences_as_they_are_measured(models, monkeypatch, comman
 
     monkeypatch.setattr(NgramLanguageModel, "score", score)
     monkeypatch.setattr(CountingBar, "add", add)
-    done("lm", command, "-m", models / "a.ngram", stdin="the cat sat\n" * 50)
+    done("lm", command, "-M", models / "a.ngram", stdin="the cat sat\n" * 50)
     assert asked[0] <= 8
     assert counts[0] == (1, 1)
     assert counts[-1] == (len(asked), 50)

@@ -144,7 +144,7 @@ def test_a_table_shows_the_plane_of_the_best_third_value(lists):
     assert "wer: lm by am" in ran.out
     assert " *" in ran.out
     assert "length is " in ran.out
-    assert done(*lists, "-x", "lm=0:4:5", "-w", "am=0.5", "--as", "tsv").out.splitlines()[0] == "lm\twer\tbest"
+    assert done(*lists, "-x", "lm=0:4:5", "--fix", "am=0.5", "--as", "tsv").out.splitlines()[0] == "lm\twer\tbest"
 
 
 def test_weights_on_no_axis_come_from_a_file(lists, tmp_path):
@@ -158,8 +158,8 @@ def test_weights_on_no_axis_come_from_a_file(lists, tmp_path):
     ("flags", "message"),
     [
         (["-x", "lmm=0:1:3"], "axis: no feature named 'lmm'; did you mean 'lm'?"),
-        (["-x", "lm=0:1:3", "-w", "amm=1"], "--weight: no feature named 'amm'; did you mean 'am'?"),
-        (["-x", "lm=0:1:3", "-w", "am=x"], "--weight 'am=x'; wanted NAME=VALUE with a number"),
+        (["-x", "lm=0:1:3", "--fix", "amm=1"], "--fix: no feature named 'amm'; did you mean 'am'?"),
+        (["-x", "lm=0:1:3", "--fix", "am=x"], "--fix 'am=x'; wanted NAME=VALUE with a number"),
         (["-x", "lm=0:1:3"] * 2, "two axes have the same feature"),
         (["-x", "lm=0,1", "-x", "am=0,1", "-x", "a=1", "-x", "b=1"], "axes has 4 axes; wanted 1 to 3"),
     ],

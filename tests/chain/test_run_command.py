@@ -126,7 +126,7 @@ def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
             "tools",
             "weights",
             weights,
-            "--to",
+            "--as",
             "toml",
             "-o",
             tmp_path / "w",

@@ -83,7 +83,7 @@ def test_mert_leaves_sparse_features_fixed_and_says_so(sparse):
 
 def test_sparse_weights_have_a_file_of_their_own(sparse):
     done("tune", sparse / "tune.nbest", "-r", sparse / "tune.en", "-m", "wer", "-o", sparse / "w.toml")
-    text = done("tools", "weights", sparse / "w.toml", "--to", "sparse").out
+    text = done("tools", "weights", sparse / "w.toml", "--as", "sparse").out
     assert {line.split()[0] for line in text.splitlines()} <= {"wt_a~good", "wt_a~bad", "pp_x"}
     assert "wt_a~good" in text
 

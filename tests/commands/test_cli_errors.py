@@ -371,7 +371,7 @@ MISTAKES = {
     "plugin file": (("--plugin", "none.py", "plugins"), "plugin none.py: no such Python file"),
     "table to stdout": (("extract", "good", "-o", "-"), "a feature table is written to a file, not to stdout"),
     "folds": (("cross-validate", "good", "-r", "good.en", "--folds", "3"), "3 folds of 2 segments"),
-    "template": (("tools", "weights", "good.toml", "--to", "moses-ini"), "--to moses-ini needs --template"),
+    "template": (("tools", "weights", "good.toml", "--as", "moses-ini"), "--as moses-ini needs --template"),
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def test_each_shell_gets_a_script(monkeypatch, shell):
         (["trees", "parse", "-p", "stan"], ["plain,stanza"]),
         (["trees", "parse", "-p", "pcfg,thr"], ["plain,pcfg,threshold="]),
         (["explain", "--parser", "eng"], ["plain,english"]),
-        (["lm", "score", "--lm", "hh"], ["plain,hhmm-lm"]),
+        (["lm", "score", "-M", "hh"], ["plain,hhmm-lm"]),
         (["lm", "sample", "tree"], ["plain,treelet-lm"]),
         (["run", "conf"], ["file,conf"]),
     ],

@@ -264,7 +264,7 @@ def test_marks_of_the_model_are_no_words_of_a_sentence():
     assert ends[0][1] == ends[1][0] > ends[0][0]
     assert (
         "1 sentences, 1 words, 1 OOVs"
-        in done("lm", "score", "-", "--lm", "unigram", "--text", "none", stdin="</s>\n").out
+        in done("lm", "score", "-", "-M", "unigram", "--text", "none", stdin="</s>\n").out
     )
 
 
@@ -276,7 +276,7 @@ def test_a_plain_quotation_mark_is_either_directed_one():
 @pytest.mark.parametrize("lm", ["pcfg", "unigram"])
 def test_scored_text_has_the_same_counts(lm):
     first, *others = (
-        done("lm", "score", "-", "--lm", lm, "--layout", "kenlm", stdin=text + "\n").out.split("\n", 1)[-1]
+        done("lm", "score", "-", "-M", lm, "--as", "kenlm", stdin=text + "\n").out.split("\n", 1)[-1]
         for text in (SENTENCES[0], respelled(SENTENCES[0]), respelled(SENTENCES[0], small=True))
     )
     assert others == [first] * 2

@@ -51,9 +51,9 @@ def test_pairs_that_a_similarity_system_was_trained_on(put, tmp_path):
     copy, other = put("copy.tsv", text), put("other.tsv", "".join(text.splitlines(keepends=True)[:9]))
     done("similarity", "train", PAIRS, "-o", tmp_path / "m.sim")
     assert f"copy.tsv: the system {tmp_path}/m.sim was learnt from this very file (as pairs.tsv)" in (
-        done("similarity", "evaluate", copy, other, "-m", tmp_path / "m.sim").err
+        done("similarity", "evaluate", copy, other, "-M", tmp_path / "m.sim").err
     )
-    assert TOO_GOOD not in done("similarity", "evaluate", other, "-m", tmp_path / "m.sim").err
+    assert TOO_GOOD not in done("similarity", "evaluate", other, "-M", tmp_path / "m.sim").err
 
 
 def test_held_out_text_that_a_model_is_trained_on(put, tmp_path):
@@ -119,7 +119,7 @@ def test_sentences_that_weights_were_tuned_on(put, tmp_path):
     done("train", "missing-words", text, "-o", tmp_path / "m.mw")
     for path in (text, other):
         done("words", "remove", path, "-o", f"{path}.tsv", "--complete", f"{path}.ref")
-    restore = ("words", "restore", "-m", tmp_path / "m.mw", "-k", "2")
+    restore = ("words", "restore", "-M", tmp_path / "m.mw", "-k", "2")
     done(*restore, f"{text}.tsv", "--nbest-out", tmp_path / "lists", "-o", tmp_path / "best")
     weights = tmp_path / "weights.toml"
     done("tune", tmp_path / "lists", "-r", f"{text}.ref", "-m", "accuracy", "-f", "length", "-o", weights)

@@ -42,12 +42,12 @@ def test_a_model_of_incremental_parsing_is_read_as_one(put, tmp_path):
     for name in ("hhmm", "grammar"):
         done("train", name, trees, "--language", "en", "--splits", "0", "-o", tmp_path / name)
     assert [model_kind(tmp_path / name) for name in ("hhmm", "grammar")] == ["hhmm", "grammar"]
-    options = (text, "--text", "none", "--layout", "json", "-m")
+    options = (text, "--text", "none", "--as", "json", "-M")
     (first,) = done("lm", "surprisal", *options, tmp_path / "hhmm").lines
     assert "depth" in json.loads(first)["words"][0], "which the HHMM alone has"
     ran = done("lm", "surprisal", *options, tmp_path / "grammar")
     assert "a grammar, read as pcfg; hhmm-lm,model=" in ran.err
-    done("lm", "surprisal", text, "--text", "none", "--lm", f"hhmm-lm,model={tmp_path}/grammar")
+    done("lm", "surprisal", text, "--text", "none", "-M", f"hhmm-lm,model={tmp_path}/grammar")
     counted = ("train", "hhmm", trees, "--language", "en", "--estimation", "events", "-o", tmp_path / "counted")
     done(*counted)
     assert "holds a hhmm model, wanted a grammar model" in refused(
@@ -68,13 +68,13 @@ def test_text_in_another_language_than_the_model_is_warned_of(put):
     text, english = put("text.de", GERMAN), put("text.en", "the dog sleeps and the man runs to the old house .\n")
     warning = "unknown to the language model, which was trained on 'en'"
     for command in (
-        ("lm", "score", text, "--lm", "ngram-lm", "--layout", "table"),
-        ("lm", "surprisal", text, "--lm", "ngram-lm"),
+        ("lm", "score", text, "-M", "ngram-lm", "--as", "tsv"),
+        ("lm", "surprisal", text, "-M", "ngram-lm"),
     ):
         assert warning in done(*command).err
-    assert "unknown" not in done("lm", "surprisal", english, "--lm", "ngram-lm").err
+    assert "unknown" not in done("lm", "surprisal", english, "-M", "ngram-lm").err
     german = f"ngram-lm,model={embedded('words.ngram', 'de')}"
-    assert "which was trained on 'de'" in done("lm", "score", english, "--lm", german).err
+    assert "which was trained on 'de'" in done("lm", "score", english, "-M", german).err
 
 
 def test_lists_in_another_language_than_the_model_are_warned_of(put, tmp_path):

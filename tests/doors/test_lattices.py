@@ -28,7 +28,7 @@ def as_moses(tmp_path, text, *options):
     """(text, features) of each hypothesis, and what was said on stderr before the last line."""
     path = tmp_path / "x.slf"
     path.write_text(text)
-    ran = done("lists", "merge", path, "--format", ",".join(["htk-slf", *options]), "--to", "moses")
+    ran = done("lists", "merge", path, "--format", ",".join(["htk-slf", *options]), "--as", "moses")
     rows = [line.split(" ||| ") for line in ran.lines]
     return [tuple(row[1:]) for row in rows], "\n".join(ran.err.splitlines()[:-1])
 

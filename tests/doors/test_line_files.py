@@ -74,7 +74,7 @@ def test_commands_write_one_line_for_each_segment():
     kept = [json.loads(line)["hyps"] for line in Path("ranked").read_text().split("\n")[:-1]]
     assert sorted(map(sorted, kept)) == sorted(map(sorted, HYPS))  # records keep their texts
     for form in ("kaldi", "trn"):
-        assert len(lines_of(done("apply", "lists", "-w", "w.toml", "--output-form", form).out)) == 3
+        assert len(lines_of(done("apply", "lists", "-w", "w.toml", "--as", form).out)) == 3
     assert len(lines_of(done("lists", "rover", "--nbest", "lists", "lists").out)) == 3
     assert len(lines_of(done("lists", "rover", "lists", "lists").out)) == 3
     assert len(lines_of(done("lists", "consensus", "lists").out)) == 3
@@ -108,12 +108,12 @@ def test_every_format_holds_every_hypothesis(name):
 
 def test_merge_counts_what_it_spells_otherwise():
     write_lists()
-    ran = done("lists", "merge", "lists", "--to", "moses", "-o", "moses")
+    ran = done("lists", "merge", "lists", "--as", "moses", "-o", "moses")
     assert "rerank: warning: 1 hypothesis holds what ends a line or a column in this format" in ran.err
     assert ran.err.count("read as spaces") == 1  # though the file is read twice
     assert read_nbest("moses")[1].texts == ["oh no", "oh &#124;&#124;&#124; no"]
     assert "error" not in done("check", "--nbest", "moses", "--format", "moses").out.split("found")[0]
-    assert "warning: 1" not in done("lists", "merge", "lists", "--to", "kaldi", "-o", "kaldi").err
+    assert "warning: 1" not in done("lists", "merge", "lists", "--as", "kaldi", "-o", "kaldi").err
     assert [n.texts for n in read_nbest("kaldi", format="kaldi")] == READ
 
 
@@ -122,7 +122,7 @@ def test_a_text_of_lines_with_other_breaks():
     Path("w.toml").write_text("[dense]\nF = 1.0\n")
     ran = done("apply", "lists", "-w", "w.toml", "--format", "moses")
     assert ran.out == "so it is\noh no\n"
-    assert done("lists", "merge", "lists", "--format", "moses", "--to", "espnet").out == "0 so it is\n1 oh no\n"
+    assert done("lists", "merge", "lists", "--format", "moses", "--as", "espnet").out == "0 so it is\n1 oh no\n"
     assert Path("lists").read_bytes().decode() == done("lists", "merge", "lists", "--format", "moses").out
 
 
@@ -133,9 +133,9 @@ def test_ids_that_are_no_words():
             list(output_lines(form, id_, "so"))
     Path("lists").write_text('{"audio_filepath": "wav/my file.wav", "hyps": ["so it is"]}\n')
     for format in ("kaldi", "espnet", "icefall", "wenet", "fairseq"):
-        assert "the id 'my file' is no word" in refused("lists", "merge", "lists", "--to", format, "-o", "out")
+        assert "the id 'my file' is no word" in refused("lists", "merge", "lists", "--as", format, "-o", "out")
         assert not Path("out").exists()
-    done("lists", "merge", "lists", "--to", "moses", "-o", "out")
+    done("lists", "merge", "lists", "--as", "moses", "-o", "out")
     assert [n.segment_id for n in read_nbest("out")] == ["my file"]
 
 
@@ -146,7 +146,7 @@ def test_formats_that_do_not_show_where_a_list_ends():
         ("plain,n=2", "segment 2 has 1 hypotheses, and each list has n=2 lines"),
         ("nemo,beam=2", "segment 2 has 1 hypotheses, and each list has beam=2 lines"),
     ):
-        assert said in refused("lists", "merge", "lists", "--to", to, "-o", "out")
+        assert said in refused("lists", "merge", "lists", "--as", to, "-o", "out")
         assert not Path("out").exists()
 
 

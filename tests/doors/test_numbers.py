@@ -17,7 +17,7 @@ def json_lines(path, records):
 
 
 @pytest.mark.parametrize(
-    "command", [("extract", "-o"), ("lists", "merge", "--to", "plain", "-o")], ids=["extract", "merge"]
+    "command", [("extract", "-o"), ("lists", "merge", "--as", "plain", "-o")], ids=["extract", "merge"]
 )
 @pytest.mark.parametrize("scored_first", [True, False])
 def test_totals_on_some_lines_of_json_are_an_error(tmp_path, scored_first, command):

@@ -91,8 +91,8 @@ def test_pipelines_of_a_config(tmp_path):
 def test_commands_take_both(lists, tmp_path, steps):
     assert done("tools", "text", *steps, stdin="A@@ B C\n").out == "ab c\n"
     options = [argument for step in steps for argument in ("--text", step)]
-    scores = done("lm", "score", "-m", "unigram", *options, stdin="CA@@ T\n").out
-    assert scores == done("lm", "score", "-m", "unigram", "--text", "none", stdin="cat\n").out
+    scores = done("lm", "score", "-M", "unigram", *options, stdin="CA@@ T\n").out
+    assert scores == done("lm", "score", "-M", "unigram", "--text", "none", stdin="cat\n").out
     (tmp_path / "ref").write_text("WE GO\n")
     pairs = done("table", "pairs", lists, "-r", tmp_path / "ref", *options).out
     assert pairs == "i can't go\twe go\nwe go\twe go\n"
@@ -138,9 +138,9 @@ def test_files_of_steps_are_recorded_relative_to_the_table(tmp_path):
 
 def test_one_value_in_the_place_of_a_list(tmp_path):
     (tmp_path / "utt.nbest").write_text("-10 -2 2 <s> -pau- a\n-11 -2 2 -pau- b\n")
-    ran = done("lists", "merge", tmp_path / "utt.nbest", "--format", "srilm,drop=-pau-", "--to", "plain")
+    ran = done("lists", "merge", tmp_path / "utt.nbest", "--format", "srilm,drop=-pau-", "--as", "plain")
     assert ran.out == "<s> a\nb\n\n"
-    said = refused("lists", "merge", tmp_path / "utt.nbest", "--format", "srilm,drop=-pau-,<s>", "--to", "plain")
+    said = refused("lists", "merge", tmp_path / "utt.nbest", "--format", "srilm,drop=-pau-,<s>", "--as", "plain")
     assert said.endswith("option 'drop' is '-pau-,<s>', which is one value; wanted a list: ['-pau-', '<s>']")
 
 

@@ -59,7 +59,7 @@ def test_trees_that_cannot_be_compared(put, german):
 
 def test_an_empty_sentence_keeps_its_line_in_brackets(put):
     text = put("text.en", "it rains .\n\nthe dog sleeps .\n\n")
-    lines = done("trees", "parse", text, "-p", "pcfg", "--trees", "brackets").out.split("\n")
+    lines = done("trees", "parse", text, "-p", "pcfg", "--as", "brackets").out.split("\n")
     assert [line[:5] for line in lines] == ["(ROOT", "", "(ROOT", "", ""]
     found = done("trees", "parse", text)
     assert [line for line in found.lines if line.startswith("# sent_id")] == ["# sent_id = 1", "# sent_id = 3"]

@@ -203,12 +203,12 @@ def test_errors_on_the_command_line(tmp_path):
 
 def test_samples_have_the_lengths_of_the_text(tmp_path):
     out, text = tmp_path / "s.tsv", MT / "test.en"
-    done("negatives", "samples", text, "-m", MT / "lm.arpa", "-o", out, "--seed", "2")
+    done("negatives", "samples", text, "-M", MT / "lm.arpa", "-o", out, "--seed", "2")
     pairs = read_minimal_pairs(out)
     lines = [line.split() for line in text.read_text().splitlines()]
     assert len(pairs) >= 0.95 * len(lines)
     assert all(len(pair.good.split()) == len(pair.bad.split()) == int(pair.groups["words"]) for pair in pairs)
-    assert "300 words" in refused("negatives", "samples", "-m", MT / "lm.arpa", stdin="x " * 300)
+    assert "300 words" in refused("negatives", "samples", "-M", MT / "lm.arpa", stdin="x " * 300)
 
 
 def test_samples_of_a_length_have_the_distribution_of_the_model():

@@ -241,10 +241,10 @@ def test_it_installs_and_the_commands_know_it(package, models, tmp_path: Path, m
     subprocess.run([*install, "--target", tmp_path / "site", package], check=True, capture_output=True, text=True)
     monkeypatch.syspath_prepend(tmp_path / "site")
     (tmp_path / "text").write_text("the cat sat\nthe dog\n", encoding="utf-8")
-    ran = rerank("lm", "surprisal", tmp_path / "text", "--lm", f"neural-causal,model={models / 'gpt2'}")
+    ran = rerank("lm", "surprisal", tmp_path / "text", "-M", f"neural-causal,model={models / 'gpt2'}")
     assert ran.code == 0, ran.err
     words = [line.split("\t")[2] for line in ran.out.splitlines()[1:]]
     assert words == ["the", "cat", "sat", "</s>", "the", "dog", "</s>"]
-    ran = rerank("lm", "surprisal", tmp_path / "text", "--lm", f"neural-masked,model={models / 'bert'}")
+    ran = rerank("lm", "surprisal", tmp_path / "text", "-M", f"neural-masked,model={models / 'bert'}")
     assert ran.code == 2
     assert "no probabilities of single words" in ran.err

@@ -144,7 +144,7 @@ def test_a_language_model(job):
     after_a = {"a": 0, "b": 1, "</s>": 1, "unknown": 0}
     for word, count in after_a.items():
         assert np.isclose(np.exp(model.advance("a", word)[0]), (count + 2 * prior[word]) / 4)
-    wrong = refused("--plugin", "bigram.py", "score", "test.en", "--lm", "bigram,corpus=two.txt,smoothing=0")
+    wrong = refused("--plugin", "bigram.py", "score", "test.en", "-M", "bigram,corpus=two.txt,smoothing=0")
     assert "smoothing is 0; wanted a number above 0" in wrong
     (score,) = commands("bigram.py")
     assert "20 sentences" in done(*score).out

@@ -2,7 +2,7 @@
 
 A system of `pairs` is NAME=FEATURE, with a feature as in the option `-f` (`ngram-lm,model=kn5.ngram`), whose first
 column is the system's ln p of a sentence. A system of `negatives` is NAME=MODEL, with a language model as in the option
-`--lm` (`ngram,model=kn5.ngram`). The option `text=STEP` gives either a text step of its own
+`-M` (`ngram,model=kn5.ngram`). The option `text=STEP` gives either a text step of its own
 (`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
 
 `pairs FILE` reads any file that `rerank acceptability pairs` reads (for BLiMP, its JSON lines). It prints the accuracy

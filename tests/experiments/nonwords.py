@@ -7,7 +7,7 @@ word has the higher ln p. The rows are models: right pairs in per cent, with the
 the model knows nevertheless; and the perplexity of the sentences, in which `</s>` is a word, with and without the words
 that are unknown to it, and the share of these.
 
-A model is NAME=MODEL, as in the option `--lm` (`NAME=ngram-lm,model=lm.ngram`). The option --pairs writes the pairs in
+A model is NAME=MODEL, as in the option `-M` (`NAME=ngram-lm,model=lm.ngram`). The option --pairs writes the pairs in
 the format of `rerank acceptability pairs`.
 
 \b

@@ -32,7 +32,7 @@ def refused(*arguments):
 
 def test_good_input(place):
     assert "1 weight" in done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml").err
-    assert done("apply", "lists", "-w", "w.toml", "--output-form", "kaldi").out.count("utt-") == 2
+    assert done("apply", "lists", "-w", "w.toml", "--as", "kaldi").out.count("utt-") == 2
 
 
 @pytest.mark.parametrize(

@@ -155,11 +155,11 @@ def test_one_bests_with_ids(tmp_path, monkeypatch):
     Path("ref").write_text("utt-07 so is it\nutt-12 oh no\n")
     Path("segments").write_text("utt-07 call 0 1.5\nutt-12 call 2 3\n")
     done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
-    done("apply", "lists", "-w", "w.toml", "--output-form", "trn", "-o", "out.trn")
+    done("apply", "lists", "-w", "w.toml", "--as", "trn", "-o", "out.trn")
     assert Path("out.trn").read_text().splitlines()[1] == "oh no (utt-12)"
-    done("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "--segments", "segments", "-o", "out.ctm")
+    done("apply", "lists", "-w", "w.toml", "--as", "ctm", "--segments", "segments", "-o", "out.ctm")
     assert Path("out.ctm").read_text().splitlines()[-1] == "call 1 2.50 0.50 no"
-    said = rerank("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "-o", "none")
+    said = rerank("apply", "lists", "-w", "w.toml", "--as", "ctm", "-o", "none")
     assert said.code == 2
     assert "name one with --segments" in said.err
     assert not Path("none").exists()
@@ -172,7 +172,7 @@ def test_lists_are_converted(format, tmp_path, monkeypatch):
     """The lists of a lattice, with their features and totals, in another format; and in the same one they read back."""
     monkeypatch.chdir(tmp_path)
     lattice = GOLDEN / "htk.slf"
-    done("lists", "merge", lattice, "--format", "htk-slf,n=2", "--to", format, "-o", "converted")
+    done("lists", "merge", lattice, "--format", "htk-slf,n=2", "--as", format, "-o", "converted")
     (before,) = read_nbest([lattice], HtkSlfFormat(n=2))
     (after,) = read_nbest(
         ["converted"],

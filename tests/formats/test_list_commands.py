@@ -113,7 +113,7 @@ def test_systems_with_ids_vote_by_id(spoken):
     by_id = done("lists", "rover", "one", "two", "ref").out
     assert by_id == Path("one").read_text()  # in which two of the three agree
     assert done("lists", "rover", "one", "two", "ref", "--reference-form", "kaldi").out == by_id
-    assert done("lists", "rover", "one.trn", "two", "ref.trn", "--output-form", "kaldi").out == by_id
+    assert done("lists", "rover", "one.trn", "two", "ref.trn", "--as", "kaldi").out == by_id
     assert "one: each line begins with what may be an id" in refused("lists", "rover", "one", "ref.text")
 
 

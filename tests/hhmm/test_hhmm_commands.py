@@ -97,7 +97,7 @@ def test_an_ngram_model_has_surprisal_alone():
 
 def test_surprisal_command(tmp_path):
     (tmp_path / "text").write_text(TEXT)
-    lines = done("lm", "surprisal", tmp_path / "text", "--lm", "hhmm,beam=50").lines
+    lines = done("lm", "surprisal", tmp_path / "text", "-M", "hhmm,beam=50").lines
     rows = [line.split("\t") for line in lines]
     header = "sentence position word surprisal entropy entropy_reduction depth depth_difference lost known"
     assert rows[0] == header.split()
@@ -105,11 +105,11 @@ def test_surprisal_command(tmp_path):
     assert all(len(row) == 10 and float(row[3]) >= 0 for row in rows[1:])
     assert rows[9][4:] == [*[""] * 5, "1"]
     objects = [
-        json.loads(line) for line in done("lm", "surprisal", tmp_path / "text", "-m", ARPA, "--layout", "json").lines
+        json.loads(line) for line in done("lm", "surprisal", tmp_path / "text", "-M", ARPA, "--as", "json").lines
     ]
     assert [each["sentence"] for each in objects] == [1, 2, 3]
     assert set(objects[0]["words"][0]) == {"word", "surprisal", "known"}
-    none = rerank("lm", "surprisal", tmp_path / "text", "-m", tmp_path / "none")
+    none = rerank("lm", "surprisal", tmp_path / "text", "-M", tmp_path / "none")
     assert "cannot be read (No such file or directory)" in one_line(none, 2)
     assert not none.out
 
@@ -122,7 +122,7 @@ def test_plot_of_a_sentence(tmp_path):
         "lm",
         "surprisal",
         tmp_path / "text",
-        "--lm",
+        "-M",
         "hhmm,beam=20",
         "--plot",
         tmp_path / "plot.svg",
@@ -130,7 +130,7 @@ def test_plot_of_a_sentence(tmp_path):
         tmp_path / "out",
     )
     assert "Friday" in (tmp_path / "plot.svg").read_text() or (tmp_path / "plot.svg").stat().st_size > 5000
-    assert "no sentence to plot" in refused("lm", "surprisal", "-", "-m", ARPA, "--plot", tmp_path / "plot.svg")
+    assert "no sentence to plot" in refused("lm", "surprisal", "-", "-M", ARPA, "--plot", tmp_path / "plot.svg")
 
 
 def test_train_from_brackets(tmp_path):
@@ -194,11 +194,11 @@ def test_train_from_counted_events(tmp_path):
     assert str(parse.constituents[0].tree) == (
         "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)))"
     )
-    lines = done("lm", "surprisal", tmp_path / "text", "--lm", f"hhmm,model={model}").lines
+    lines = done("lm", "surprisal", tmp_path / "text", "-M", f"hhmm,model={model}").lines
     assert [line.split("\t")[2] for line in lines] == ["word", "the", "cat", "barks", ".", "</s>"]
-    assert done("lm", "score", tmp_path / "text", "--lm", f"hhmm,model={model}").out
+    assert done("lm", "score", tmp_path / "text", "-M", f"hhmm,model={model}").out
     assert "latent splits cannot be counted" in refused(*train, "--splits", 2)
-    assert "counted for 4 elements" in refused("lm", "score", tmp_path / "text", "--lm", f"hhmm,model={model},depth=3")
+    assert "counted for 4 elements" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm,model={model},depth=3")
     assert "holds a hhmm model, wanted a grammar model" in refused(
         "trees", "parse", tmp_path / "text", "-p", f"pcfg,model={model}"
     )
@@ -239,7 +239,7 @@ def test_a_model_of_another_version_is_refused(tmp_path, kind):
     plain[8:12] = (99).to_bytes(4, "little")
     path.write_bytes(plain)
     (tmp_path / "text").write_text("the cat barks .\n")
-    assert "version 99, wanted version" in refused("lm", "score", tmp_path / "text", "--lm", f"hhmm,model={path}")
+    assert "version 99, wanted version" in refused("lm", "score", tmp_path / "text", "-M", f"hhmm,model={path}")
 
 
 @pytest.mark.slow
@@ -247,9 +247,9 @@ def test_mixed_with_an_ngram_model(tmp_path):
     """Weights that are tuned on held-out text: the mixture is no worse there than either model."""
     (tmp_path / "text").write_text("the cat barks .\nthe dog sees the cat .\n" * 3)
     held_out, mixture = tmp_path / "text", tmp_path / "mixture.toml"
-    ran = done("lm", "mix", held_out, "-m", ARPA, "--lm", "hhmm,beam=20", "-o", mixture)
+    ran = done("lm", "mix", held_out, "-M", ARPA, "-M", "hhmm,beam=20", "-o", mixture)
     assert "hhmm" in ran.err
-    lms = {"mixture": ("-c", mixture, "--lm", "mixture"), "arpa": ("-m", ARPA), "hhmm": ("--lm", "hhmm,beam=20")}
+    lms = {"mixture": ("-c", mixture, "-M", "mixture"), "arpa": ("-m", ARPA), "hhmm": ("-M", "hhmm,beam=20")}
     totals = {
         name: float(re.search(r"logprob= (\S+)", done("lm", "score", held_out, *lm).out)[1]) for name, lm in lms.items()
     }

@@ -90,7 +90,7 @@ def test_the_command_writes_words_and_meshes(tmp_path):
     (tmp_path / "lists").write_text(
         "".join(f"{s} ||| {text} ||| ||| {score}\n" for s in range(2) for text, score in [("a b", -1.0), ("a c", -1.5)])
     )
-    ran = done("lists", "consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--output-form", "trn")
+    ran = done("lists", "consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--as", "trn")
     assert ran.out == "a b (0)\na b (1)\n"
     mesh = (tmp_path / "mesh").read_text().splitlines()
     assert mesh[:4] == ["name 0", "numaligns 2", "posterior 1", "align 0 a 1"]

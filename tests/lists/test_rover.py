@@ -161,7 +161,7 @@ def test_a_ctm_keeps_times_and_may_lack_utterances(tmp_path):
     b = ctm(tmp_path / "b.ctm", [["so", "is"]], [[0.7, 0.8]])
     ran = done("lists", "rover", a, b, "--alpha", "0", "--null-confidence", "0.5")
     assert ran.out == "u00000 A 0.00 0.50 so 0.800000\nu00000 A 0.50 0.50 is 0.800000\n"
-    assert done("lists", "rover", a, b, "--output-form", "trn").out == "so it (u00000)\noh (u00001)\n"
+    assert done("lists", "rover", a, b, "--as", "trn").out == "so it (u00000)\noh (u00001)\n"
     (tmp_path / "c").write_text("u00000 so is\nu00001 oh\n")
     mixed = done("lists", "rover", tmp_path / "c", a, "--reference-form", "kaldi")
     assert mixed.out == "u00000 so is\nu00001 oh\n"

@@ -206,8 +206,8 @@ def test_words_are_removed_from_a_text(tmp_path):
     assert says_what_it_wrote(ran, r"2 incomplete sentences \(2 sentences left out\)")
     assert (tmp_path / "ref").read_text() == "one two three\nfour five six seven\n"
     assert ran.out == done("words", "remove", "--seed", "5", stdin=text).out
-    assert done("words", "remove", "--layout", "text", "--seed", "5", stdin=text).lines[0] == "one three"
-    csv = done("words", "remove", "--layout", "imputation", "--complete", tmp_path / "ref.csv", stdin=text).out
+    assert done("words", "remove", "--as", "text", "--seed", "5", stdin=text).lines[0] == "one three"
+    csv = done("words", "remove", "--as", "imputation", "--complete", tmp_path / "ref.csv", stdin=text).out
     assert csv.startswith('"id","sentence"\n1,"one three"\n2,"four ')
     assert (tmp_path / "ref.csv").read_text() == '"id","sentence"\n1,"one two three"\n2,"four five six seven"\n'
 
@@ -235,7 +235,7 @@ def test_places(folder):
     ran = done(
         "words",
         "locate",
-        "-m",
+        "-M",
         folder / "m.mw",
         "-k",
         "2",
@@ -251,37 +251,35 @@ def test_places(folder):
     records = [
         json.loads(line)
         for line in done(
-            "words", "locate", "-m", folder / "m.mw", "--layout", "json", "-k", "99", stdin="the dogs see the mice\n"
+            "words", "locate", "-M", folder / "m.mw", "--as", "json", "-k", "99", stdin="the dogs see the mice\n"
         ).lines
     ]
     assert np.exp([place["ln_p"] for place in records[0]["places"]]).sum() == pytest.approx(1.0)
     for method in ("ngram", "distance"):
         assert (
-            done("words", "locate", "-m", folder / "m.mw", "--method", method, stdin="the dogs see the small mice .\n")
+            done("words", "locate", "-M", folder / "m.mw", "--method", method, stdin="the dogs see the small mice .\n")
             .lines[1]
             .startswith("0\t1\t3")
         )
 
 
 def test_words_for_a_blank(folder):
-    ran = done("words", "fill", "-m", folder / "m.mw", "-k", "2", stdin="the ____ often see the small mice .\n")
+    ran = done("words", "fill", "-M", folder / "m.mw", "-k", "2", stdin="the ____ often see the small mice .\n")
     assert [line.split("\t")[:3] for line in ran.lines[1:]] == [["0", "1", "2"], ["0", "2", "2"]]
     assert {line.split("\t")[3] for line in ran.lines[1:]} == {"cats", "dogs"}
     (record,) = map(
         json.loads,
-        done(
-            "words", "fill", "-m", folder / "m.mw", "--layout", "json", stdin="cats often see ____ small mice\n"
-        ).lines,
+        done("words", "fill", "-M", folder / "m.mw", "--as", "json", stdin="cats often see ____ small mice\n").lines,
     )
     assert record["position"] == 4
     assert record["words"][0]["word"] == "the"
     assert {"ln_p", "around", "left2"} < record["words"][0].keys()
-    for source in (("-m", folder / "m.mw"), ("--ngram", folder / "lm.ngram")):
+    for source in (("-M", folder / "m.mw"), ("--ngram", folder / "lm.ngram")):
         assert (
-            done("words", "fill", *source, "--layout", "text", stdin="the cats ____ see the small mice .\n").out
+            done("words", "fill", *source, "--as", "text", stdin="the cats ____ see the small mice .\n").out
             == "the cats often see the small mice .\n"
         )
-    one = done("words", "fill", "-m", folder / "m.mw", "--candidates", "2", "-k", "2", stdin="the ____ often\n").lines
+    one = done("words", "fill", "-M", folder / "m.mw", "--candidates", "2", "-k", "2", stdin="the ____ often\n").lines
     assert len(one) == 3
 
 
@@ -296,25 +294,25 @@ def test_accuracies_are_those_of_the_answers(folder):
     records = {
         record["system"]: record
         for record in json.loads(
-            done("words", "locate", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+            done("words", "locate", folder / "test.tsv", "-M", folder / "m.mw", "--accuracy", "--as", "json").out
         )
     }
     assert list(records) == ["chance", "ngram", "distance", "odds"]
     sentences = parsed((folder / "test.tsv").read_text())
-    rows = [line.split("\t") for line in done("words", "locate", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
+    rows = [line.split("\t") for line in done("words", "locate", folder / "test.tsv", "-M", folder / "m.mw").lines[1:]]
     right = [int(row[2]) == sentence.gap + 2 for row, sentence in zip(rows, sentences, strict=True)]
     assert records["odds"]["top1"] == pytest.approx(np.mean(right))
     assert records["odds"]["top1"] > records["chance"]["top1"] + 0.3
-    rows = [line.split("\t") for line in done("words", "fill", folder / "test.tsv", "-m", folder / "m.mw").lines[1:]]
+    rows = [line.split("\t") for line in done("words", "fill", folder / "test.tsv", "-M", folder / "m.mw").lines[1:]]
     (record,) = json.loads(
-        done("words", "fill", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+        done("words", "fill", folder / "test.tsv", "-M", folder / "m.mw", "--accuracy", "--as", "json").out
     )
     assert record["top1"] == pytest.approx(
         np.mean([row[3] == one.word for row, one in zip(rows, sentences, strict=True)])
     )
-    restored = done("words", "restore", folder / "test.tsv", "-m", folder / "m.mw").lines
+    restored = done("words", "restore", folder / "test.tsv", "-M", folder / "m.mw").lines
     (record,) = json.loads(
-        done("words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "--accuracy", "--layout", "json").out
+        done("words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "--accuracy", "--as", "json").out
     )
     assert record["top1"] == pytest.approx(
         np.mean([text == one.complete for text, one in zip(restored, sentences, strict=True)])
@@ -325,29 +323,29 @@ def test_accuracies_are_those_of_the_answers(folder):
 
 def test_layouts_of_restored_sentences(folder, tmp_path):
     stdin = '"id","sentence"\n7,"the dogs see the small mice ."\n'
-    ran = done("words", "restore", "-m", folder / "m.mw", "--layout", "imputation", stdin=stdin)
+    ran = done("words", "restore", "-M", folder / "m.mw", "--as", "imputation", stdin=stdin)
     assert ran.out == '"id","sentence"\n7,"the dogs often see the small mice ."\n'
     assert says_what_it_wrote(ran, "1 restored sentence")
-    table = done("words", "restore", "-m", folder / "m.mw", "--layout", "tsv", stdin=stdin).lines
+    table = done("words", "restore", "-M", folder / "m.mw", "--as", "tsv", stdin=stdin).lines
     assert table[0].split("\t") == ["sentence", "position", "word", "score", "restored"]
     assert table[1].split("\t")[:3] == ["7", "3", "often"]
-    (record,) = map(json.loads, done("words", "restore", "-m", folder / "m.mw", "--layout", "json", stdin=stdin).lines)
+    (record,) = map(json.loads, done("words", "restore", "-M", folder / "m.mw", "--as", "json", stdin=stdin).lines)
     assert record["restored"] == "the dogs often see the small mice ."
-    by_ngram = done("words", "restore", "-m", folder / "m.mw", "--ngram", folder / "lm.ngram", stdin=stdin).out
+    by_ngram = done("words", "restore", "-M", folder / "m.mw", "--ngram", folder / "lm.ngram", stdin=stdin).out
     assert by_ngram == "the dogs often see the small mice .\n"
 
 
 def test_insertions_are_lists_that_the_chain_reads(folder, tmp_path):
     lists = tmp_path / "test.nbest"
     first = done(
-        "words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "--nbest-out", lists, "--gaps", "3", "-k", "4"
+        "words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "--nbest-out", lists, "--gaps", "3", "-k", "4"
     ).out
     weights = tmp_path / "weights.toml"
     features = ("-f", f"ngram-lm,model={folder / 'lm.ngram'}")
     done("tune", lists, "-r", folder / "test.ref", "-m", "accuracy", *features, "-o", weights)
     best = done("apply", lists, "-w", weights).out
     again = done(
-        "words", "restore", folder / "test.tsv", "-m", folder / "m.mw", "-w", weights, "--gaps", "3", "-k", "4"
+        "words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "-w", weights, "--gaps", "3", "-k", "4"
     ).out
     assert again == best
     complete = (folder / "test.ref").read_text().splitlines()
@@ -389,7 +387,7 @@ def test_lists_have_the_best_words_of_the_best_gaps(folder):
 @pytest.mark.slow
 def test_workers_give_the_same_results(folder, monkeypatch):
     monkeypatch.setattr(sharing, "BATCH", 40)
-    arguments = ("words", "restore", folder / "test.tsv", "-m", folder / "m.mw")
+    arguments = ("words", "restore", folder / "test.tsv", "-M", folder / "m.mw")
     assert done(*arguments, "-j", "2").out == done(*arguments, "-j", "1").out
 
 
@@ -412,26 +410,26 @@ def test_sentences_come_out_as_they_are_read(folder):
 @pytest.mark.parametrize(
     ("command", "stdin", "said"),
     [
-        ("locate -m {m}", "a b\n\n", "<stdin>:2: an empty line, wanted a sentence that lacks a word"),
-        ("restore -m {m}", "word\n", "<stdin>:1: a sentence of one word cannot lack an inner word"),
-        ("fill -m {m}", "____ dogs\n", "<stdin>:1: the blank is the first word, wanted it between two words"),
-        ("locate -m {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
-        ("restore -m {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
-        ("fill -m {lm}", "a ____ b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
-        ("fill --ngram {m}", "a ____ b\n", "{m}: holds a missing-words model, wanted a ngram model"),
-        ("fill -m {m} --candidates 1000", "a ____ b\n", "1,000 candidates are more than the 16 words of the model"),
-        ("restore -m {m} --candidates 1000", "a b\n", "1,000 candidates are more than the 16 words of the model"),
-        ("fill -m {m} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
-        ("fill -m {m} --candidates 5 -k 6", "a ____ b\n", "-k 6: there are only 5 words to fill with"),
-        ("fill --ngram {lm} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
-        ("restore --ngram {lm} -m {m} -k 17", "a b\n", "-k 17: there are only 16 words to fill with"),
-        ("fill --ngram {lm} --candidates 5", "a ____ b\n", "--candidates limits the words of a model of missing words (-m), not of --ngram"),
-        ("fill", "a ____ b\n", "give one of -m (a model of missing words) and --ngram (an n-gram model)"),
-        ("fill -m {m} --ngram {lm}", "a ____ b\n", "give one of -m (a model of missing words) and --ngram (an n-gram model)"),
-        ("locate -m none.mw", "a b\n", "none.mw: cannot be read (No such file or directory)"),
-        ("locate -m {m} --accuracy", "a b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
-        ("locate -m {m} --accuracy", "", "<stdin>: there is no sentence to measure accuracies on"),
-        ("fill -m {m} --accuracy", "a ____ b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
+        ("words locate -M {m}", "a b\n\n", "<stdin>:2: an empty line, wanted a sentence that lacks a word"),
+        ("words restore -M {m}", "word\n", "<stdin>:1: a sentence of one word cannot lack an inner word"),
+        ("words fill -M {m}", "____ dogs\n", "<stdin>:1: the blank is the first word, wanted it between two words"),
+        ("words locate -M {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
+        ("words restore -M {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
+        ("words fill -M {lm}", "a ____ b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
+        ("words fill --ngram {m}", "a ____ b\n", "{m}: holds a missing-words model, wanted a ngram model"),
+        ("words fill -M {m} --candidates 1000", "a ____ b\n", "1,000 candidates are more than the 16 words of the model"),
+        ("words restore -M {m} --candidates 1000", "a b\n", "1,000 candidates are more than the 16 words of the model"),
+        ("words fill -M {m} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
+        ("words fill -M {m} --candidates 5 -k 6", "a ____ b\n", "-k 6: there are only 5 words to fill with"),
+        ("words fill --ngram {lm} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
+        ("words restore --ngram {lm} -M {m} -k 17", "a b\n", "-k 17: there are only 16 words to fill with"),
+        ("words fill --ngram {lm} --candidates 5", "a ____ b\n", "--candidates limits the words of a model of missing words (-M), not of --ngram"),
+        ("words fill", "a ____ b\n", "give one of -M (a model of missing words) and --ngram (an n-gram model)"),
+        ("words fill -M {m} --ngram {lm}", "a ____ b\n", "give one of -M (a model of missing words) and --ngram (an n-gram model)"),
+        ("words locate -M none.mw", "a b\n", "none.mw: cannot be read (No such file or directory)"),
+        ("words locate -M {m} --accuracy", "a b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
+        ("words locate -M {m} --accuracy", "", "<stdin>: there is no sentence to measure accuracies on"),
+        ("words fill -M {m} --accuracy", "a ____ b\n", "<stdin>:1: the missing word is not known: accuracies need a file of `rerank words remove`"),
     ],
 )  # fmt: skip
 def test_wrong_input_ends_in_one_line(folder, command, stdin, said):
@@ -448,7 +446,7 @@ def test_help_fits_80_columns(command, monkeypatch):
 
 def test_nothing_half_written_is_left(folder, tmp_path):
     output, lists = tmp_path / "out", tmp_path / "out.nbest"
-    refused("words", "restore", "-m", folder / "m.mw", "-o", output, "--nbest-out", lists, stdin="the dogs see\n\n")
+    refused("words", "restore", "-M", folder / "m.mw", "-o", output, "--nbest-out", lists, stdin="the dogs see\n\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -473,8 +471,8 @@ def test_the_example_is_made_by_the_commands_of_its_readme(tmp_path):
         removed = ("-o", tmp_path / f"{part}.incomplete", "--complete", tmp_path / f"{part}.complete")
         done("words", "remove", example / "mt" / f"{part}.en", "--seed", "1", *removed)
         lists = ("--gaps", "4", "-k", "8", "--nbest-out", tmp_path / f"{part}.nbest.xz")
-        done("words", "restore", tmp_path / f"{part}.incomplete", "-m", model, *lists)
-    csv = ("--layout", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
+        done("words", "restore", tmp_path / f"{part}.incomplete", "-M", model, *lists)
+    csv = ("--as", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
     done("words", "remove", example / "mt" / "test.en", "--seed", "1", *csv)
     made = [path for path in tmp_path.iterdir() if path != model]
     kept = example / "restoration"

@@ -68,7 +68,7 @@ def test_the_command_writes_them_and_their_counts_are_unigrams(tmp_path):
     np.testing.assert_allclose(
         NgramLanguageModel(small).totals(sentences), NgramLanguageModel(exact).totals(sentences), atol=0.05
     )
-    assert "ppl=" in done("lm", "score", text, "--lm", small).out
+    assert "ppl=" in done("lm", "score", text, "-M", small).out
     words = UnigramLanguageModel(small, case="exact")
     check_language_model(words)
     assert words.ln("Hund") == words.ln("der") == pytest.approx(np.log(2 / 13))  # 10 words, and 3 ends of sentences

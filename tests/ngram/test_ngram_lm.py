@@ -122,7 +122,7 @@ def test_a_binary_without_kenlm(monkeypatch, tmp_path):
         assert "a KenLM binary needs KenLM" in refused(
             "extract", tmp_path / "x.nbest", "-f", feature, "-o", tmp_path / "x"
         )
-    assert "a KenLM binary needs KenLM" in refused("lm", "score", tmp_path / "x.nbest", "-m", BINARY)
+    assert "a KenLM binary needs KenLM" in refused("lm", "score", tmp_path / "x.nbest", "-M", BINARY)
 
 
 def test_an_arpa_file_needs_no_kenlm(arpa, monkeypatch):

@@ -143,7 +143,7 @@ def test_the_trainer_says_the_number_and_options_are_checked(files, tmp_path):
         f"5 words (8.62%) are unknown, because the vocabulary is cut off; <unk> stands for {types} types" in result.err
     )
     assert "unknown_types = 0: wanted 1 or more" in refused(
-        "lm", "score", tmp_path / "text", "--lm", f"ngram-lm,model={tmp_path / 'lm'},unknown_types=0"
+        "lm", "score", tmp_path / "text", "-M", f"ngram-lm,model={tmp_path / 'lm'},unknown_types=0"
     )
 
 

@@ -43,7 +43,7 @@ class Ends(SentenceFeature):
 def test_it_is_what_the_command_says(tmp_path):
     (tmp_path / "pairs.tsv").write_text("".join(f"{good}\t{bad}\n" for good, bad in PAIRS))
     printed = json.loads(
-        done("acceptability", "pairs", tmp_path / "pairs.tsv", "--lm", "unigram", "-f", "length", "--as", "json").out
+        done("acceptability", "pairs", tmp_path / "pairs.tsv", "-M", "unigram", "-f", "length", "--as", "json").out
     )
     rows = compare(PAIRS, ["unigram", "length"], columns=[])
     summary = {row["system"]: row for row in rows.accuracies}
@@ -53,7 +53,7 @@ def test_it_is_what_the_command_says(tmp_path):
             pytest.approx(record[key]) for key in ("accuracy", "low", "high", "pairs", "ties")
         ]
     done(
-        *("acceptability", "pairs", tmp_path / "pairs.tsv", "--lm", "unigram", "--column", "*.total"),
+        *("acceptability", "pairs", tmp_path / "pairs.tsv", "-M", "unigram", "--column", "*.total"),
         *("--failures", tmp_path / "failed.tsv"),
     )
     failed = [line.split("\t") for line in (tmp_path / "failed.tsv").read_text().splitlines()[1:]]

@@ -44,7 +44,7 @@ def test_systems_by_file_and_as_objects(folder):
     rows = similarity(
         PAIRS, {"file": path, "name": str(path), "object": read_similarity(path), "edits": "strings.edits"}
     )
-    assert [f"{value:.4f}" for value in rows["file"]] == printed(folder, "-m", path)
+    assert [f"{value:.4f}" for value in rows["file"]] == printed(folder, "-M", path)
     assert rows["file"] == rows["name"] == rows["object"]
     assert rows["edits"] == similarity(PAIRS, "strings.edits")["strings.edits"]
     assert similarity(PAIRS, path).columns == ("first", "second", "model.sim")

@@ -30,7 +30,7 @@ class Lengths(LanguageModel):
 
 def test_it_is_what_the_command_prints(tmp_path):
     (tmp_path / "text").write_text("".join(f"{text}\n" for text in TEXTS))
-    header, *printed = [line.split("\t") for line in done("lm", "surprisal", tmp_path / "text", "-m", ARPA).lines]
+    header, *printed = [line.split("\t") for line in done("lm", "surprisal", tmp_path / "text", "-M", ARPA).lines]
     rows = surprisal(TEXTS, ARPA)
     assert rows.columns[:3] == ("text", "position", "word")
     assert rows.columns[-1] == "known"
@@ -43,7 +43,7 @@ def test_it_is_what_the_command_prints(tmp_path):
 
 def test_all_measures_of_the_command(tmp_path):
     names = ["surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost"]
-    printed = done("lm", "surprisal", "-", "--lm", "hhmm-lm,beam=20", stdin=TEXTS[0]).lines
+    printed = done("lm", "surprisal", "-", "-M", "hhmm-lm,beam=20", stdin=TEXTS[0]).lines
     rows = surprisal(TEXTS[:1], {"h": "hhmm-lm,beam=20"}, measures=names)
     assert rows.columns[3:-1] == tuple(f"h.{name}" for name in names)
     for row, line in zip(rows, printed[1:], strict=True):

@@ -30,7 +30,7 @@ DIRECTIVE = "set Crookston campus homeroom two Clark to sports football captain"
 
 
 def ground(files, *options, stdin):
-    return done("lm", "ground", "-w", files["world"], "-g", files["grammar"], *options, stdin=stdin)
+    return done("lm", "ground", "--world", files["world"], "-g", files["grammar"], *options, stdin=stdin)
 
 
 def test_ground_shows_the_referent_of_every_word():
@@ -47,7 +47,7 @@ def test_ground_shows_the_referent_of_every_word():
 
 
 def test_ground_as_json_and_as_trees():
-    record = json.loads(ground(FILES, "--layout", "json", stdin="the blah largest executable\n").out)
+    record = json.loads(ground(FILES, "--as", "json", stdin="the blah largest executable\n").out)
     assert record["complete"]
     assert record["referent"] == {"size": 1, "members": ["f2"]}
     assert [word["levels"] is None for word in record["words"]] == [False, True, False, False]
@@ -59,42 +59,43 @@ def test_ground_as_json_and_as_trees():
     }
     lm = ReferentialLanguageModel(**FILES)
     assert record["ln_p"] == pytest.approx(float(lm.totals([["the", "blah", "largest", "executable"]])[0]))
-    trees = ground(FILES, "--tree", stdin="the largest executable\n").out
+    trees = ground(FILES, "--as", "trees", stdin="the largest executable\n").out
     assert trees == "(NP (Det the) (Noun/LARGEST largest (Noun:EXECUTABLE executable)))\t{f2}\n"
 
 
 def test_the_captain_depends_on_the_context():
     """§4.1: in the context of one team, CAPTAIN is one player, and in that of another someone else."""
     captains = {
-        context: ground(ACTIVITIES, "--context", context, "--tree", stdin="show captain\n").out.split("\t")[1].strip()
+        context: ground(ACTIVITIES, "--context", context, "--as", "trees", stdin="show captain\n")
+        .out.split("\t")[1]
+        .strip()
         for context in ("crookston-football", "crookston-soccer", "duluth-football")
     }
     assert captains == {"crookston-football": "{clark}", "crookston-soccer": "{baker}", "duluth-football": "{evans}"}
-    said = ground(ACTIVITIES, "--tree", stdin=f"{DIRECTIVE}\n").out
+    said = ground(ACTIVITIES, "--as", "trees", stdin=f"{DIRECTIVE}\n").out
     assert said.endswith("(Step:UP-sports sports) (Step:football football) (Step:captain captain)))\t{clark}\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--tree", "--layout", "json"], "give one of --tree and --layout json, whose objects have the tree as well"),
         (["--context", "f9"], "the world has no individual or property 'f9'"),
         (["--depth", "1"], "a depth of 1 levels, but a sentence of"),
     ],
 )
 def test_what_ground_refuses(arguments, message):
-    line = refused("lm", "ground", "-w", FILES["world"], "-g", FILES["grammar"], *arguments, stdin="the file\n")
+    line = refused("lm", "ground", "--world", FILES["world"], "-g", FILES["grammar"], *arguments, stdin="the file\n")
     assert line.startswith(message)
 
 
 def test_bad_worlds_and_grammars_are_one_line(tmp_path):
     bad = tmp_path / "bad.toml"
     bad.write_text('individuals = ["f1"]\nproperty.FILE = ["f2"]\n')
-    line = refused("lm", "ground", "-w", bad, "-g", FILES["grammar"], stdin="the file\n")
+    line = refused("lm", "ground", "--world", bad, "-g", FILES["grammar"], stdin="the file\n")
     assert line.startswith(f"{bad}:2: unknown individual 'f2'")
     grammar = tmp_path / "bad.grammar"
     grammar.write_text("NP -> NP PP | the file\nPP -> here\n")
-    line = refused("lm", "ground", "-w", FILES["world"], "-g", grammar, stdin="the file\n")
+    line = refused("lm", "ground", "--world", FILES["world"], "-g", grammar, stdin="the file\n")
     assert line.startswith(f"{grammar}:1: left recursion, NP > NP: no number of levels is enough")
 
 

@@ -133,7 +133,7 @@ def test_words_are_coloured_by_surprisal(tmp_path, small):
     (tmp_path / "text").write_text("the house <b>\n\n")
     page, table = tmp_path / "page.html", tmp_path / "table.tsv"
     ran = done(
-        "lm", "surprisal", tmp_path / "text", "-m", small / "lm.arpa", "--html", page, "-o", table, "--text", "none"
+        "lm", "surprisal", tmp_path / "text", "-M", small / "lm.arpa", "--html", page, "-o", table, "--text", "none"
     )
     assert f"wrote a page of the text, for a browser, to {page}" in ran.err
     written = page.read_text()

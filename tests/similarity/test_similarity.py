@@ -598,12 +598,12 @@ def test_the_commands(vectors, tmp_path):
     assert {"esa.cosine", "wordnet.resnik", "svs.top"} < set(absent)
     assert not set(read_similarity(tmp_path / "paper.sim").names) - set(DKPRO) - set(MAYO)
     new = PAIRS.with_name("new.tsv")
-    scores = [float(line) for line in done("similarity", "apply", new, "-m", model).lines]
+    scores = [float(line) for line in done("similarity", "apply", new, "-M", model).lines]
     assert len(scores) == 3
     assert all(0 <= score <= 5 for score in scores)
-    lines = done("similarity", "apply", new, "-m", model, "--with-pairs").lines
+    lines = done("similarity", "apply", new, "-M", model, "--with-pairs").lines
     assert lines[1].split("\t")[1:] == new.read_text(encoding="utf-8").splitlines()[1].split("\t")
-    records = json.loads(done("similarity", "evaluate", PAIRS, PAIRS, "-m", model, "--as", "json").out)
+    records = json.loads(done("similarity", "evaluate", PAIRS, PAIRS, "-M", model, "--as", "json").out)
     assert records[0]["pearson"] > 0.5
     assert records[2] == {"pairs_file": "weighted mean", "pairs": 60} | {
         key: pytest.approx(records[0][key]) for key in ("pearson", "spearman")
@@ -613,12 +613,12 @@ def test_the_commands(vectors, tmp_path):
     assert "no measure is named 'tfidf.stem'" in refused("similarity", "apply", new, "--measure", "tfidf.stem")
     assert "need --vectors" in refused("similarity", "apply", new, "--measure", "vectors.window_idf")
     assert "give a model" in refused("similarity", "apply", new)
-    assert "no scores to compare with" in refused("similarity", "evaluate", new, "-m", model)
+    assert "no scores to compare with" in refused("similarity", "evaluate", new, "-M", model)
     assert "the model has its own" in refused(
-        "similarity", "apply", new, "-m", model, "--vectors", tmp_path / "pairs.ri"
+        "similarity", "apply", new, "-M", model, "--vectors", tmp_path / "pairs.ri"
     )
     wanted = "holds a random-indexing model, wanted a similarity model"
-    assert wanted in refused("similarity", "apply", new, "-m", tmp_path / "pairs.ri")
+    assert wanted in refused("similarity", "apply", new, "-M", tmp_path / "pairs.ri")
 
 
 @pytest.mark.slow

@@ -63,24 +63,24 @@ def test_a_system_remembers_its_data(mode, wordnet, esa, tmp_path, monkeypatch):
     model = read_similarity(system)
     assert set(model.data) == model.families <= {"wordnet", "esa"}
     assert "esa" in model.families
-    again = done("similarity", "apply", NEW, "-m", system, *data).lines
+    again = done("similarity", "apply", NEW, "-M", system, *data).lines
     assert len(again) == 3
-    missing = refused("similarity", "apply", NEW, "-m", system, "--wordnet", wordnet)
+    missing = refused("similarity", "apply", NEW, "-M", system, "--wordnet", wordnet)
     assert "the system was trained with ESA of" in missing
     assert "give it by --esa" in missing
     other = tmp_path / "other.esa"
     done("train", "esa", PAIRS, "--documents", 2, "--shortest", 5, "--min-count", 1, "-o", other)
-    wrong = refused("similarity", "apply", NEW, "-m", system, "--wordnet", wordnet, "--esa", other)
+    wrong = refused("similarity", "apply", NEW, "-M", system, "--wordnet", wordnet, "--esa", other)
     assert "not with ESA of 15 documents" in wrong
     monkeypatch.setenv("WNSEARCHDIR", str(wordnet))
-    assert done("similarity", "apply", NEW, "-m", system, "--esa", esa).lines == again
+    assert done("similarity", "apply", NEW, "-M", system, "--esa", esa).lines == again
 
 
 def test_a_system_without_those_measures_needs_no_data(esa, tmp_path):
     system = tmp_path / "x.sim"
     done("similarity", "train", PAIRS, "-o", system, "--without", "esa", "--esa", esa)
     assert read_similarity(system).data == {}
-    assert len(done("similarity", "apply", NEW, "-m", system).lines) == 3
+    assert len(done("similarity", "apply", NEW, "-M", system).lines) == 3
 
 
 @pytest.mark.slow
@@ -133,9 +133,9 @@ def test_names_by_stanza(stanza_ner, tmp_path):
     options = [part for family in families for part in ("--without", family)]
     done("similarity", "train", PAIRS, "-o", system, "--entities", spec, *options)
     assert read_similarity(system).data == {"entities": "entities by stanza (en, ner.pt)"}
-    missing = one_line(rerank("similarity", "evaluate", PAIRS, "-m", system), 2, after=True)
+    missing = one_line(rerank("similarity", "evaluate", PAIRS, "-M", system), 2, after=True)
     assert "trained with entities by stanza (en, ner.pt)" in missing
     assert "give it by --entities" in missing
     assert json.loads(
-        done("similarity", "evaluate", PAIRS, "-m", system, "--entities", spec, "--as", "json").out
+        done("similarity", "evaluate", PAIRS, "-M", system, "--entities", spec, "--as", "json").out
     )[0]["pairs"] == 30  # fmt: skip

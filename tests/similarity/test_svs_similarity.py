@@ -202,9 +202,9 @@ def test_the_measures(model_file, tmp_path):
     families = ("overlap", "ngrams", "strings", "shape", "tfidf", "entities")
     options = [part for family in families for part in ("--without", family)]
     done("similarity", "train", PAIRS, "-o", system, "--svs", model_file, *options)
-    missing = refused("similarity", "apply", PAIRS, "-m", system)
+    missing = refused("similarity", "apply", PAIRS, "-M", system)
     assert "trained with structured vectors of 7 symbols and 3 concepts (measures of svs): give it by --svs" in missing
-    assert len(done("similarity", "apply", PAIRS, "-m", system, "--svs", model_file).lines) == 30
+    assert len(done("similarity", "apply", PAIRS, "-M", system, "--svs", model_file).lines) == 30
 
 
 @pytest.mark.slow

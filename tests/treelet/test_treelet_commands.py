@@ -161,10 +161,10 @@ def test_what_needs_words_refuses_a_model_of_sentences(folder, tmp_path):
     lm = f"treelet-lm,model={folder / 'bank.treelet'},k=1"
     reason = "gives no probabilities of single words, only of whole sentences; wanted a language model of words"
     for command in (
-        ("lm", "surprisal", folder / "text.txt", "--lm", lm),
-        ("lm", "score", folder / "text.txt", "--lm", lm),
-        ("lm", "score", folder / "text.txt", "--lm", lm, "--layout", "table", "-d", "2"),
-        ("lm", "mix", folder / "text.txt", "--lm", lm, "--lm", "unigram", "-o", tmp_path / "mix.toml"),
+        ("lm", "surprisal", folder / "text.txt", "-M", lm),
+        ("lm", "score", folder / "text.txt", "-M", lm),
+        ("lm", "score", folder / "text.txt", "-M", lm, "--as", "tsv", "-d", "2"),
+        ("lm", "mix", folder / "text.txt", "-M", lm, "-M", "unigram", "-o", tmp_path / "mix.toml"),
     ):
         assert reason in refused(*command)
     config = tmp_path / "mix.toml"
@@ -172,13 +172,11 @@ def test_what_needs_words_refuses_a_model_of_sentences(folder, tmp_path):
         f'[language_model.trees]\nuse = "treelet-lm"\nmodel = "{folder}/bank.treelet"\n'
         '[language_model.both]\nuse = "mixture"\nmodels = ["trees", "unigram"]\nweights = [0.5, 0.5]\n'
     )
-    said = refused("lm", "score", folder / "text.txt", "-c", config, "--lm", "both")
+    said = refused("lm", "score", folder / "text.txt", "-c", config, "-M", "both")
     assert f"[language_model.both]: option 'models' is 'trees': the model {reason}" in said
     with pytest.raises(ConfigError, match="reads no words from left to right"):
         BeamScorer(TreeletLanguageModel(model=folder / "bank.treelet"))
-    rows = [
-        line.split("\t") for line in done("lm", "score", folder / "text.txt", "--lm", lm, "--layout", "table").lines[1:]
-    ]
+    rows = [line.split("\t") for line in done("lm", "score", folder / "text.txt", "-M", lm, "--as", "tsv").lines[1:]]
     sentences = [line.split() for line in (folder / "text.txt").read_text().splitlines()]
     totals = TreeletLanguageModel(model=folder / "bank.treelet", k=1).totals(sentences)
     assert [float(row[3]) for row in rows] == pytest.approx(totals.tolist())
@@ -189,18 +187,18 @@ def test_a_model_file_is_known_by_its_header(folder, variant):
     """The file alone names the language model that reads it."""
     name = {"treelet": "treelet-lm", "headlex": "headlex"}[variant]
     path = folder / f"bank.{variant}"
-    flags = ("lm", "score", folder / "text.txt", "--layout", "table")
-    assert done(*flags, "--lm", path).out == done(*flags, "-m", path).out
-    assert done(*flags, "--lm", path).out == done(*flags, "--lm", f"{name},model={path}").out
+    flags = ("lm", "score", folder / "text.txt", "--as", "tsv")
+    assert done(*flags, "-M", path).out == done(*flags, "-m", path).out
+    assert done(*flags, "-M", path).out == done(*flags, "-M", f"{name},model={path}").out
 
 
 def test_a_model_file_of_another_kind_is_no_language_model(folder, tmp_path):
     write_model(tmp_path / "words.lexicon", "word-lexicon", {}, {"words": np.zeros(1)})
     assert [model_kind(embedded(name)) for name in ("grammar.pcfg", "unigrams.tsv.xz")] == ["grammar", None]
-    said = refused("lm", "score", folder / "text.txt", "--lm", tmp_path / "words.lexicon")
+    said = refused("lm", "score", folder / "text.txt", "-M", tmp_path / "words.lexicon")
     assert "words.lexicon: holds a word-lexicon model, which is no language model" in said
     (tmp_path / "short").write_bytes((folder / "bank.treelet").read_bytes()[:40])
-    assert "its header cannot be read" in refused("lm", "score", folder / "text.txt", "--lm", tmp_path / "short")
+    assert "its header cannot be read" in refused("lm", "score", folder / "text.txt", "-M", tmp_path / "short")
 
 
 def test_parses_that_become_equal_are_one_tree(folder):

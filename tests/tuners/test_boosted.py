@@ -247,7 +247,7 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     again = done("run", folder / "job.toml", "--work", work).err
     assert "tune: unchanged, so not made again: features, weights, contributions, weight intervals" in again
     explain = ("explain", "3", "-c", folder / "job.toml", "--work", work)
-    record = json.loads(done(*explain, "--layout", "json").out)
+    record = json.loads(done(*explain, "--as", "json").out)
     assert (record["a"]["rank"], record["b"]["rank"]) == (2, 1)
     assert any(row["trees"] for row in record["contributions"])
     lead = sum(row["lead"] for row in record["contributions"])
@@ -262,7 +262,7 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)  # which tuning alone needs
     assert done("apply", lists, "-w", folder / "w.toml").out == best
     assert "no file of Moses can hold them" in refused("tools", "weights", folder / "w.toml")
-    done("tools", "weights", folder / "w.toml", "--to", "toml", "-o", folder / "copy.toml")
+    done("tools", "weights", folder / "w.toml", "--as", "toml", "-o", folder / "copy.toml")
     assert done("apply", lists, "-w", folder / "copy.toml").out == best
     contributions = from_json((work / "contributions.json").read_text())
     assert not contributions.linear

@@ -13,7 +13,6 @@ import click
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
 from rerank_adapters.runtime.progress import CountingBar, counted
-from rerank_plugins import ConfigError
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.kit.files.text import open_atomic, open_text
 from rerank_plugins.referential.language_model import ReferentialLanguageModel
@@ -98,18 +97,17 @@ def _bits(ln_p: float) -> str:
 
 @click.command("ground")
 @click.argument("text", default="-")
-@click.option("-w", "--world", type=Path, required=True, metavar="FILE",
+@click.option("--world", type=Path, required=True, metavar="FILE",
               help="World model: TOML, JSON, a table of a taxonomy (CSV), or RDF.")  # fmt: skip
 @click.option("-g", "--grammar", type=Path, required=True, metavar="FILE",
               help="Grammar whose expressions name relations of the world.")  # fmt: skip
 @click.option("--context", metavar="NAME", help="Individual, concept or property that the sentences are about.")
 @click.option("--depth", type=click.IntRange(1), default=6, show_default=True, help="Levels of a hypothesis.")
-@click.option("--tree", is_flag=True, help="Print the tree of each sentence and its final referent instead.")
-@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "json", "trees"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
 @output_option("Where to write the referents.")
 def command(
-    text: str, world: Path, grammar: Path, context: str | None, depth: int, tree: bool, layout: str, output: Path,
+    text: str, world: Path, grammar: Path, context: str | None, depth: int, form: str, output: Path,
 ) -> None:  # fmt: skip
     """Show what the words of a TEXT refer to.
 
@@ -121,15 +119,13 @@ def command(
     of a taxonomy with all below it. A word that cannot be read has no referent and changes none.
 
     \b
-    rerank lm ground questions.txt -w files.toml -g files.grammar
-    rerank lm ground said.txt -w activities.csv -g directives.grammar --tree
-    rerank lm ground said.txt -w people.ttl -g talk.grammar --context ann
+    rerank lm ground questions.txt --world files.toml -g files.grammar
+    rerank lm ground said.txt --world acts.csv -g directives.grammar --as trees
+    rerank lm ground said.txt --world people.ttl -g talk.grammar --context ann
     """  # noqa: D301
     closing = Closing()
-    if tree and layout == "json":
-        raise ConfigError("give one of --tree and --layout json, whose objects have the tree as well")
     model = ReferentialLanguageModel(world=world, grammar=grammar, context=context, depth=depth).model
-    write = as_trees if tree else as_json if layout == "json" else as_table
+    write = {"tsv": as_table, "json": as_json, "trees": as_trees}[form]
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences grounded") as bar:
         out.writelines(write(model, bar.over(ground_lines(model, lines))))
     closing.wrote(f"the referents of {counted(bar.done, 'sentence')}", output)

@@ -228,7 +228,7 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 
 @click.command("substitutes")
 @click.argument("text", default="-")
-@click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model file or ARPA file.")
+@click.option("-M", "--model", type=Path, required=True, metavar="FILE", help="N-gram model file or ARPA file.")
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Find this many substitutes of each word.")  # fmt: skip
 @click.option("--at", type=check_places, default="words", show_default=True, metavar="PLACE",
@@ -237,10 +237,10 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 @click.option("--least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
               help="Leave out substitutes with a smaller proportion of the probability of the K best.")  # fmt: skip
 @click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
-@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each substitute, or a JSON object for each position.")  # fmt: skip
 @output_option("Where to write the substitutes.")
-def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool, layout: str, output: Path) -> None:
+def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool, form: str, output: Path) -> None:
     """Find the most probable substitutes of words.
 
     Find the K words that an n-gram model finds most probable in the position of each word of a TEXT (tokenised, one
@@ -252,9 +252,9 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     in the program's cache.
 
     \b
-    rerank words substitutes novel.txt -m lm.ngram -k 100 > substitutes.tsv
-    echo 'the ____ sat on the mat .' | rerank words substitutes -m lm.arpa.gz --at blanks
-    rerank words substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
+    rerank words substitutes novel.txt -M lm.ngram -k 100 > substitutes.tsv
+    echo 'the ____ sat on the mat .' | rerank words substitutes -M lm.arpa.gz --at blanks
+    rerank words substitutes phrases.txt -M lm.ngram --at 3 --least 0.05 --as json
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
@@ -269,7 +269,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
         positions_of = partial(positions_in, at=at, path=display_name(text))
         places = substitute(searcher, map(str.split, lines), positions_of, k, least=least, jobs=cores())
-        write = as_json if layout == "json" else as_table
+        write = as_json if form == "json" else as_table
         out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))
     closing.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)
 

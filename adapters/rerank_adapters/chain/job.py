@@ -278,7 +278,7 @@ class Job:
 
     def language_model(self, spec: str | Path) -> SentenceModel:
         """The language model of `language_model_table`. A model file is read when the model is first used."""
-        where = str(spec) if isinstance(spec, Path) else "--lm"
+        where = str(spec) if isinstance(spec, Path) else "-M"
         if isinstance(spec, str) and spec in self.config.language_model:
             return cast(SentenceModel, self.builder.named_object("language_model", spec, where))
         return cast(SentenceModel, self.builder.build("language_model", self.language_model_table(spec), where))

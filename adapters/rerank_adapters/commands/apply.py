@@ -23,7 +23,7 @@ if TYPE_CHECKING:
               help="Rerank by these weights: a weights.toml, or weights of Moses.")  # fmt: skip
 @options.output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
-    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
+    "--as", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
     help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM."
     " Default: lines where the ids are numbers of lines, else kaldi.",
 )  # fmt: skip
@@ -57,7 +57,7 @@ def command(
 
     The 1-bests are written in the order of ids, whatever the order of the lists: the line with number i is that of
     segment i, and a segment without a list has an empty line. Ids that are no such numbers stand before the 1-bests
-    (--output-form). The lists of --nbest-out keep their order.
+    (--as). The lists of --nbest-out keep their order.
 
     A weights.toml records the features it was tuned for; they are extracted while the lists are read, in bounded
     memory, or come from a cache (`rerank tools cache`). With --table, or with several files, which are merged, all

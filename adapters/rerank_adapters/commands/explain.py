@@ -116,14 +116,14 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               "parsers that the features use.")  # fmt: skip
 @click.option("--features", type=click.IntRange(1), default=15, show_default=True,
               help="Show so many features, those of the largest contributions.")  # fmt: skip
-@click.option("--layout", type=click.Choice(["text", "json"]), default="text", show_default=True,
+@click.option("--as", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="Print a report for people, or a JSON object.")  # fmt: skip
 @click.pass_obj
 def command(
     registry: Registry, segment: str, nbest: tuple[str, ...], config: Path | None, work: Path | None, name: str | None,
     weights: Path | None, references: tuple[Path, ...], reference_form: ReferenceForm, unpaired: Unpaired,
     source: Path | None, trust_pairs: bool, hypothesis: str, against: str | None,
-    parsers: tuple[str, ...], features: int, layout: str,
+    parsers: tuple[str, ...], features: int, form: str,
 ) -> None:  # fmt: skip
     """Explain why a hypothesis of a segment beats another.
 
@@ -185,7 +185,7 @@ def command(
             click.echo("rerank: the decoder's 1-best stays the best; B is the second after reranking", err=True)
             chosen = hypothesis, "second"
             explanation = explain(job, tuned, subject.nbest, subject.references, table, chosen, parsers)
-    if layout == "json":
+    if form == "json":
         lines = [json.dumps(explanation_record(explanation), ensure_ascii=False, indent=1)]
     else:
         lines = list(explanation_lines(explanation, features, min(report_console().width, 120)))

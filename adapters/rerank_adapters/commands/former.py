@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+
+import click
 
 COMMANDS = {  # former name -> present one
     "merge": "lists merge",
@@ -33,6 +35,24 @@ COMMANDS = {  # former name -> present one
     "new-plugin": "tools new-plugin",
 }
 
+OPTIONS = {  # former option -> present one, of all commands that have the present one and not the former one
+    "-m": "-M",
+    "--lm": "--model",
+    "-a": "--alignment",
+    "--layout": "--as",
+    "--output-form": "--as",
+    "--to": "--as",
+}
+OF_COMMANDS = {  # the same for single commands; a former option with its value comes before one without
+    "acceptability classify": {"-c": "--classifier"},
+    "lists sweep": {"-w": "--fix", "--weight": "--fix"},
+    "lm ground": {"-w": "--world", "--tree": "--as trees"},
+    "lm sample": {"--trees": "--as trees"},
+    "lm score": {"--layout table": "--as tsv"},
+    "plugins": {"--markdown": "--as markdown"},
+    "trees parse": {"--trees": "--as"},
+}
+
 
 def present_command(args: list[str], known: Collection[str], note: Callable[[str], None]) -> list[str]:
     """The arguments of `rerank`, with the present name of the command in place of a former one.
@@ -44,3 +64,37 @@ def present_command(args: list[str], known: Collection[str], note: Callable[[str
     name, *rest = args
     note(f"`rerank {name}` is now `rerank {COMMANDS[name]}`")
     return [*COMMANDS[name].split(), *rest]
+
+
+def present_options(path: str, command: click.Command, args: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """The arguments of the command at `path`, such as `lm score`, with present options in place of former ones."""
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+    valued = {name for option in options if not (option.is_flag or option.count) for name in option.opts}
+    renamed = {old: new for old, new in OPTIONS.items() if old not in known and new in known}
+    renamed.update(OF_COMMANDS.get(path, {}))
+    result: list[str] = []
+    left = list(args)
+    while left:
+        token = left.pop(0)
+        if token == "--":
+            return [*result, token, *left]
+        if not token.startswith("-") or token == "-":
+            result.append(token)
+            continue
+        name, glue, value = token.partition("=") if token.startswith("--") else (token[:2], "", token[2:])
+        following = value or (left[0] if left else "")
+        if present := renamed.get(f"{name} {following}"):
+            note(f"`rerank {path} {name} {following}` is now `{present}`")
+            del left[: not value]
+            result += present.split()
+            continue
+        present = renamed.get(name, name)
+        if present != name:
+            note(f"`{name}` of `rerank {path}` is now `{present}`")
+        if value:
+            result.append(f"{present}{'=' if present.startswith('--') else glue}{value}")
+        else:
+            result += [*present.split(), *left[: present in valued]]
+            del left[: present in valued]
+    return result

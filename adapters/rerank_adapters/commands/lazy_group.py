@@ -92,12 +92,16 @@ class LazyGroup(click.Group):
         if ctx.parent is None:
             args = former.present_command(args, self.list_commands(ctx), _note(ctx))
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             if isinstance(ctx.obj, Registry) and ctx.obj.failures:
                 message = error.format_message()
                 raise PluginError(f"{message[:1].lower()}{message[1:].rstrip('.')}{ctx.obj.left_out()}") from None
             raise
+        if command is not None and not isinstance(command, click.Group):
+            path = " ".join([*ctx.command_path.split()[1:], name or ""])
+            rest = former.present_options(path, command, rest, _note(ctx))
+        return name, command, rest
 
 
 class GroupWithHeadings(LazyGroup):

@@ -23,20 +23,20 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
 @output_option("Write the merged lists to this file or, in the format srilm, to this folder.", lists_file)
 @job_options("format_")
 @click.option(
-    "--to", metavar="FORMAT",
+    "--as", "form", metavar="FORMAT",
     help="Write the lists in this format: NAME or NAME,option=value,… Default: that of the files, each byte as it was.",
 )  # fmt: skip
-def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> None:
+def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None) -> None:
     """Merge n-best lists, or combine those of different decoders.
 
     The lists of the same segments may be those of several tuning rounds, or of several systems with the same features.
     Of hypotheses with the same text and the same features, only the first is kept. Files whose ids ascend are merged in
-    bounded memory; files in any other order are sorted in memory. --to writes the lists in another format, with texts,
+    bounded memory; files in any other order are sorted in memory. --as writes the lists in another format, with texts,
     features and totals: the n-best lists of lattices, for instance, as Moses's.
 
     \b
     rerank lists merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
-    rerank lists merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
+    rerank lists merge test.lat --format kaldi-lattice,n=50 --as moses -o test.nbest
 
     Files as DECODER=FILE are of different decoders, each with its own features and format: the combined lists hold
     all hypotheses and all features, equal texts once. In a hypothesis that a decoder did not list, its features have
@@ -62,13 +62,13 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, to: str | None) -> N
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()})
     else:
         lists = merge_files(nbest, job.format)
-    to = to or ("moses" if decoders else None)
-    written = job.builder.build("format", plugin_table(to), "--to") if to else job.format
+    form = form or ("moses" if decoders else None)
+    written = job.builder.build("format", plugin_table(form), "--as") if form else job.format
     segments = hypotheses = respelt = 0
     with open_lists(output, written) as out, StatusLine("merging"):
         for merged in lists:
-            respelt += sum(written.spelling(text) != text for text in merged.texts) if to else 0
-            out.write(without_lines(merged) if to else merged)
+            respelt += sum(written.spelling(text) != text for text in merged.texts) if form else 0
+            out.write(without_lines(merged) if form else merged)
             segments, hypotheses = segments + 1, hypotheses + len(merged)
     if respelt:
         texts = counted(respelt, "hypothesis holds", "hypotheses hold")

@@ -169,7 +169,7 @@ def model_file(value: str) -> Path:
 
 
 output_form_option = click.option(
-    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn"]),
+    "--as", "form", type=click.Choice(["lines", "kaldi", "trn"]),
     help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
     " where the ids are numbers of lines, else kaldi.",
 )  # fmt: skip
@@ -232,11 +232,11 @@ def _model_or_file(value: str) -> str | Path:
 
 
 def language_model_option(default: str | None = None, *, multiple: bool = False) -> Callable[[Command], Command]:
-    """`-m` or `--lm`: a language model, required without a `default`; or several."""
+    """`-M` or `--model`: a language model, required without a `default`; or several."""
     more = " Repeatable." if multiple else f" Default: {default}." if default else ""
     needed: dict[str, Any] = {"default": default} if default else {"required": not multiple}
     return click.option(
-        "-m", "--model", "--lm", "models" if multiple else "model", type=_model_or_file, multiple=multiple,
+        "-M", "--model", "models" if multiple else "model", type=_model_or_file, multiple=multiple,
         metavar="LM", shell_complete=plugin_names("language_model"), **needed,
         help=f"Language model: a file, ARPA file or KenLM binary, a name in the config, or {PLUGIN_HELP}.{more}",
     )  # fmt: skip

@@ -11,9 +11,10 @@ from rerank_plugins.core.registry import KINDS, Registry, suggestion
 @click.command("plugins")
 @click.argument("names", nargs=-1)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="List only plugins of this kind.")
-@click.option("--markdown", is_flag=True, help="Write a Markdown page, as docs/plugin-options.md is.")
+@click.option("--as", "form", type=click.Choice(["text", "markdown"]), default="text", show_default=True,
+              help="The form of the list; docs/plugin-options.md is the page of Markdown.")  # fmt: skip
 @click.pass_obj
-def command(registry: Registry, names: tuple[str, ...], kind: str | None, markdown: bool) -> None:
+def command(registry: Registry, names: tuple[str, ...], kind: str | None, form: str) -> None:
     """List all plugins (features, metrics, …) and their options.
 
     With NAMES, only the plugins of these names are listed. In a config a plugin is a table, with use = "NAME" and its
@@ -30,7 +31,7 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, markdo
         if name not in known_names:
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
             raise PluginError(f"{missing}{registry.left_out()}")
-    if markdown:
+    if form == "markdown":
         from rerank_adapters.report.text import plugin_page
 
         kinds = dict.fromkeys(entry.kind for entry in entries)

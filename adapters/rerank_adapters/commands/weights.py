@@ -16,7 +16,7 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 
 @click.command("weights")
 @click.argument("weights", metavar="WEIGHTS")
-@click.option("--to", "form", type=click.Choice(FORMS), default="section", show_default=True,
+@click.option("--as", "form", type=click.Choice(FORMS), default="section", show_default=True,
               help="Write weights in this form.")  # fmt: skip
 @click.option("--template", metavar="MOSES.INI", help="For moses-ini: replace the [weight] section of this file.")
 @click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out the features that the decoder lacks.")
@@ -29,8 +29,8 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
 
     \b
     rerank tools weights weights.toml           writes a [weight] section for moses.ini
-    rerank tools weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
-    rerank tools weights moses.ini --to toml -o weights.toml
+    rerank tools weights weights.toml --as moses-ini --template moses.ini -o tuned.ini
+    rerank tools weights moses.ini --as toml -o weights.toml
     """  # noqa: D301
     from rerank_adapters.report.held_out_gain import from_record, held_out_lines
     from rerank_adapters.weights import read_weights, write_weights
@@ -48,7 +48,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
         raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")
     if form == "moses-ini":
         if template is None:
-            raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")
+            raise ConfigError("--as moses-ini needs --template: the moses.ini whose [weight] section is replaced")
         try:
             write_moses_ini(tuned, Path(template), output, decoder_features_only=decoder_only)
         except ConfigError as error:

@@ -95,7 +95,7 @@ class Arriving:
             if not self.any_order:
                 if number <= before or len(lost) > MOST_LOST:
                     why = f"comes after segment {before}" if number <= before else f"leaves {len(lost)} lines empty"
-                    how = "--no-stream sorts them, --stream keeps the order in which they come, --output-form shows ids"
+                    how = "--no-stream sorts them, --stream keeps the order in which they come, --as shows ids"
                     message = f"segment {id_} {why}, and the 1-bests are written as the lists come: {how}"
                     raise FormatError(message, line=nbest.line or None)
                 self._missing += map(str, lost)

@@ -81,15 +81,15 @@ LISTS = "0 ||| a cat ||| F= 1 ||| 1\n0 ||| a dog ||| F= 2 ||| 1\n1 ||| the ||| F
 TUNE = ("tune", "lists", "-r", "texts", "-o", "w.toml")
 FAULTS = {
     "score-no-end": (
-        ("lm", "score", "texts", "--lm", "own,fault=no-end"),
+        ("lm", "score", "texts", "-M", "own,fault=no-end"),
         "'own' of own.py: score, sentence 'a cat': found",
     ),
     "score-positive": (
-        ("lm", "score", "texts", "--lm", "own,fault=positive"),
+        ("lm", "score", "texts", "-M", "own,fault=positive"),
         "value 1 of 3: found ln p = 0.25, wanted 0",
     ),
     "score-nan": (
-        ("lm", "score", "texts", "--lm", "own,fault=undefined"),
+        ("lm", "score", "texts", "-M", "own,fault=undefined"),
         "value 1 of 3: found nan, wanted finite numbers",
     ),
     "feature": (("extract", "lists", "-f", "own,fault=positive", "-o", "t.npz"), "found ln p = 0.25, wanted 0 or less"),

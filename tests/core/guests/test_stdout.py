@@ -174,7 +174,7 @@ def test_commands_write_data_alone(folder):
 
 def test_formats_and_commands(folder):
     (folder / "lists.txt").write_text("a b\ta\nb\tb c\n")
-    ran = done("--plugin", "talkative.py", "merge", "lists.txt", "--format", "lines")
+    ran = done("--plugin", "talkative.py", "lists", "merge", "lists.txt", "--format", "lines")
     assert ran.lines == ["a b\ta", "b\tb c"]
     assert "read 1\n" in ran.err
     ran = in_process_of_its_own("--plugin", "talkative.py", "hello", cwd=folder)

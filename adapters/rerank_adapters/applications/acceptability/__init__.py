@@ -31,5 +31,5 @@ def command() -> None:
     `rerank negatives` derives unacceptable sentences from acceptable text, for training and tests.
 
     \b
-    rerank acceptability pairs blimp.jsonl --lm news.arpa -f unigram --by phenomenon
+    rerank acceptability pairs blimp.jsonl -M news.arpa -f unigram --by phenomenon
     """  # noqa: D301

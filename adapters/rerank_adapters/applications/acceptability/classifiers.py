@@ -286,7 +286,7 @@ def sentence_margins(job: Job, classifier: Classifier, sentences: Sequence[str],
 
 @click.command("classify")
 @click.argument("text", default="-")
-@click.option("-c", "--classifier", type=Path, required=True, metavar="FILE",
+@click.option("--classifier", type=Path, required=True, metavar="FILE",
               help="A classifier saved by `rerank acceptability sentences --save`.")  # fmt: skip
 @output_option("Write the labels to this file.")
 @jobs_option
@@ -300,7 +300,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     1/2. The file of the classifier also records its features and text steps.
 
     \b
-    rerank acceptability classify essays.txt -c classifier.toml > labels.tsv
+    rerank acceptability classify essays.txt --classifier classifier.toml > labels.tsv
     """  # noqa: D301
     from rerank_adapters.chain.provenance import recorded_job
 

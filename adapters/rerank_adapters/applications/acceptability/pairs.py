@@ -179,7 +179,7 @@ def command(
     weighted sum of all columns is one more system; `rerank acceptability fit` fits such weights to other pairs.
 
     \b
-    rerank acceptability pairs blimp.jsonl.xz --lm lm.ngram -f dependency-lm --by field
+    rerank acceptability pairs blimp.jsonl.xz -M lm.ngram -f dependency-lm --by field
     rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --failures failures.tsv
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records

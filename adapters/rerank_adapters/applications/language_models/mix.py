@@ -39,7 +39,7 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
         names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
         tables[names[-1]] = table
     if len(names) < 2 or len(set(names)) < len(names):
-        raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-m LM, repeated)")
+        raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-M LM, repeated)")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
     return job, {name: job.word_model(name) for name in names}
 
@@ -103,8 +103,8 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     config file in which the mixture is the language model `mixture`, for features and other commands to use.
 
     \b
-    rerank lm mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
-    rerank lm score test.en -c mixture.toml --lm mixture
+    rerank lm mix dev.en -M news.ngram -M novels.arpa -o mixture.toml
+    rerank lm score test.en -c mixture.toml -M mixture
     """  # noqa: D301
     closing = Closing()
     job, named = name_models(job, models)

@@ -38,10 +38,11 @@ def length_range(text: str) -> tuple[int, int]:
 @click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="Number of sentences.")
 @click.option("--length", default="1-100", show_default=True, metavar="WORDS",
               help="Number of words in a sentence: 15-20, or 7.")  # fmt: skip
-@click.option("--trees", is_flag=True, help="Print bracketed trees, if the model generates them.")
+@click.option("--as", "form", type=click.Choice(["text", "trees"]), default="text", show_default=True,
+              help="Print the words of each sentence, or its tree, if the model generates trees.")  # fmt: skip
 @output_option("Where to write the sentences.")
 @job_options("config", "seed")
-def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Path) -> None:
+def command(job: Job, lm: str, number: int, length: str, form: str, output: Path) -> None:
     """Draw sentences at random from a language model.
 
     LM is the name of a language model in the config, or NAME, or NAME,option=value,…. The models `ngram-lm` and
@@ -50,12 +51,13 @@ def command(job: Job, lm: str, number: int, length: str, trees: bool, output: Pa
 
     \b
     rerank lm sample ngram-lm,model=lm.ngram -n 5 --length 15-20
-    rerank lm sample treelet-lm --trees
+    rerank lm sample treelet-lm --as trees
     """  # noqa: D301
     closing = Closing()
     shortest, longest = length_range(length)
     model = job.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
+    trees = form == "trees"
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
         what = "trees" if trees else "sentences"
         raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram-lm and treelet-lm can be")

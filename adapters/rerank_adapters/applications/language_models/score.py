@@ -103,41 +103,41 @@ def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
 @click.command("score")
 @click.argument("text", default="-")
 @options.language_model_option()
-@click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
+@click.option("--as", "form", type=click.Choice(["srilm", "kenlm", "tsv"]), default="srilm", show_default=True,
               help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
 @click.option("-d", "--detail", type=click.IntRange(0, 2),
-              help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (table: 1).")  # fmt: skip
+              help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (tsv: 1).")  # fmt: skip
 @options.text_option
 @options.output_option("Where to write the scores.")
 @options.job_options("config")
 def command(
-    job: Job, text: str, model: str | Path, layout: str, detail: int | None, steps: tuple[str, ...], output: Path
+    job: Job, text: str, model: str | Path, form: str, detail: int | None, steps: tuple[str, ...], output: Path
 ) -> None:
     """Score sentences: log probabilities and perplexity.
 
     Print the log probabilities, unknown words and perplexity of a TEXT (one sentence per line).
 
     `--detail` corresponds to SRILM's -debug. SRILM's perplexities leave unknown words out; KenLM prints one with and
-    one without them. Of a model that gives no probabilities to single words, such as `treelet-lm`, `--layout table`
+    one without them. Of a model that gives no probabilities to single words, such as `treelet-lm`, `--as tsv`
     prints the sentences.
 
     \b
-    rerank lm score dev.en -m lm.ngram
-    rerank lm score dev.en --lm unigram --detail 2
-    rerank lm score dev.en -m lm.arpa --layout table > scores.tsv
+    rerank lm score dev.en -M lm.ngram
+    rerank lm score dev.en -M unigram --detail 2
+    rerank lm score dev.en -M lm.arpa --as tsv > scores.tsv
     """  # noqa: D301
     closing = Closing()
     pipeline = TextPipeline(options.text_steps(steps))
-    detail = detail if detail is not None else int(layout == "table")
+    detail = detail if detail is not None else int(form == "tsv")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
-        if layout == "table" and detail < 2:
+        if form == "tsv" and detail < 2:
             totals = total_lines(job.language_model(model), lines, pipeline)
             out.writelines(sentence_table(bar.over(totals)))
         else:
             scored = score_lines(job.word_model(model), lines, pipeline, lengths=detail > 1)
             scored = bar.over(scored)
-            if layout == "srilm":
+            if form == "srilm":
                 out.writelines(srilm_layout(scored, detail, display_name(text)))
             else:
-                out.writelines(kenlm_layout(scored, detail) if layout == "kenlm" else word_table(scored))
+                out.writelines(kenlm_layout(scored, detail) if form == "kenlm" else word_table(scored))
     closing.wrote(f"the scores of {counted(bar.done, 'sentence')}", output)

@@ -107,7 +107,7 @@ def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) ->
 @click.command("surprisal")
 @click.argument("text", default="-")
 @options.language_model_option("hhmm-lm")
-@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
 @click.option("--entropy", type=click.Choice(["derivations", "stores"]), default="derivations",
               show_default=True, help="Entropy of derivations, or of stores.")  # fmt: skip
@@ -119,7 +119,7 @@ def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) ->
 @options.output_option("Where to write the measures.")
 @options.job_options("config")
 def command(
-    job: Job, text: str, model: str | Path, layout: str, entropy: EntropyKind, plot: Path | None, html: Path | None,
+    job: Job, text: str, model: str | Path, form: str, entropy: EntropyKind, plot: Path | None, html: Path | None,
     steps: tuple[str, ...], output: Path,
 ) -> None:  # fmt: skip
     """Measure the surprisal of each word of a TEXT.
@@ -134,8 +134,8 @@ def command(
 
     \b
     rerank lm surprisal stories.txt > stories.tsv
-    rerank lm surprisal stories.txt --lm hhmm-lm,beam=2000 --plot first.png
-    rerank lm surprisal stories.txt -m lm.arpa --layout json
+    rerank lm surprisal stories.txt -M hhmm-lm,beam=2000 --plot first.png
+    rerank lm surprisal stories.txt -M lm.arpa --as json
     rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
     closing = Closing()
@@ -153,7 +153,7 @@ def command(
         if html is not None:
             with open_atomic(html) as stream:
                 stream.write(surprisal_page(sentences, "stdin" if text == "-" else Path(text).name))
-        out.writelines(as_json(measured) if layout == "json" else as_table(measured))
+        out.writelines(as_json(measured) if form == "json" else as_table(measured))
     if plot is not None:
         closing.wrote("the plot of the first sentence", plot)
     if html is not None:

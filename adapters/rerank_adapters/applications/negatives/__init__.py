@@ -69,7 +69,7 @@ def command() -> None:
 
     \b
     rerank negatives errors novel.txt --seed 7 > made.tsv
-    rerank acceptability pairs made.tsv --lm lm.arpa --by kind
+    rerank acceptability pairs made.tsv -M lm.arpa --by kind
     """  # noqa: D301
 
 
@@ -312,7 +312,7 @@ def phenomena(
 
 @command.command("samples")
 @click.argument("text", default="-")
-@click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
+@click.option("-M", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
               "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
 @options.output_option("Write the pairs to this file.")
 @options.job_options("seed")
@@ -324,7 +324,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
 
     \b
     rerank train ngram news.txt --order 3 -o trigram.ngram
-    rerank negatives samples dev.txt -m trigram.ngram > made.tsv
+    rerank negatives samples dev.txt -M trigram.ngram > made.tsv
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 

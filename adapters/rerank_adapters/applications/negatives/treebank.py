@@ -50,7 +50,7 @@ def command(
     \b
     rerank trees surface gsd.conllu.xz -o german.conllu
     rerank negatives treebank german.conllu > pairs.tsv
-    rerank acceptability pairs pairs.tsv --lm own.ngram --by phenomenon
+    rerank acceptability pairs pairs.tsv -M own.ngram --by phenomenon
     """  # noqa: D301
     closing = Closing()
     sentences = []

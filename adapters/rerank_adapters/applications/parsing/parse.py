@@ -202,7 +202,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
 @click.option("-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
               help=f"{options.PLUGIN_HELP}. Default: english, or biaffine in another language.")  # fmt: skip
-@click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
+@click.option("--as", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
                    "both.")  # fmt: skip
 @click.option("--k-best", is_flag=True,
@@ -245,7 +245,7 @@ def command(
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
-        raise ConfigError("--k-best writes brackets: leave --trees conllu out")
+        raise ConfigError("--k-best writes brackets: leave --as conllu out")
     chosen = job.parser(parser or job.default_parser())
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)

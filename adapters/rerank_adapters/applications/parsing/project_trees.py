@@ -126,7 +126,7 @@ def read_trees(path: str) -> TargetTrees:
 
 @click.command("project")
 @click.argument("texts", nargs=-1, required=True, metavar="SOURCE [TARGET]")
-@click.option("-a", "--alignment", type=Path, required=True, metavar="MODEL",
+@click.option("--alignment", type=Path, required=True, metavar="MODEL",
               help="The word alignment model of `rerank train word-alignment`.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
               shell_complete=plugin_names("parser"),
@@ -150,7 +150,7 @@ def command(
 
     \b
     rerank train word-alignment train.de train.en -o de-en.align
-    rerank trees project train.de train.en -a de-en.align -o train.de.conllu.xz
+    rerank trees project train.de train.en --alignment de-en.align -o train.de.conllu.xz
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model

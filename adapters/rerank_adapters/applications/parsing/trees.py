@@ -73,7 +73,7 @@ class ParsedText:
         has_kind = self.dependencies is not None if kind == "conllu" else bool(self.parse.constituents)
         if not has_kind and not self.parse.is_empty:
             other = "brackets" if kind == "conllu" else "conllu"
-            raise ConfigError(f"the parser produces no {KINDS[kind]}: --trees {other} writes what it produces")
+            raise ConfigError(f"the parser produces no {KINDS[kind]}: --as {other} writes what it produces")
 
     def __str__(self) -> str:
         if self.parse.is_empty:
@@ -98,11 +98,11 @@ class Trees(Sequence[ParsedText]):
         return Trees(self._trees[place]) if isinstance(place, slice) else self._trees[place]
 
     def to_conllu(self) -> str:
-        """The file of `rerank trees parse --trees conllu`. Raises ConfigError where there are no dependencies."""
+        """The file of `rerank trees parse --as conllu`. Raises ConfigError where there are no dependencies."""
         return "".join(written(self, "conllu"))
 
     def to_brackets(self, *, k_best: bool = False) -> str:
-        """The file of `rerank trees parse --trees brackets`, or `--k-best`. Raises ConfigError for dependencies
+        """The file of `rerank trees parse --as brackets`, or `--k-best`. Raises ConfigError for dependencies
         only.
         """
         return "".join(written(self, "brackets", k_best=k_best))

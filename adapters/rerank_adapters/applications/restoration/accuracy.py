@@ -40,7 +40,7 @@ def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]
         raise FormatError("there is no sentence to measure accuracies on", path=name)
 
 
-def print_accuracies(title: str, accuracies: Mapping[str, FloatArray], sentences: int, layout: str) -> None:
+def print_accuracies(title: str, accuracies: Mapping[str, FloatArray], sentences: int, form: str) -> None:
     """Print the accuracies of each system with the 95 % interval of top 1, in per cent or, for `json`, as JSON."""
     from rerank_adapters.report.output import write_records
 
@@ -54,4 +54,4 @@ def print_accuracies(title: str, accuracies: Mapping[str, FloatArray], sentences
     header = ("%", *(f"top {top}" for top in TOPS), "interval")
     note = f"Of {sentences:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
     table = Table(title, header, tuple(rows), (note,))
-    write_records(records, [table], "json" if layout == "json" else "table")
+    write_records(records, [table], "json" if form == "json" else "table")

@@ -151,7 +151,7 @@ def filling_source(model: Path | None, ngram: Path | None, candidates: int | Non
     model, and for more words than there are; ModelError for a model that cannot be read.
     """
     if ngram is not None and candidates is not None:
-        raise ConfigError("--candidates limits the words of a model of missing words (-m), not of --ngram")
+        raise ConfigError("--candidates limits the words of a model of missing words (-M), not of --ngram")
     source = SubstituteFilling(ngram) if ngram is not None else ContextFilling(model or Path(), candidates)
     if k > source.size:
         raise ConfigError(f"-k {k}: there are only {source.size:,} words to fill with")
@@ -242,7 +242,7 @@ def as_json(filled: Iterable[tuple[Incomplete, list[Candidate]]], parts: Sequenc
         yield json_line({"sentence": sentence.id, "position": position, "words": words}) + "\n"
 
 
-def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, layout: str) -> None:
+def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: str, jobs: int, form: str) -> None:
     """Print how often the right word is among the first words."""
     ranks = []
     with CountingBar("sentences filled") as bar:
@@ -252,51 +252,51 @@ def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: s
             word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
             ranks.append(words.index(word) if word in words else None)
     system = "substitutes" if isinstance(filling, SubstituteFilling) else "five contexts"
-    print_accuracies("Missing words", {system: top_accuracies(ranks)}, len(ranks), layout)
+    print_accuracies("Missing words", {system: top_accuracies(ranks)}, len(ranks), form)
 
 
 @click.command("fill")
 @click.argument("text", default="-")
-@click.option("-m", "--model", type=Path, metavar="MODEL",
+@click.option("-M", "--model", type=Path, metavar="MODEL",
               help="Model of missing words (`rerank train missing-words`).")  # fmt: skip
 @ngram_option
 @candidates_option
 @click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
               help="Print the K most probable words of each sentence.")  # fmt: skip
-@click.option("--layout", type=click.Choice(["tsv", "json", "text"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "json", "text"]), default="tsv", show_default=True,
               help="Print a line for each word, a JSON object for each sentence, or the sentences with their best "
                    "words.")  # fmt: skip
 @accuracy_option
 @output_option("Write the words to this file.")
 @processes_option
 def command(
-    text: str, model: Path | None, ngram: Path | None, candidates: int | None, most: int, layout: str, accuracy: bool,
+    text: str, model: Path | None, ngram: Path | None, candidates: int | None, most: int, form: str, accuracy: bool,
     output: Path, jobs: int,
 ) -> None:  # fmt: skip
     """Fill the blank of each sentence of a TEXT.
 
     TEXT has a tokenised sentence a line, with a blank of three or more underscores between two words, or is a file of
-    `rerank words remove`. The words come from the five contexts of a model (-m), as relative frequencies mixed with
+    `rerank words remove`. The words come from the five contexts of a model (-M), as relative frequencies mixed with
     tuned weights, or from the windows of an n-gram model (--ngram) around the blank; ln_p is normalised over the words
     of the model, or over the K words that are printed.
 
     \b
-    echo 'he went ____ the house' | rerank words fill -m news.mw -k 10
+    echo 'he went ____ the house' | rerank words fill -M news.mw -k 10
     rerank words fill novel.incomplete --ngram lm.ngram --accuracy
     """  # noqa: D301
     closing = Closing()
     if (model is None) == (ngram is None):
-        raise ConfigError("give one of -m (a model of missing words) and --ngram (an n-gram model)")
+        raise ConfigError("give one of -M (a model of missing words) and --ngram (an n-gram model)")
     source = filling_source(model, ngram, candidates, most)
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text), gaps=True)
         if accuracy:
-            report_accuracies(sentences, source, display_name(text), jobs, layout)
+            report_accuracies(sentences, source, display_name(text), jobs, form)
             return
         with open_atomic(output) as out, CountingBar("sentences filled") as bar:
             filled = bar.over(in_batches(partial(best_words, source, most), sentences, jobs))
-            if layout == "text":
+            if form == "text":
                 out.writelines(f"{sentence.restored(sentence.gap or 0, words[0].word)}\n" for sentence, words in filled)
             else:
-                out.writelines(as_json(filled, source.parts) if layout == "json" else as_table(filled))
+                out.writelines(as_json(filled, source.parts) if form == "json" else as_table(filled))
     closing.wrote(f"the words of {counted(bar.done, 'sentence')}", output)

@@ -195,23 +195,23 @@ def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:
 
 @click.command("remove")
 @click.argument("text", default="-")
-@click.option("--layout", type=click.Choice(["tsv", "text", "imputation"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "text", "imputation"]), default="tsv", show_default=True,
               help="Write the incomplete sentences with the positions and the words that are missing (tsv), the "
                    "sentences alone (text), or the CSV of the billion-word imputation task.")  # fmt: skip
 @click.option("--complete", type=output_file, metavar="FILE",
               help="Also write the complete sentences, a sentence a line, or as CSV for imputation.")  # fmt: skip
 @output_option("Write the incomplete sentences to this file.")
 @seed_option
-def command(text: str, layout: str, complete: Path | None, output: Path, seed: int | None) -> None:
+def command(text: str, form: str, complete: Path | None, output: Path, seed: int | None) -> None:
     """Remove an inner word from each sentence of a TEXT.
 
     TEXT has one tokenised sentence per line. The word is chosen at random, but is neither the first nor the last;
     sentences of fewer than three words are left out. `rerank words locate`, `rerank words fill` and `rerank words
-    restore` read the output and, in the layout tsv, report how often they are right.
+    restore` read the output and, in the form tsv, report how often they are right.
 
     \b
-    rerank words remove novel.txt --seed 7 -o novel.incomplete --complete novel.ref
-    rerank words restore novel.incomplete -m news.mw --accuracy
+    rerank words remove novel.txt -o novel.incomplete --complete novel.ref
+    rerank words restore novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
     from rerank_plugins.missing_words.tuning import remove_inner_word
 
@@ -233,10 +233,10 @@ def command(text: str, layout: str, complete: Path | None, output: Path, seed: i
         bar = files.enter_context(CountingBar("sentences"))
         sentences = removed(bar.over(lines))
         if complete is not None:
-            sentences = _also_written(sentences, files.enter_context(open_atomic(complete)), layout)
-        if layout == "tsv":
+            sentences = _also_written(sentences, files.enter_context(open_atomic(complete)), form)
+        if form == "tsv":
             out.writelines(incomplete_lines(sentences))
-        elif layout == "text":
+        elif form == "text":
             out.writelines(" ".join(sentence.words) + "\n" for sentence in sentences)
         else:
             out.writelines(row_lines((_number(sentence), " ".join(sentence.words)) for sentence in sentences))
@@ -251,11 +251,11 @@ def _number(sentence: Incomplete) -> str:
     return str(int(sentence.id) + 1)  # the ids of the imputation task begin with 1
 
 
-def _also_written(sentences: Iterator[Incomplete], out: TextIO, layout: str) -> Iterator[Incomplete]:
+def _also_written(sentences: Iterator[Incomplete], out: TextIO, form: str) -> Iterator[Incomplete]:
     """Yield the sentences, each after its complete form was written."""
-    if layout == "imputation":
+    if form == "imputation":
         out.write(HEADER_LINE)
     for sentence in sentences:
         complete = sentence.complete or ""
-        out.write(row_line(_number(sentence), complete) if layout == "imputation" else f"{complete}\n")
+        out.write(row_line(_number(sentence), complete) if form == "imputation" else f"{complete}\n")
         yield sentence

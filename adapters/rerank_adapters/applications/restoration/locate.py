@@ -137,7 +137,7 @@ def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
         yield json_line({"sentence": sentence.id, "places": gaps}) + "\n"
 
 
-def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, layout: str) -> None:
+def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, form: str) -> None:
     """Print the accuracies of each method and those of chance."""
     from rerank_plugins.missing_words.model import METHODS
 
@@ -151,7 +151,7 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
                 gaps = [place.gap for place in places]
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
             accuracies[method] = top_accuracies(ranks)
-    print_accuracies("Positions of missing words", accuracies, len(known), layout)
+    print_accuracies("Positions of missing words", accuracies, len(known), form)
 
 
 @click.command("locate")
@@ -160,13 +160,13 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
 @method_option
 @click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
               help="Print the K most probable positions in each sentence.")  # fmt: skip
-@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+@click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each position, or a JSON object for each sentence.")  # fmt: skip
 @accuracy_option
 @output_option("Write the positions to this file.")
 @processes_option
 def command(
-    text: str, model: Path, method: Method, most: int, layout: str, accuracy: bool, output: Path, jobs: int
+    text: str, model: Path, method: Method, most: int, form: str, accuracy: bool, output: Path, jobs: int
 ) -> None:
     """Locate the missing word of each sentence of a TEXT.
 
@@ -176,16 +176,16 @@ def command(
     with each other and with chance.
 
     \b
-    echo 'he went the house' | rerank words locate -m news.mw -k 3
-    rerank words locate novel.incomplete -m news.mw --accuracy
+    echo 'he went the house' | rerank words locate -M news.mw -k 3
+    rerank words locate novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
     closing = Closing()
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:
-            report_accuracies(sentences, model, display_name(text), jobs, layout)
+            report_accuracies(sentences, model, display_name(text), jobs, form)
             return
         with open_atomic(output) as out, CountingBar("sentences located") as bar:
             located = bar.over(in_batches(Locating(model, method, most), sentences, jobs))
-            out.writelines(as_json(located) if layout == "json" else as_table(located))
+            out.writelines(as_json(located) if form == "json" else as_table(located))
     closing.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)

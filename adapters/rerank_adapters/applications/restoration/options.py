@@ -17,7 +17,7 @@ BATCH = 1_000  # sentences of one task
 
 
 model_option = click.option(
-    "-m", "--model", type=Path, required=True, metavar="MODEL",
+    "-M", "--model", type=Path, required=True, metavar="MODEL",
     help="Model of missing words (`rerank train missing-words`).",
 )  # fmt: skip
 method_option = click.option(
@@ -37,7 +37,7 @@ candidates_option = click.option(
 accuracy_option = click.option(
     "--accuracy", is_flag=True,
     help="Print how often the right answer is among the first 1, 2, 3, 5 and 10 instead (as JSON with "
-    "--layout json); TEXT must be a file of `rerank words remove`.",
+    "--as json); TEXT must be a file of `rerank words remove`.",
 )  # fmt: skip
 processes_option = click.option(
     "-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Work in this many processes.",

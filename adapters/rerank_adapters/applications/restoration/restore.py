@@ -202,18 +202,18 @@ class Restoring:
         for (sentence, _), (nbest, rescored) in zip(ours, apply_weights(self.job, self.weights, tables), strict=True):
             yield Restored(sentence, nbest, rescored, self.fewest_edits)
 
-    def write(self, sentences: Iterable[Incomplete], layout: str, output: Path, nbest_out: Path | None) -> int:
-        """Write the best restored sentences in a layout, and all of them to `nbest_out`; returns their number."""
+    def write(self, sentences: Iterable[Incomplete], form: str, output: Path, nbest_out: Path | None) -> int:
+        """Write the best restored sentences in a form, and all of them to `nbest_out`; returns their number."""
         with ExitStack() as files:
             out = files.enter_context(open_atomic(output))
             restored = self._with_lists(self.restored(sentences), nbest_out, files)
             bar = CountingBar("sentences restored")  # with weights, the bar of the extraction is shown
             if self.weights is None:
                 files.enter_context(bar)
-            out.writelines(LAYOUTS[layout](bar.over(restored)))
+            out.writelines(LAYOUTS[form](bar.over(restored)))
         return bar.done
 
-    def report_accuracies(self, sentences: Iterable[Incomplete], name: str, layout: str, nbest_out: Path | None) -> int:
+    def report_accuracies(self, sentences: Iterable[Incomplete], name: str, form: str, nbest_out: Path | None) -> int:
         """Print how often the complete sentence is among the first ones; returns the number of sentences."""
         from rerank_adapters.chain.overlap import warn_of_tuned
 
@@ -225,7 +225,7 @@ class Restoring:
                 ranks.append(texts.index(complete) if complete in texts else None)
         if self.weights is not None:
             warn_of_tuned(self.weights.provenance, references, name)
-        print_accuracies("Restored sentences", {"restored": top_accuracies(ranks)}, len(ranks), layout)
+        print_accuracies("Restored sentences", {"restored": top_accuracies(ranks)}, len(ranks), form)
         return len(ranks)
 
     def _with_lists(self, restored: Iterable[Restored], nbest_out: Path | None, files: ExitStack) -> Iterator[Restored]:
@@ -279,7 +279,7 @@ LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _
 @click.option("--decision", type=click.Choice(["likeliest", "fewest-edits"]), default="likeliest", show_default=True,
               help="Choose the most probable restoration, or that of the least expected edit distance in characters, "
                    "which leaves a sentence as it is where every word is probably wrong.")  # fmt: skip
-@click.option("--layout", type=click.Choice(list(LAYOUTS)), default="text", show_default=True,
+@click.option("--as", "form", type=click.Choice(list(LAYOUTS)), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
 @click.option("--nbest-out", type=lists_file, metavar="FILE",
@@ -290,7 +290,7 @@ LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _
 @click.pass_obj
 def command(
     registry: Registry, text: str, model: Path, method: Method, ngram: Path | None, candidates: int | None, gaps: int,
-    words: int, weights: Path | None, decision: str, layout: str, nbest_out: Path | None, accuracy: bool, output: Path,
+    words: int, weights: Path | None, decision: str, form: str, nbest_out: Path | None, accuracy: bool, output: Path,
     jobs: int | None,
 ) -> None:  # fmt: skip
     """Restore the missing word of each sentence of a TEXT.
@@ -300,12 +300,12 @@ def command(
     weights tuned on such lists are used with -w. TEXT has the same forms as for `rerank words locate`.
 
     \b
-    rerank words restore test.csv -m news.mw --layout imputation \\
+    rerank words restore test.csv -M news.mw --as imputation \\
         --decision fewest-edits -o submission.csv
-    rerank words restore dev.incomplete -m news.mw --nbest-out dev.nbest -o dev.1best
+    rerank words restore dev.incomplete -M news.mw --nbest-out dev.nbest
     rerank tune dev.nbest -r dev.ref -m accuracy -f ngram-lm,model=lm.ngram \\
         -o weights.toml
-    rerank words restore test.incomplete -m news.mw -w weights.toml
+    rerank words restore test.incomplete -M news.mw -w weights.toml
     """  # noqa: D301
     from rerank_adapters.chain.job import Job
     from rerank_adapters.chain.provenance import recorded_job
@@ -324,9 +324,9 @@ def command(
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:
-            number = restoring.report_accuracies(sentences, display_name(text), layout, nbest_out)
+            number = restoring.report_accuracies(sentences, display_name(text), form, nbest_out)
         else:
-            number = restoring.write(sentences, layout, output, nbest_out)
+            number = restoring.write(sentences, form, output, nbest_out)
     if nbest_out is not None:
         closing.wrote(counted(number, "n-best list"), nbest_out)
     if not accuracy:

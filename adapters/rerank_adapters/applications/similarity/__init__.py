@@ -28,6 +28,6 @@ def command() -> None:
 
     \b
     rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
-    rerank similarity apply pairs.tsv -m model.sim
+    rerank similarity apply pairs.tsv -M model.sim
     rerank similarity evaluate headlines.tsv --measure tfidf.stems
     """  # noqa: D301

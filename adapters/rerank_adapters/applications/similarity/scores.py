@@ -64,7 +64,7 @@ def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
         options.text_option,
         data_options,
         click.option("--measure", metavar="NAME", help="Use this one measure instead of a model, such as tfidf.stems."),
-        click.option("-m", "--model", type=Path, help="Model of `rerank similarity train`."),
+        click.option("-M", "--model", type=Path, help="Model of `rerank similarity train`."),
     ):
         command = option(command)
     return command
@@ -85,7 +85,7 @@ def similarity_of(
 def check_choice(model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]) -> None:
     """Raise ConfigError unless the options name a model or a measure, and no data for what has its own."""
     if (model is None) == (measure is None):
-        raise ConfigError("give a model (-m MODEL), or a measure (--measure NAME)")
+        raise ConfigError("give a model (-M MODEL), or a measure (--measure NAME)")
     if model is not None and (data["vectors"] or steps):
         raise ConfigError("--vectors and --text are for a measure: the model has its own")
 

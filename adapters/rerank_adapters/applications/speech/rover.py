@@ -244,7 +244,7 @@ def tune(
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @options.output_option("Write the combined outputs to this file.")
-@click.option("--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
+@click.option("--as", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
               help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM. Default: as the "
                    "first SYSTEM.")  # fmt: skip
 @options.reference_form_option

@@ -125,9 +125,9 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
     try:
         weight = float(value)
     except ValueError:
-        raise ConfigError(f"--weight {text!r}; wanted NAME=VALUE with a number") from None
+        raise ConfigError(f"--fix {text!r}; wanted NAME=VALUE with a number") from None
     if name not in table.all_names:
-        raise ConfigError(f"--weight: no feature named {name!r}{suggestion(name, table.all_names)}")
+        raise ConfigError(f"--fix: no feature named {name!r}{suggestion(name, table.all_names)}")
     return name, weight
 
 
@@ -136,7 +136,7 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 @options.references_option
 @click.option("-x", "--axis", "axes", multiple=True, required=True, metavar="AXIS",
               help="Weights of a feature: NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…. One to three axes.")  # fmt: skip
-@click.option("-w", "--weight", "fixed", multiple=True, metavar="NAME=VALUE",
+@click.option("--fix", "fixed", multiple=True, metavar="NAME=VALUE",
               help="The weight of a feature that is on no axis. Repeatable. Default: 1.")  # fmt: skip
 @click.option("--start", metavar="FILE", help="Take the weights that are on no axis from this weights file.")
 @click.option(
@@ -156,12 +156,12 @@ def command(
     """Sweep weights over a grid: LM weight, word penalty.
 
     Features are extracted once, and the metric (word error rate by default) is computed at every point from its
-    statistics. Weights on no axis are 1 for each feature, unless -w or --start set them. The best point goes to a
+    statistics. Weights on no axis are 1 for each feature, unless --fix or --start set them. The best point goes to a
     weights file, which `rerank apply` takes.
 
     \b
     rerank lists sweep dev.nbest -r dev.txt -f length -f ngram-lm,model=lm.arpa,label=lm \\
-        -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
+        -x lm.total=0:2:21 -x length=-2:2:21 --fix lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.output import write_records

@@ -1,0 +1,134 @@
+"""Rules of options: all commands are walked, so that a name means one thing everywhere."""
+
+from collections import defaultdict
+
+import click
+import pytest
+
+from rerank_adapters.cli import cli
+from rerank_adapters.commands import former
+from tests.command_line import done, rerank
+
+
+def walked(group=cli, context=None, path=""):
+    """(path, command) of all commands, groups left out: `lm score`, `tune`."""
+    context = context or click.Context(cli, info_name="rerank")
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from walked(command, click.Context(command, info_name=name, parent=context), f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+COMMANDS = dict(walked())
+OPTIONS = [(path, o) for path, command in COMMANDS.items() for o in command.params if isinstance(o, click.Option)]
+MEANINGS = {  # of short options, everywhere
+    "-M": "--model",
+    "-a": "--hypothesis",
+    "-b": "--against",
+    "-c": "--config",
+    "-d": "--detail",
+    "-f": "--feature",
+    "-g": "--grammar",
+    "-i": "--input",
+    "-j": "--jobs",
+    "-k": None,
+    "-m": "--metric",
+    "-n": "--number",
+    "-o": "--output",
+    "-p": "--parser",
+    "-r": "--reference",
+    "-t": "--tuner",
+    "-w": "--weights",
+    "-x": "--axis",
+}
+
+
+def test_all_commands_are_walked():
+    assert {"run", "lm score", "train ngram", "negatives errors", "tools cache"} <= COMMANDS.keys()
+
+
+def test_a_short_option_means_one_thing():
+    meanings = defaultdict(set)
+    for _, option in OPTIONS:
+        short, long = ([name for name in option.opts if name.startswith("--") == whether] for whether in (False, True))
+        assert len(short) <= 1
+        assert len(long) <= 1  # a second name would be another mechanism than that of former ones
+        for name in short:
+            meanings[name].add(long[0] if long else None)
+    assert meanings == {name: {meaning} for name, meaning in MEANINGS.items()}
+
+
+def test_each_long_option_has_the_short_one_of_its_meaning():
+    short_of = {long: short for short, long in MEANINGS.items() if long}
+    lacking = {(path, name) for path, option in OPTIONS for name in option.opts
+               if short_of.get(name) not in (None, *option.opts)}  # fmt: skip
+    assert {(path, name) for path, name in lacking if name != "--model"} - FREE == set()
+
+
+FREE = {("negatives errors", "--parser"), ("negatives phenomena", "--parser"), ("lists rover", "--reference")}
+
+
+def test_the_form_of_the_output_has_one_name():
+    forms = {name for _, option in OPTIONS for name in option.opts
+             if {"json", "tsv", "markdown", "brackets", "kaldi", "toml"} & set(getattr(option.type, "choices", ()))}  # fmt: skip
+    assert forms == {"--as", "--reference-form", "--system-form"}  # the last two are those of inputs
+    other = {"--layout", "--output-form", "--to", "--markdown", "--tree", "--form"}
+    assert [(path, option.opts) for path, option in OPTIONS if other & set(option.opts)] == []
+
+
+# --- former options
+
+
+def path_of(old, new):
+    """A command that understands a former option."""
+    name = new.split()[0]
+    known = {path: {o for p in command.params for o in p.opts} for path, command in COMMANDS.items()}
+    return next(path for path, options in known.items() if name in options and old not in options)
+
+
+FORMER = [(path_of(old, new), old, new) for old, new in former.OPTIONS.items()]
+FORMER += [(path, old, new) for path, options in former.OF_COMMANDS.items() for old, new in options.items()]
+
+
+@pytest.mark.parametrize(("path", "old", "new"), FORMER)
+def test_former_options_are_understood_with_a_note(path, old, new):
+    notes = []
+    command = COMMANDS[path]
+    name, *value = new.split()
+    (option,) = [option for option in command.params if name in option.opts]
+    given = old.split() if value or option.is_flag else [old, "VALUE"]
+    args = former.present_options(path, command, ["first", *given, "last"], notes.append)
+    assert args == ["first", *(new.split() if value or option.is_flag else [name, "VALUE"]), "last"]
+    assert len(notes) == 1
+    assert old in notes[0]
+    assert new in notes[0]
+
+
+def test_forms_of_options():
+    score, notes = COMMANDS["lm score"], []
+    for given, wanted in [
+        (["--lm=a"], ["--model=a"]),
+        (["-ma"], ["-Ma"]),
+        (["-M", "-m"], ["-M", "-m"]),  # a value
+        (["--", "-m"], ["--", "-m"]),  # an argument
+        (["--layout=table"], ["--as", "tsv"]),
+        (["--layout", "kenlm", "-"], ["--as", "kenlm", "-"]),
+        (["--nonsense"], ["--nonsense"]),
+    ]:
+        assert former.present_options("lm score", score, given, notes.append) == wanted
+    assert len(notes) == 4
+
+
+def test_a_command_with_former_options_does_the_same(root):
+    lm = f"{root}/example_nbest/mt/lm.arpa"
+    text = "the house is old\n"
+    present = done("lm", "score", "-M", lm, "--as", "kenlm", stdin=text)
+    ran = rerank("score", "--lm", lm, "--layout", "kenlm", stdin=text)
+    assert ran.out == present.out
+    assert ran.err.splitlines()[:3] == [
+        "rerank: note: `rerank score` is now `rerank lm score`",
+        "rerank: note: `--lm` of `rerank lm score` is now `--model`",
+        "rerank: note: `--layout` of `rerank lm score` is now `--as`",
+    ]
