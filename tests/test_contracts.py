@@ -112,7 +112,7 @@ CASES = {
         ],
         "meaning-in-context": [
             {},
-            {"what": ["least", "gain"], "longest": 4, "unknown_types": 1000},
+            {"measures": ["least", "gain"], "longest": 4, "unknown_types": 1000},
         ],
     },
     "language_model": {

@@ -23,7 +23,7 @@ from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unk
 from rerank_plugins.svs.concept_model import ConceptModel, read_or_embedded
 from rerank_plugins.svs.words_in_context import InContext, WordsInContext
 
-Value = Literal["joint", "gain", "least", "total"]
+Measure = Literal["joint", "gain", "least", "total"]
 BATCH = 500  # sentences whose concepts are inferred together
 
 
@@ -39,7 +39,7 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
         None, doc="model from `rerank train svs-concepts`; default: the embedded English concepts"
     )
     parser: Parser | None = option(None, doc="a parser of constituents, by name; default: that of `treelet-lm`")
-    what: tuple[Value, ...] = option(
+    measures: tuple[Measure, ...] = option(
         ("joint", "gain", "least", "total"),
         doc="joint: what the content words tell about each other; gain: the sum of what the others tell about each; "
         "least: the gain of the word that fits worst; total: ln p of all words, each given the others",
@@ -49,15 +49,15 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
 
     def __post_init__(self) -> None:
         check_unknown_types(self.unknown_types)
-        if not self.what or len(set(self.what)) < len(self.what):
-            raise ValueError("`what` must name one or more of joint, gain, least and total, each only once")
+        if not self.measures or len(set(self.measures)) < len(self.measures):
+            raise ValueError("`measures` must name one or more of joint, gain, least and total, each only once")
         if self.longest < 1:
             raise ValueError(f"longest is {self.longest}, wanted 1 or more words")
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The values, in the order of `what`."""
-        return self.what
+        """The values, in the order of `measures`."""
+        return self.measures
 
     @cached_property
     def _model(self) -> ConceptModel:
@@ -105,7 +105,7 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
             content = read.has_concept > 0
             np.minimum.at(least, of_row[content], read.gain[content])
             found["least"][here] = np.where(np.isfinite(least), least, 0.0)
-        return np.column_stack([found[name] for name in self.what])
+        return np.column_stack([found[name] for name in self.measures])
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word given the others and the tree."""

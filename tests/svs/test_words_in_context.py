@@ -180,16 +180,16 @@ def test_values_are_those_of_the_words(feature):
     assert total[3] == pytest.approx(81 * UNPARSED)
     assert not np.delete(values, 3, axis=1)[1:, :3].any()
     assert least[0] <= gain[0] / 2
-    only = MeaningInContextFeature(what=("total", "joint"))
+    only = MeaningInContextFeature(measures=("total", "joint"))
     np.testing.assert_array_equal(only.values(sentences), values[:, [3, 0]])
     assert only.components == ("total", "joint")
     assert MeaningInContextFeature(longest=2).values(sentences)[0, :3].tolist() == [0, 0, 0]
 
 
 def test_options():
-    for what in ((), ("joint", "joint")):
+    for measures in ((), ("joint", "joint")):
         with pytest.raises(ValueError, match="one or more of joint, gain, least and total"):
-            MeaningInContextFeature(what=what)
+            MeaningInContextFeature(measures=measures)
     with pytest.raises(ValueError, match="longest is 0"):
         MeaningInContextFeature(longest=0)
     with pytest.raises(ValueError, match="unknown_types = 0"):
