@@ -3,9 +3,9 @@
 Only the state of each node of a training tree is hidden, so both passes are linear in the number of nodes (Petrov et
 al. 2006, §2.1). An inside vector is scaled to a maximum of 1, an outside vector so that outside · inside is the weight
 of the node; the logs of the divisors of inside vectors add up to ln p(tree). A run of nodes with the same rule
-(split_merge.py) is processed LANES nodes side by side, and only probabilities above zero are visited. The entries of
-rule r are first[r] to first[r + 1], sorted by parent, left and right state: `parent`, `left`, `right` are the states'
-numbers within their labels, `value` is p. The vector of a node begins at its `at`.
+(expected_counts.py) is processed LANES nodes side by side, and only probabilities above zero are visited. The entries
+of rule r are first[r] to first[r + 1], sorted by parent, left and right state: `parent`, `left`, `right` are the
+states' numbers within their labels, `value` is p. The vector of a node begins at its `at`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""A parsed sentence in which every constituent has a vector.
+"""Parsed sentences in which every constituent has a vector, in two forms: views of a filled chart, and trees.
 
-Views of the constituents of the best tree in a filled chart, which copy only what is read of them.
+A `ChartNode` is a view of a constituent of the best tree in a chart. It computes only what is read of it, and is valid
+until the chart is filled again. A `VectorTree` has its own copy of everything, so it can be kept; its vectors are
+scaled to sum to one.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class ChartNode:
-    """A constituent as in vector_tree.py, but valid only until the chart is filled again.
+    """A constituent of the best tree in a chart, valid only until the chart is filled again.
 
     `item` is its item in `heap`, and `begin` its first word.
     """

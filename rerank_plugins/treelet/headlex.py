@@ -3,21 +3,6 @@
     p(T) = Π_P p(H | P, w, t) Π_{modifiers and STOP, both sides} p(C | …) p(t_C | …) p(w_C | …)
 
 Scoring is linear in nodes. Unknown labels have the probability that smoothing reserves for them.
-
-The factors of HEADLEX, as events for the back-off core: farthest context symbol first, predicted symbol last.
-
-A phrase P with head word w and its tag t is generated head first, then its modifiers outwards on both sides until STOP.
-A modifier consists of its symbol C, its head tag and its head word. It is conditioned on P, w, t, the head child H and
-the previous modifier C' with head word w' (Pauls and Klein 2012, footnote 6). Back-off drops the previous modifier
-first, which leaves Model 1 (Collins 1999).
-
-    head    w, t, P, H
-    symbol  (C', w'), w, t, P, (side, H), C
-    tag     (C', w'), w, P, (side, H), C, t_C           of phrases; a tag is its own head tag
-    word    (C', w'), w, (P, side, H), C, t_C, w_C
-
-The children of ROOT are right modifiers without a head: H and t are EDGE, w is `<s>`. Pairs are numbered as one symbol.
-Collins' distance, subcategorisation (Model 2) and coordination are not implemented.
 """
 
 from __future__ import annotations
@@ -25,202 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
-from numba import njit
 
-from rerank_plugins import (
-    ROOT,
-    ConfigError,
-    FloatArray,
-    IntArray,
-    LongArray,
-    ModelError,
-    PickledFields,
-    Tree,
-    checks_sentences,
-)
+from rerank_plugins import ROOT, ConfigError, FloatArray, ModelError, PickledFields, Tree, checks_sentences
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
-from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.treelet.corpus import Corpus, TreeletCollector
-from rerank_plugins.treelet.rule_numbers import rules_of
-from rerank_plugins.treelet.tree_arrays import EDGE, Symbols, TreeArrays, flat, numbered, siblings, sum_distinct
-
-
-@dataclass
-class HeadFinder:
-    """Finds the head children of rules; each distinct rule is looked up once."""
-
-    symbols: Symbols
-    rules: HeadRules = field(default_factory=english_heads)
-    _known: dict[bytes, int] = field(default_factory=dict)
-
-    def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
-        """(n) the index (from 0) of the head child of each rule; -1 for a rule without children."""
-        label: Callable[[int], str] = self.symbols.label
-        known, heads = self._known, []
-        text, width = symbols.tobytes(), symbols.itemsize
-        ends = (starts * width).tolist()
-        for start, end in pairwise(ends):
-            key = text[start:end]
-            head = known.get(key)
-            if head is None:
-                parent, *children = map(label, np.frombuffer(key, symbols.dtype).tolist())
-                head = known[key] = self.rules.head(parent, children) if children else -1
-            heads.append(head)
-        return np.array(heads, np.int32)
-
-
-@dataclass(frozen=True, eq=False)
-class Heads:
-    """(N) `child`: the node of the head child, -1 for tags; `word`: the node of the head word's tag."""
-
-    child: IntArray
-    word: IntArray
-
-
-def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
-    """The heads of all nodes; a phrase without words is the node of its own head word."""
-    phrases, starts, symbols = rules_of(forest)
-    first, following = siblings(forest.parent)
-    child = np.full(len(forest.symbol), -1, np.int32)
-    word = np.arange(len(forest.symbol), dtype=np.int32)
-    follow_heads(phrases, finder.find(starts, symbols), first, following, child, word)
-    return Heads(child, word)
-
-
-@filling_kernel
-def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
-    """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
-    for k in range(len(phrases) - 1, -1, -1):
-        node = phrases[k]
-        if chosen[k] < 0:
-            continue
-        head = first[node]
-        for _ in range(chosen[k]):
-            head = following[head]
-        child[node] = head
-        word[node] = word[head]
-
-
-KINDS = ("head", "symbol", "tag", "word")
-START_WORD = 0  # the number of <s>
-
-
-class Factors(NamedTuple):
-    """For each kind, (n) the tree that each event belongs to, and (n, order) the events."""
-
-    trees: dict[str, LongArray]
-    events: dict[str, IntArray]
-
-
-def sizes(symbols: int, words: int) -> dict[str, tuple[int, ...]]:
-    """The number of values of each column, the predicted one first, for this many symbols and words."""
-    sided, before = 2 * symbols, symbols * words
-    return {
-        "head": (symbols, symbols, symbols, words),
-        "symbol": (symbols, sided, symbols, symbols, words, before),
-        "tag": (symbols, symbols, sided, symbols, words, before),
-        "word": (words, symbols, symbols, symbols * sided, words, before),
-    }
-
-
-def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: int) -> Factors:
-    """All events of the forest; `root` is the number of ROOT, `symbols` and `words` are counts."""
-    nodes = len(forest.symbol)
-    widths = {kind: len(size) for kind, size in sizes(symbols, words).items()}
-    most = {"head": nodes, "symbol": 3 * nodes, "tag": nodes, "word": nodes}
-    rows = {kind: np.empty((most[kind], width), np.int32) for kind, width in widths.items()}
-    owners = {kind: np.empty(most[kind], np.int64) for kind in KINDS}
-    first, following = siblings(forest.parent)
-    used = write_events(
-        forest.symbol, np.maximum(forest.word, 0), forest.word >= 0, forest.tree, first, following,
-        heads.child, heads.word, root, symbols, words,
-        rows["head"], rows["symbol"], rows["tag"], rows["word"],
-        owners["head"], owners["symbol"], owners["tag"], owners["word"],
-    )  # fmt: skip
-    ends = dict(zip(KINDS, used.tolist(), strict=True))
-    return Factors(
-        {kind: owners[kind][: ends[kind]] for kind in KINDS}, {kind: rows[kind][: ends[kind]] for kind in KINDS}
-    )
-
-
-@njit(cache=True, nogil=True)
-def write_events(
-    symbol: Any, word: Any, is_tag: Any, tree: Any, first: Any, following: Any, head_child: Any, head_word: Any,
-    root: int, symbols: int, words: int, of_heads: Any, of_symbols: Any, of_tags: Any, of_words: Any,
-    tree_of_heads: Any, tree_of_symbols: Any, tree_of_tags: Any, tree_of_words: Any,
-) -> Any:  # fmt: skip
-    """Write the events of every phrase; return (4) the number of events of each kind."""
-    used = np.zeros(4, np.int64)
-    children = np.empty(len(symbol), np.int64)
-    for node in range(len(symbol)):
-        if is_tag[node]:
-            continue
-        # The children of the phrase, from left to right.
-        count = 0
-        child = first[node]
-        while child >= 0:
-            children[count] = child
-            count += 1
-            child = following[child]
-        # The phrase, its head word and head tag; the children of ROOT have no head.
-        p = symbol[node]
-        top = p == root
-        w = START_WORD if top else word[head_word[node]]
-        t = EDGE if top else symbol[head_word[node]]
-        # The head child, predicted from w, t and P.
-        at = -1  # its index among the children
-        h = EDGE
-        if not top:
-            for i in range(count):
-                if children[i] == head_child[node]:
-                    at = i
-            h = symbol[head_child[node]] if at >= 0 else EDGE
-            row = of_heads[used[0]]
-            row[0], row[1], row[2], row[3] = w, t, p, h
-            tree_of_heads[used[0]] = tree[node]
-            used[0] += 1
-        # Modifiers to the left of the head (side 0), then to its right (side 1), from the head outwards.
-        for side in range(1 if top else 0, 2):
-            sided = side * symbols + h
-            before = EDGE * words + START_WORD
-            i = at
-            while True:
-                i += 1 if side == 1 else -1
-                # The symbol of the modifier, or STOP (EDGE) after the last.
-                done = i < 0 or i >= count
-                c = EDGE if done else symbol[children[i]]
-                row = of_symbols[used[1]]
-                row[0], row[1], row[2], row[3], row[4], row[5] = before, w, t, p, sided, c
-                tree_of_symbols[used[1]] = tree[node]
-                used[1] += 1
-                if done:
-                    break
-                # Its head tag, unless it is a tag, and its head word.
-                other = head_word[children[i]]
-                if not is_tag[children[i]]:
-                    row = of_tags[used[2]]
-                    row[0], row[1], row[2], row[3], row[4], row[5] = before, w, p, sided, c, symbol[other]
-                    tree_of_tags[used[2]] = tree[node]
-                    used[2] += 1
-                row = of_words[used[3]]
-                row[0], row[1], row[2] = before, w, p * 2 * symbols + sided
-                row[3], row[4], row[5] = c, symbol[other], word[other]
-                tree_of_words[used[3]] = tree[node]
-                used[3] += 1
-                before = c * words + word[other]
-    return used
+from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads, sizes
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, flat, numbered, sum_distinct
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The input trees must be clean (no empty elements, no function tags; see kit/trees/treebank_cleaning.py) and under ROOT.
 Numbers of distinct subtrees, with their heads, come from subtree_numbers.py, and the marks in labels from
-annotations.py. Two kernels do the rest on these numbers:
+label_marks.py. Two kernels do the rest on these numbers:
 
 1. `flatten` finds, for every new phrase, its children after the flattening of NPs, SBARs and VPs, the phrase whose
    label it then has (of a chain of VPs, the lowest), and whether it is a sentence with a gap.

@@ -7,8 +7,8 @@ from math import log
 
 import numpy as np
 
+from rerank_plugins.constituency.expected_counts import Trees
 from rerank_plugins.constituency.latent_grammar import LatentGrammar
-from rerank_plugins.constituency.split_merge import Trees
 from rerank_plugins.constituency.treebank_grammar import Forest
 
 

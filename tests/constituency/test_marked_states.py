@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from rerank_plugins import Tree
+from rerank_plugins.constituency.expected_counts import Trees
 from rerank_plugins.constituency.latent_grammar import unsplit
 from rerank_plugins.constituency.marked_states import with_marks
-from rerank_plugins.constituency.split_merge import Schedule, Trees
+from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, train_grammar
 from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions
 from rerank_plugins.core.constituency_tree import read_trees

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.constituency import latent_kernels
 from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
+from rerank_plugins.constituency.expected_counts import Trees, subtrees
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, smoothed, with_tagged_words
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
-from rerank_plugins.constituency.split_merge import (
-    EmStep,
-    Schedule,
-    Trees,
-    finished,
-    merge_back,
-    split_merge,
-    subtrees,
-    widened,
-)
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge, widened
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
 from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
@@ -228,11 +220,11 @@ def test_sums_of_expected_counts_have_one_order(bank: list[Tree], monkeypatch: p
 def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = random_grammar(forest, 7)
     whole = Trees(forest, grammar.productions).expected(grammar)
-    monkeypatch.setattr("rerank_plugins.constituency.split_merge.NODES", 12)  # two trees are a part
+    monkeypatch.setattr("rerank_plugins.constituency.expected_counts.NODES_A_PART", 12)  # two trees are a part
     trees = Trees(forest, grammar.productions)
     found = []
     for cores in (1, 3):
-        monkeypatch.setattr("rerank_plugins.constituency.split_merge.cores", lambda cores=cores: cores)
+        monkeypatch.setattr("rerank_plugins.constituency.expected_counts.cores", lambda cores=cores: cores)
         found.append(trees.expected(grammar))
     assert found[0][0] == found[1][0] == pytest.approx(whole[0], rel=1e-12)
     assert np.array_equal(found[0][1], found[1][1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from rerank_plugins.core.constituency_tree import Tree
-from rerank_plugins.treelet.subtree_numbers import TEMPORAL
+from rerank_plugins.treelet.label_marks import TEMPORAL
 
 PUNCTUATION = [",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"]
 CLOSED = ["IN", "WDT", "PDT", "WP", "WP$", "TO", "WRB", "RP", "DT", "SYM", "EX", "POS", "PRP", "AUX", "CC"]

@@ -14,7 +14,7 @@ from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.core.constituency_tree import ROOT, Tree
 from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS, HeadRules, english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, remove_empty
-from rerank_plugins.treelet.subtree_numbers import MARKED, PLAIN, TEMPORAL, is_closed, number_class
+from rerank_plugins.treelet.label_marks import MARKED, PLAIN, TEMPORAL, is_closed, number_class
 
 CLASSES = frozenset({"CD-YR", "CD-NM", "CD-DC", "CD-MX", "CD-AL"})
 MARK = "-GAP"

@@ -8,17 +8,8 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.treelet.headlex import (
-    KINDS,
-    HeadFinder,
-    Settings,
-    collect,
-    factors,
-    find_heads,
-    read_model,
-    train,
-    write_model,
-)
+from rerank_plugins.treelet.headlex import Settings, collect, read_model, train, write_model
+from rerank_plugins.treelet.headlex_events import KINDS, HeadFinder, factors, find_heads
 from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.treelet.naive_headlex import NaiveHeadlex
 from tests.treelet.naive_tree_transformations import lexicalise

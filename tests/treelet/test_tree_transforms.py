@@ -11,7 +11,7 @@ from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.binarisation import Binarisation, join_unaries, split_unaries
 from rerank_plugins.kit.trees.parseval import Parseval, brackets
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.treelet.subtree_numbers import TEMPORAL, number_class
+from rerank_plugins.treelet.label_marks import TEMPORAL, number_class
 from tests.core import naive_trees
 from tests.core.test_constituency import GUM, STEP, cleaned, one, treebank
 from tests.hhmm.right_corner import right_corner, store_depth, stores, undo_right_corner

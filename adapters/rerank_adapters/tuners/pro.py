@@ -1,20 +1,19 @@
 """Pairwise ranking optimisation (Hopkins & May 2011): learns which of two hypotheses of a list is the better one.
 
-Each round samples pairs of hypotheses and fits a logistic regression that predicts from the differences of
-their features which of the two has the better sentence score. It then moves the weights part of the way from those of
-the round before to the fitted ones. The lists do not grow between rounds, which differ only in their samples, so this
-interpolation averages over rounds. The first round's weights are taken as fitted: to keep a part of the start weights,
-which no pair supports, costs BLEU; `prior` keeps them where the pairs do not speak against them. PRO is known to
-collapse to short output (Nakov, Guzmán & Vogel 2013); to prevent that, pairs whose scores differ too much are excluded,
-since one of the two is then a monster rather than a translation.
+Each round samples pairs of hypotheses and fits a logistic regression that predicts from the differences of their
+features which of the two has the better sentence score.
+
+Sampling follows Hopkins & May (2011), Figure 4: Γ pairs are drawn from each list, and of those whose sentence scores
+differ by at least α, the Ξ most different ones are kept. Nakov, Guzmán & Vogel (2013) find that the most different
+pairs often contain a monster, an absurdly long and absurdly bad hypothesis, which makes the weights prefer short
+output. Of their remedies, this module has a ceiling on the difference.
+
+After each round, the weights move part of the way from those of the round before to the fitted ones. The lists do not
+grow between rounds, which differ only in their samples, so this interpolation averages over rounds. The first round's
+weights are taken as fitted, because keeping a part of the start weights, which no pair supports, costs BLEU. `prior`
+keeps them where the pairs do not speak against them.
 
 A round takes O(segments * pairs) plus some twenty passes of O(kept pairs * features).
-
-The scores of the two must differ enough, but not too much.
-In Hopkins & May (2011), Figure 4, Γ pairs are drawn from each list; of those whose scores differ by at least α, the Ξ
-most different ones are kept. Nakov, Guzmán & Vogel (2013) find that the most different pairs often contain a monster,
-an absurdly long and absurdly bad hypothesis, which makes the weights prefer short output. The remedy of
-theirs that is used here is a ceiling on the difference.
 """
 
 from __future__ import annotations
