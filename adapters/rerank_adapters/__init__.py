@@ -1,6 +1,6 @@
 """Formats, metrics, tuners, configuration and the command line around `rerank_plugins`.
 
-The names of the Python API can be imported from here (see `api.py`). They are loaded when they are first used, so
+The names of the Python API can be imported from here (see `api/`). They are loaded when they are first used, so
 that the command line starts quickly.
 """
 

@@ -63,7 +63,7 @@ def warn(logger: logging.Logger, flat: Sequence[Sentence], long: Sequence[Senten
 
 
 class EverySentence(Parser):
-    """A parser that cuts longer sentences into pieces of at most `longest` tokens (fallback.py).
+    """A parser that cuts longer sentences into pieces of at most `longest` tokens, at punctuation marks if possible.
 
     A subclass parses one piece at a time, in `piece`.
     """

@@ -237,7 +237,7 @@ class ChartParser:
     def parse_tagged(
         self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
     ) -> Sequence[ScoredTree]:
-        """Parse a sentence whose tags are known (parsing.py). Raises ModelError for a tag that the grammar lacks."""
+        """Parse a sentence whose tags are known. Raises ModelError for a tag that the grammar lacks."""
         if not sentence:
             return []
         fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))

@@ -20,7 +20,7 @@ from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_sym
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
 from rerank_plugins.kit.kernels import place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
-from rerank_plugins.substitutes.queues import may_have
+from rerank_plugins.substitutes.ngram_filters import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end
 
 MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits

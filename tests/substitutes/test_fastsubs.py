@@ -14,7 +14,8 @@ from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.substitutes import fastsubs as queue_files
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.substitutes.queues import Queues, may_have
+from rerank_plugins.substitutes.ngram_filters import may_have
+from rerank_plugins.substitutes.queues import Queues
 from tests.substitutes.naive_fastsubs import NaiveModel, yuret_search
 
 LN10 = math.log(10.0)
