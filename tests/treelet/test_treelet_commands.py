@@ -123,12 +123,14 @@ def test_samples(folder):
     assert len(drawn) == 5
     assert all(2 <= len(line.split()) <= 6 for line in drawn)
     assert drawn == done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
-    trees = list(read_trees(done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7", "--trees").lines))
+    trees = list(
+        read_trees(done("lm", "sample", lm, "-n", "5", "--length", "2-6", "--seed", "7", "--as", "trees").lines)
+    )
     assert [" ".join(tree.words()) for tree in trees] == drawn
     done("train", "ngram", folder / "text.txt", "--order", "2", "-o", folder / "text.ngram")
     ngram = f"ngram,model={folder / 'text.ngram'}"
     assert len(done("lm", "sample", ngram, "-n", "3").lines) == 3
-    assert "trees cannot be drawn" in refused("lm", "sample", ngram, "--trees")
+    assert "trees cannot be drawn" in refused("lm", "sample", ngram, "--as", "trees")
     assert "sentences cannot be drawn" in refused("lm", "sample", "unigram")
     assert "wanted words, as 7 or 15-20" in refused("lm", "sample", lm, "--length", "5-3")
 
