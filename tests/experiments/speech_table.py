@@ -41,6 +41,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import tuning_data
 from rerank_adapters.chain.tuning import chosen_rows, prepare, start_vector, take_segments
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
+from rerank_adapters.cli import log_on_stderr
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation, SegmentFacts, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -254,7 +255,7 @@ def main(
     families: tuple[str, ...], added: tuple[str, ...], frequencies: bool, tuner: str | None,
 ) -> None:  # fmt: skip
     """Extract the features, tune and compare all systems, and print a table for each file."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, log_on_stderr():  # which says what each feature took
         models = list(ngram)
         if train:
             models.append(Path(folder) / "spoken.ngram")
