@@ -22,7 +22,7 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
 from rerank_plugins.kit.charts.weighted_rules import ROOT as ROOT
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 
 TIGHT = 1e-12
 NEVER = -30.0  # the least ln p, for a word that no symbol emits
@@ -48,7 +48,7 @@ class Grammar:
         shapes = self.base.shape == (size,) and self.binary.shape == (len(self.binary_logp), 3)
         shapes = shapes and self.unary.shape == (len(self.unary_logp), 2)
         lexicon = self.lexicon
-        shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN in lexicon.index
+        shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN_SIGNATURE in lexicon.index
         shapes = shapes and len(lexicon.symbols) == len(lexicon.logp) == lexicon.starts[-1]
         numbers = [self.binary, self.unary, lexicon.symbols]
         if not shapes or any(len(column) and not 0 <= column.min() <= column.max() < size for column in numbers):

@@ -27,7 +27,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, Tree, known_spelling, normal_form
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, known_form, signatures
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, backed_off, is_signature, known_form, signatures
 from rerank_plugins.kit.vocabulary.unknown_types import ln_types
 
 REMEMBERED = 16 * MEGABYTE  # of words and their numbers
@@ -140,7 +140,7 @@ def smoothed(
     above = _next_in_chain(words, index)
     blended: dict[int, tuple[IntArray, FloatArray]] = {}  # tags and p(t | x) of each signature
     unseen = _tags_of_unknown_words(words, word, symbol, count, size)
-    last = index[UNKNOWN]
+    last = index[UNKNOWN_SIGNATURE]
     entries: list[Entries] = []
     # Signatures in alphabetical order, so that each comes after those it backs off to, `UNK` first; then words.
     for x in sorted(range(len(words)), key=lambda x: (not is_signature(words[x]), words[x])):

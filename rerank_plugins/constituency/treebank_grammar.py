@@ -22,7 +22,7 @@ from rerank_plugins.constituency.lexicon import Smoothing, Tagged, lexicon_of, s
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.trees.binarisation import JOINED, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 
 ROOT_LABEL = "ROOT"
@@ -113,7 +113,7 @@ def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: I
         offsets.append(len(columns[0]))
     replaced = (unknown or UnknownWords()).replaced(sentences)
     occurrences = Counter((word, place == 0) for sentence in sentences for place, word in enumerate(sentence))
-    words = tuple(sorted({word for sentence in replaced for word in sentence} | {UNKNOWN}))
+    words = tuple(sorted({word for sentence in replaced for word in sentence} | {UNKNOWN_SIGNATURE}))
     number = {word: i for i, word in enumerate(words)}
     label, left, right = (np.array(column, np.int32) for column in columns)
     word = np.full(len(label), -1, np.int32)

@@ -35,7 +35,7 @@ except ImportError:  # no locks, as on Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC = b"rerankCK"
-BLOCK = 1 << 24  # bytes
+BYTES_A_BLOCK = 1 << 24
 END = 4 + 8 + len(MAGIC)  # bytes after the checksums of the blocks
 ZSTD, ZIP = b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 SKIPPED = b"\x50\x2a\x4d\x18"  # the start of a skippable frame of Zstandard
@@ -152,7 +152,7 @@ def checked(whole: Content) -> Content | None:
     numbers = (np.frombuffer(checksums, "<u4") for checksums in (block_checksums(whole[:length]), stored))
     for block, (actual, expected) in enumerate(zip(*numbers, strict=True)):
         if actual != expected:
-            where = f"bytes {block * BLOCK} to {min(length, (block + 1) * BLOCK)}"
+            where = f"bytes {block * BYTES_A_BLOCK} to {min(length, (block + 1) * BYTES_A_BLOCK)}"
             raise DamagedFileError(f"damaged: the checksum of {where} is {actual:08x}, wanted {expected:08x}")
     return whole[:length]
 
@@ -185,10 +185,10 @@ def trust(files: Iterable[Identity]) -> None:
 def block_checksums(content: Any) -> bytes:
     """The CRC-32 of each 16 MiB of a buffer, in 4 bytes each."""
     view = memoryview(content)
-    blocks = [(view[start : start + BLOCK],) for start in range(0, len(view), BLOCK)]
+    blocks = [(view[start : start + BYTES_A_BLOCK],) for start in range(0, len(view), BYTES_A_BLOCK)]
     return np.array(in_threads(zlib.crc32, blocks, min(cores(), max(1, len(blocks)))), "<u4").tobytes()
 
 
 def _size_after(length: int) -> int:
     """How many bytes of checksums follow a content of `length` bytes."""
-    return 4 * -(-length // BLOCK) + END
+    return 4 * -(-length // BYTES_A_BLOCK) + END

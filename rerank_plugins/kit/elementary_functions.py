@@ -7,6 +7,7 @@ precision NumPy's own `exp`, `log` and `tanh` are the same with both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, wraps
 from threading import Lock
@@ -16,6 +17,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray
 
+LN10 = math.log(10.0)  # natural logarithms divided by this are logarithms of base 10
 _compiling = Lock()  # numba warns where two threads compile the same function
 
 

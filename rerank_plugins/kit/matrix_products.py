@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from rerank_plugins.kit.kernels import filling_kernel
 
 Number = TypeVar("Number", np.float32, np.float64)
-BLOCK = 128  # rows of b that stay in the processor's cache while all rows of a are multiplied by them; four times more
+# Rows of b that stay in the processor's cache while all rows of a are multiplied by them.
+ROWS_A_BLOCK = 128
 
 
 def product(a: NDArray[Number], b: NDArray[Number]) -> NDArray[Number]:
@@ -30,8 +31,8 @@ def product(a: NDArray[Number], b: NDArray[Number]) -> NDArray[Number]:
 def add_product(a: Any, b: Any, c: Any) -> None:
     """Add a (n, k) times b (k, m) to c (n, m), term by term from the first to the last."""
     rows, terms, columns = len(a), len(b), c.shape[1]
-    for begin in range(0, terms, BLOCK):
-        end = min(begin + BLOCK, terms)
+    for begin in range(0, terms, ROWS_A_BLOCK):
+        end = min(begin + ROWS_A_BLOCK, terms)
         fours = end - (end - begin) % 4
         for i in range(0, rows - 3, 4):
             c0, c1 = c[i], c[i + 1]

@@ -30,7 +30,7 @@ from rerank_plugins import LongArray, ModelError
 from rerank_plugins.core.intact_files import unfinished
 from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.estimation import estimate_counted
-from rerank_plugins.kit.backoff.events import MOST, TextEvents, TupleEvents, bucket_bounds, scatter_rows
+from rerank_plugins.kit.backoff.events import MOST_EVENTS, TextEvents, TupleEvents, bucket_bounds, scatter_rows
 from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, Numbering, TextCollector, Vocabulary, chosen
@@ -125,8 +125,10 @@ def joined_level(folder: Path, parts: int, order: int, before: LongArray, worksp
     """
     files = [np.load(folder / f"level-{part}-{order}", mmap_mode="r") for part in range(parts)]
     ends = np.cumsum([0, *(file.shape[1] for file in files)])
-    if ends[-1] > MOST:
-        raise ModelError(f"{ends[-1]:,} {order}-grams are more than the {MOST:,} that a model can be estimated from")
+    if ends[-1] > MOST_EVENTS:
+        raise ModelError(
+            f"{ends[-1]:,} {order}-grams are more than the {MOST_EVENTS:,} that a model can be estimated from"
+        )
     columns = [workspace.empty(int(ends[-1]), np.int32) for _ in files[0]]
     for file, start, end, shorter in zip(files, ends, ends[1:], before, strict=False):
         for column, values in zip(columns, file, strict=True):

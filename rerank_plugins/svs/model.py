@@ -30,7 +30,7 @@ from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 from rerank_plugins.kit.vocabulary.unknown_types import read_unknown_types
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
@@ -121,7 +121,7 @@ class SvsModel:
             (lexicon.symbols, s),
             (heads.heads, len(heads.headwords)),
         ]
-        fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN in lexicon
+        fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN_SIGNATURE in lexicon
         fits = fits and len(self.between) == len(self.unary)
         if not fits or any(len(array) and not 0 <= array.min() <= array.max() < size for array, size in numbers):
             raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")

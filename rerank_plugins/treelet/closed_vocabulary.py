@@ -18,7 +18,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, known_spelling
 from rerank_plugins.kit.files.declared import Array, Setting, WordList
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, is_signature, known_form
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, is_signature, known_form
 from rerank_plugins.kit.vocabulary.unknown_types import ln_types
 
 START = "<s>"
@@ -97,6 +97,6 @@ class _Numbers(Remembered[str, int]):
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
-        form = word if word != START else UNKNOWN  # `<s>` in a text is an unknown word
+        form = word if word != START else UNKNOWN_SIGNATURE  # `<s>` in a text is an unknown word
         self.make_room()
         return self.keep(word, self._number[known_form(form, self._position, self._number)])

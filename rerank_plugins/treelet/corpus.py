@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, normal_form
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature, with_shared_endings
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords, signature, with_shared_endings
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
@@ -63,10 +63,10 @@ def close_numbered(
         counts = _counts(tokens, len(words))
     # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
     total = dict(zip(words, counts.tolist(), strict=True))
-    kept = {word for word, count in total.items() if count} | {UNKNOWN}
+    kept = {word for word, count in total.items() if count} | {UNKNOWN_SIGNATURE}
     final = (START, *sorted(kept - {START}, key=lambda word: (-total.get(word, 0), word)))
     number = {word: i for i, word in enumerate(final)}
-    number[START] = number[UNKNOWN]
+    number[START] = number[UNKNOWN_SIGNATURE]
     renumbered = np.array([number.get(word, 0) for word in words], np.int32)
     for a, b in _pieces(len(tokens)):
         tokens[a:b] = renumbered[tokens[a:b]]

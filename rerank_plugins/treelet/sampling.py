@@ -20,7 +20,7 @@ from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_down, draw
 from rerank_plugins.kit.backoff.events import NONE
 from rerank_plugins.kit.backoff.scoring import find_context
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 from rerank_plugins.treelet.events import START_WORD
 from rerank_plugins.treelet.model import TreeletModel
 from rerank_plugins.treelet.tree_arrays import EDGE, UNKNOWN_TAG
@@ -83,7 +83,9 @@ class TreeletSampler:
     @cached_property
     def _signatures(self) -> frozenset[int]:
         words = enumerate(self.model.vocabulary.words)
-        return frozenset(i for i, word in words if word == UNKNOWN or word.startswith(UNKNOWN + "-"))
+        return frozenset(
+            i for i, word in words if word == UNKNOWN_SIGNATURE or word.startswith(UNKNOWN_SIGNATURE + "-")
+        )
 
     def _tree(self, rng: np.random.Generator) -> Tree | None:
         """Draw a tree; None if it is too long or too short."""

@@ -20,7 +20,7 @@ from rerank_plugins import ROOT, IntArray, LongArray, SharedTrees
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
+from rerank_plugins.kit.vocabulary.word_hash import FNV_FACTOR, FNV_START
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.label_marks import MARKED, PLAIN, TEMPORAL, head_word, number_class
 
@@ -31,11 +31,11 @@ COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a
 @part
 def hashed(key: Any, start: int, end: int) -> Any:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
-    code = np.uint64(START)
+    code = np.uint64(FNV_START)
     for i in range(start, end):
-        code = (code ^ np.uint64(key[i])) * np.uint64(FACTOR)
+        code = (code ^ np.uint64(key[i])) * np.uint64(FNV_FACTOR)
     code ^= code >> np.uint64(29)
-    return np.int64((code * np.uint64(FACTOR)) >> np.uint64(33))
+    return np.int64((code * np.uint64(FNV_FACTOR)) >> np.uint64(33))
 
 
 @filling_kernel

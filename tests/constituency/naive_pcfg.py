@@ -8,14 +8,14 @@ import numpy as np
 
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import lexicon_of
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 
 WORDS = ("a", "b", "c")
 
 
 def lexicon_from(entries):
     """The lexicon with p(word | symbol) for each (word, symbol number); `UNK` is added where it is missing."""
-    words = tuple(sorted({word for word, _ in entries} | {UNKNOWN}))
+    words = tuple(sorted({word for word, _ in entries} | {UNKNOWN_SIGNATURE}))
     index = {word: number for number, word in enumerate(words)}
     kept = [(index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0]
     word, symbol, p = (np.array([row[column] for row in kept]) for column in range(3))

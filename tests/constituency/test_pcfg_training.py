@@ -19,7 +19,14 @@ from rerank_plugins.constituency.training import GrammarSettings, plant_treebank
 from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.treebank_cleaning import clean
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
+from rerank_plugins.kit.vocabulary.signatures import (
+    UNKNOWN_SIGNATURE,
+    UnknownWords,
+    backed_off,
+    closed,
+    known_form,
+    signature,
+)
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.constituency import naive_latent
 from tests.model_files import check_damage_is_seen
@@ -87,7 +94,7 @@ def test_signatures(word: str, first: bool, lower_known: bool, expected: str) ->
 )
 def test_signatures_of_other_languages_have_last_letters(word: str, expected: str) -> None:
     assert signature(word, False, False, english=False) == expected
-    known = {UNKNOWN, *backed_off(expected)}
+    known = {UNKNOWN_SIGNATURE, *backed_off(expected)}
     assert known_form(word, 1, known) == expected
     assert known_form(word, 1, {form for form in known if "ung" not in form}) == expected.removesuffix("-~ung")
 
@@ -101,9 +108,9 @@ def test_last_letters_are_those_that_unknown_words_share() -> None:
 
 @given(st.text(max_size=12), st.integers(0, 2))
 def test_every_word_has_a_known_form(word: str, position: int) -> None:
-    known = {UNKNOWN, "UNK-LC", "the"}
+    known = {UNKNOWN_SIGNATURE, "UNK-LC", "the"}
     assert known_form(word, position, known) in known
-    assert list(backed_off(signature(word, position == 0, False)))[-1] == UNKNOWN
+    assert list(backed_off(signature(word, position == 0, False)))[-1] == UNKNOWN_SIGNATURE
 
 
 def test_small_corpora_lose_words_seen_once() -> None:

@@ -14,8 +14,9 @@ from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.dependency.ancestor_paths import NONE, TreeCollector, lay_out, paths
 from rerank_plugins.dependency.language_model import DependencyLanguageModel
 from rerank_plugins.dependency.model import DependencyModel, Settings, read_model, train, write_model
-from rerank_plugins.kit.backoff.scoring import LN10, score_events
+from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.cached_parser import CachedParser
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.testing import check_feature_extractor

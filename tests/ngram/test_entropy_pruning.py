@@ -6,8 +6,9 @@ import pytest
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TextEvents
-from rerank_plugins.kit.backoff.scoring import LN10, score_text
+from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.stores import pack, unpack
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.training import NgramSettings, train
 from tests.kit.test_backoff import same

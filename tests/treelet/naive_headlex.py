@@ -2,7 +2,7 @@
 
 import math
 
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords, closed
 from tests.kit.naive_unknown_types import naive_share, naive_types
 from tests.treelet.naive_tree_transformations import lexicalise
 from tests.treelet.naive_treelet import BackOff
@@ -47,7 +47,7 @@ def walk(tree, words):
 class NaiveHeadlex:
     def __init__(self, trees):
         sentences = UnknownWords().replaced([tree.words() for tree in trees])
-        self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN}
+        self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN_SIGNATURE}
         self.types = naive_types([tree.words() for tree in trees], self.vocabulary)
         found = [event for tree, words in zip(trees, sentences, strict=True) for event in walk(tree, words)]
         labels = {symbol(node) for tree in trees for node in nodes(lexicalise(tree))} | {STOP, "?", "?/"}

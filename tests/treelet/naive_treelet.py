@@ -4,7 +4,13 @@ import math
 from collections import Counter
 from itertools import chain
 
-from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature, with_shared_endings
+from rerank_plugins.kit.vocabulary.signatures import (
+    UNKNOWN_SIGNATURE,
+    UnknownWords,
+    closed,
+    signature,
+    with_shared_endings,
+)
 from tests.kit.naive_backoff import continuation_counts, discounts
 from tests.kit.naive_unknown_types import naive_share, naive_types
 
@@ -84,7 +90,7 @@ class NaiveTreelet:
 
     def __init__(self, trees, orders, weight=0.9):
         sentences = UnknownWords().replaced([tree.words() for tree in trees])
-        self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN}
+        self.vocabulary = {word for sentence in sentences for word in sentence} | {UNKNOWN_SIGNATURE}
         self.types = naive_types([tree.words() for tree in trees], self.vocabulary)
         self.weight = weight
         found = [event for tree, words in zip(trees, sentences, strict=True) for event in walk(tree, words)]
@@ -130,9 +136,9 @@ def close_vocabulary(sentences, unknown, min_count=1):
             for sentence, forms in zip(replaced, full, strict=True)
         ]
         counts = Counter(chain.from_iterable(replaced))
-    counts.setdefault(UNKNOWN, 0)
+    counts.setdefault(UNKNOWN_SIGNATURE, 0)
     words = ("<s>", *sorted(counts.keys() - {"<s>"}, key=lambda word: (-counts[word], word)))
     number = {word: i for i, word in enumerate(words)}
-    number["<s>"] = number[UNKNOWN]
+    number["<s>"] = number[UNKNOWN_SIGNATURE]
     tokens = [number[word] for sentence in replaced for word in sentence]
     return words, [len(sentences), *(tokens.count(n) for n in range(1, len(words)))], tokens

@@ -17,8 +17,8 @@ import numpy as np
 from rerank_adapters.chain.unknown_words import warn_of_foreign
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel, SentenceModel
+from rerank_plugins.kit.elementary_functions import LN10
 
-LN10 = math.log(10.0)
 NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows

@@ -22,9 +22,9 @@ from typing import Any, NoReturn
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
 from rerank_plugins import IncrementalLM, ModelError
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
-LN10 = 2.302585092994046
 TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this
 
 

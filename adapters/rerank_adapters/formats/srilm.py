@@ -23,10 +23,10 @@ from typing import ClassVar
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, lists_in, stem, without
 from rerank_plugins import FormatError, Hypothesis, NBestList, open_text, option
 from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.text import finite_value
 
 BYTELOG = 1024 * math.log(1.0001)  # one bytelog as a natural logarithm
-LN10 = math.log(10)
 SCORED = re.compile(r"\(([^()\s]+)\)\s*(.*)")
 WORD = re.compile(r"(?<!\S)(\S+) \( st: (\S+) et: (\S+) g: (\S+) a: (\S+) \)")
 FEATURES = {"1.0": ("score",), "2.0": ("score", "acoustic", "lm"), "": ("acoustic", "lm", "words")}

@@ -7,7 +7,6 @@ text, the event of a word points to the context of the next.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.events import BOS, EOS, NONE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables, score_packed_steps
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.kernels import filling_kernel, part
 
-LN10 = math.log(10.0)
 PREVIOUS = -1  # as a context: the one after the symbol before
 
 

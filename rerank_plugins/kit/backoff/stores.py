@@ -24,7 +24,7 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
-BLOCK = 5  # log2 of the contexts of a block
+LOG2_CONTEXTS_A_BLOCK = 5
 STRETCH = 1 << 22  # records packed at a time; a multiple of 64, so that each stretch begins with an integer
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
@@ -118,7 +118,7 @@ class PackedStore:
         fields, codes = self._start("contexts", packed.CONTEXT_COLUMNS, contexts["backoff"])
         parents = np.append(contexts["parent"], contexts["parent"][-1:] if len(contexts) else np.int32(0))
         first_events = np.append(contexts["events"], np.int32(end))
-        fields[packed.BLOCK], fields[packed.BASE] = BLOCK, sum(map(len, self._bases))
+        fields[packed.BLOCK], fields[packed.BASE] = LOG2_CONTEXTS_A_BLOCK, sum(map(len, self._bases))
         self._bases.append(np.stack([less_bases(parents), less_bases(first_events)], axis=1))
         fields[packed.PARENT], fields[packed.EVENTS] = _width(parents), _width(first_events)
         columns = [
@@ -231,6 +231,6 @@ def _width(numbers: NDArray[Any]) -> int:
 
 def less_bases(links: IntArray) -> IntArray:
     """Replace ascending numbers by their differences from the first of their block; returns these bases."""
-    bases = links[:: 1 << BLOCK].copy()
-    links -= np.repeat(bases, 1 << BLOCK)[: len(links)]
+    bases = links[:: 1 << LOG2_CONTEXTS_A_BLOCK].copy()
+    links -= np.repeat(bases, 1 << LOG2_CONTEXTS_A_BLOCK)[: len(links)]
     return bases

@@ -32,7 +32,7 @@ from rerank_plugins.kit.kernels import filling_kernel, part
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
-START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
+LARGEST_EMISSION = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
@@ -136,11 +136,11 @@ def emit(rules: Any, word: int, scale: float, below: Any) -> None:
 
 @part
 def first_scale(rules: Any, word: int) -> float:
-    """Return the scale that brings the largest emission of the word to START."""
+    """Return the scale that brings the largest emission of the word to LARGEST_EMISSION."""
     largest = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
         largest = rules.word_p[e] if rules.word_p[e] > largest else largest
-    return START / largest if largest > 0.0 else 1.0
+    return LARGEST_EMISSION / largest if largest > 0.0 else 1.0
 
 
 class InsideBuffers(NamedTuple):

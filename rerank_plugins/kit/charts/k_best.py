@@ -18,7 +18,7 @@ from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
 from rerank_plugins.kit.kernels import filling_kernel, part
 
-UNKNOWN, NONE = -1, -2  # in place of a derivation: not requested yet; there is none
+NOT_REQUESTED, NO_DERIVATION = -1, -2  # in place of a derivation: not requested yet; there is none
 
 
 class Derivations(NamedTuple):
@@ -55,7 +55,7 @@ class Heaps(NamedTuple):
 class Requests(NamedTuple):
     """Requests for the first derivation of each of V vertices, numbered by vertex, and for the one after each of D."""
 
-    answer: IntArray  # (V + D) the derivation that is requested, or UNKNOWN or NONE
+    answer: IntArray  # (V + D) the derivation that is requested, or NOT_REQUESTED or NO_DERIVATION
     opened: IntArray  # (V + D) whether the candidates for the answer are in the heap
     # vertex, number: (V + D) requests that wait, each for the one after it
     vertex: IntArray
@@ -111,8 +111,8 @@ def candidate_of(heaps: Heaps, score: float, edge: int, left: int, right: int) -
 def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
     """Find the best derivations of the vertex `top`, `ranked` (k), and their parts; return how many there are in all.
 
-    It is -1 if the arrays had no room for them. On entry, `ranked` has NONE, every answer is UNKNOWN, nothing is
-    opened, and the heaps are empty.
+    It is -1 if the arrays had no room for them. On entry, `ranked` has NO_DERIVATION, every answer is NOT_REQUESTED,
+    nothing is opened, and the heaps are empty.
     """
     derivations, heaps, requests = search.derivations, search.heaps, search.requests
     tail_left, tail_right, edge_score, best = edges.left, edges.right, edges.score, edges.best
@@ -125,10 +125,11 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
         while depth > 0:
             # The latest request, which may have been answered in the meantime.
             vertex, number = vertices[depth - 1], numbers[depth - 1]
-            if answer[number] != UNKNOWN:
+            if answer[number] != NOT_REQUESTED:
                 depth -= 1
                 continue
-            tail, needed = UNKNOWN, 0  # a tail of which a derivation must be known first, and the request for that
+            # A tail of which a derivation must be known first, and the request for that.
+            tail, needed = NOT_REQUESTED, 0
             if opened[number]:
                 pass
             elif number < len(best):
@@ -141,7 +142,7 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                     if tail_right[edge] >= 0:
                         score += best[tail_right[edge]]
                     if score > -math.inf:
-                        new = candidate_of(heaps, score, edge, UNKNOWN, UNKNOWN)
+                        new = candidate_of(heaps, score, edge, NOT_REQUESTED, NOT_REQUESTED)
                         heaps.top[vertex] = meld(heaps, heaps.top[vertex], new)
                     edge = edges.next[edge]
             else:
@@ -150,14 +151,14 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                 last = number - len(best)
                 edge, x, y = edge_of[last], left_of[last], right_of[last]
                 left, right = tail_left[edge], tail_right[edge]
-                after_x = after_y = NONE
+                after_x = after_y = NO_DERIVATION
                 if right >= 0:
                     after_y = answer[len(best) + y]
                 if left >= 0 and (right < 0 or y == answer[right]):
                     after_x = answer[len(best) + x]
-                if after_y == UNKNOWN:
+                if after_y == NOT_REQUESTED:
                     tail, needed = right, len(best) + y
-                elif after_x == UNKNOWN:
+                elif after_x == NOT_REQUESTED:
                     tail, needed = left, len(best) + x
                 else:
                     if after_y >= 0:
@@ -171,7 +172,7 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                         new = candidate_of(heaps, score, edge, after_x, y)
                         heaps.top[vertex] = meld(heaps, heaps.top[vertex], new)
             # The best candidate is the answer, once the first derivations of its tails are known.
-            result, candidate = NONE, heaps.top[vertex]
+            result, candidate = NO_DERIVATION, heaps.top[vertex]
             if tail < 0:
                 opened[number] = 1
                 if candidate >= 0:
@@ -181,9 +182,9 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                         x = answer[left]
                     if right >= 0 and y < 0:
                         y = answer[right]
-                    if left >= 0 and x == UNKNOWN:
+                    if left >= 0 and x == NOT_REQUESTED:
                         tail = needed = left
-                    elif right >= 0 and y == UNKNOWN:
+                    elif right >= 0 and y == NOT_REQUESTED:
                         tail = needed = right
                     elif count == len(edge_of):
                         return -1
@@ -201,7 +202,7 @@ def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
                 answer[number] = result
                 depth -= 1
         ranked[rank] = answer[wanted]
-        if answer[wanted] == NONE:
+        if answer[wanted] == NO_DERIVATION:
             break
         wanted = len(best) + answer[wanted]
     return count
@@ -237,12 +238,12 @@ class KBest:
             kept, heaps, requests = self._search.derivations, self._search.heaps, self._search.requests
             heaps.top.fill(-1)
             heaps.size.fill(0)
-            requests.answer.fill(UNKNOWN)
+            requests.answer.fill(NOT_REQUESTED)
             requests.opened.fill(0)
-            ranked = np.full(k, NONE, np.int32)
+            ranked = np.full(k, NO_DERIVATION, np.int32)
             count = derive(graph.edges, graph.top, self._search, ranked)
             if count >= 0:
                 vertex, edge, left = (column[:count].copy() for column in (kept.vertex, kept.edge, kept.left))
                 right, score = kept.right[:count].copy(), kept.score[:count].copy()
-                return Derivations(vertex, edge, left, right, score, ranked[ranked != NONE])
+                return Derivations(vertex, edge, left, right, score, ranked[ranked != NO_DERIVATION])
             room *= 4  # the arrays were full: start again with larger ones

@@ -37,7 +37,7 @@ IN_NOUN_PHRASE = ("Case", "Gender", "Number")
 OF_NOMINAL = (*IN_NOUN_PHRASE, "Person", "PronType")  # the last of pronouns in relative clauses
 OF_VERB = ("Number", "Person")  # which only finite verbs have
 TELLING = {"PronType": "Rel", "Person": "12"}  # of these features, the values that are kept
-BLOCK = 2048  # sentences at a time
+SENTENCES_A_BLOCK = 2048  # sentences at a time
 NOTHING = Estimates((), Observations(), np.zeros((1, 0)), np.zeros((1, 0)))
 UPOS, FEATS, RELATION = 3, 5, 7  # columns of CoNLL-U
 COLUMNS = 9  # observations of a word at most
@@ -205,7 +205,7 @@ class Inflection:
     def of_each(self, sentences: Iterable[tuple[DependencyTree, Sequence[Feats]]]) -> Iterator[list[Feats]]:
         """Yield what `feats` finds for each of any number of trees, of which a block is in memory."""
         waiting = iter(sentences)
-        while block := list(islice(waiting, BLOCK)):
+        while block := list(islice(waiting, SENTENCES_A_BLOCK)):
             yield from self.feats(block)
 
     def feats(self, sentences: Sequence[tuple[DependencyTree, Sequence[Feats]]]) -> list[list[Feats]]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 
-UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
+UNKNOWN_SIGNATURE = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 LAST = "~"  # the first character of the last letters of a word, as features
 LONGEST, STEM = 3, 2  # letters of the longest such ending, and the least number of characters before one
@@ -38,7 +38,7 @@ def signature(word: str, first: bool, lower_known: bool, *, english: bool = True
     lowered = word.lower()
     capitals = sum(character.isalpha() and not character.islower() for character in word)
     digit, dash = any(character.isdigit() for character in word), "-" in word
-    parts = [UNKNOWN]
+    parts = [UNKNOWN_SIGNATURE]
     if word[:1].isupper() or word[:1].istitle():
         parts += (["INITC", "KNOWNLC"] if lower_known else ["INITC"]) if first and capitals == 1 else ["CAPS"]
     elif capitals and not word[:1].isalpha():
@@ -58,7 +58,7 @@ def signature(word: str, first: bool, lower_known: bool, *, english: bool = True
 
 def is_signature(word: str) -> bool:
     """Whether a word of a closed vocabulary is a signature, which stands for unknown words."""
-    return word == UNKNOWN or word.startswith(f"{UNKNOWN}-")
+    return word == UNKNOWN_SIGNATURE or word.startswith(f"{UNKNOWN_SIGNATURE}-")
 
 
 def backed_off(full: str) -> Iterator[str]:
@@ -114,7 +114,7 @@ def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
 def class_of(word: str, first: bool, vocabulary: Container[str]) -> str:
     """The most specific signature of a word, in its normal form, that the vocabulary has, in the end `UNK`."""
     forms = signatures(word, first, word.lower() in vocabulary)
-    return next((form for form in forms if form in vocabulary), UNKNOWN)
+    return next((form for form in forms if form in vocabulary), UNKNOWN_SIGNATURE)
 
 
 def closed(sentence: Sentence, vocabulary: Container[str]) -> tuple[str, ...]:

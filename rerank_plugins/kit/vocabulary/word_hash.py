@@ -16,7 +16,7 @@ from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.kernels import filling_kernel, part
 
-START, FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
+FNV_START, FNV_FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 SPACE, NEWLINE = 32, 10
 EMPTY = 0  # a hash that no word has: a hash of 0 becomes 1
 
@@ -63,9 +63,9 @@ def slot_of(table: Any, key: int) -> int:
 @part
 def next_word(text: Any, at: int) -> Any:
     """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the end of the text."""
-    key = np.uint64(START)
+    key = np.uint64(FNV_START)
     while at < len(text) and text[at] != SPACE and text[at] != NEWLINE:
-        key = (key ^ np.uint64(text[at])) * np.uint64(FACTOR)
+        key = (key ^ np.uint64(text[at])) * np.uint64(FNV_FACTOR)
         at += 1
     hashed = np.int64(key)
     return (hashed if hashed != EMPTY else np.int64(1)), at

@@ -26,7 +26,7 @@ from rerank_plugins.kit.workspace import Collection, Workspace
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
-BLOCK = 1 << 14  # lines numbered at a time
+LINES_A_BLOCK = 1 << 14  # lines numbered at a time
 
 
 class Numbering:
@@ -152,7 +152,7 @@ class TextCollector:
         """
         lines = iter(lines)
         number = 0
-        while block := list(islice(lines, BLOCK)):
+        while block := list(islice(lines, LINES_A_BLOCK)):
             words = " </s> ".join([*block, ""]).split()
             ids = self._numbers.numbers_of(words, len(words))
             counts = np.bincount(ids)

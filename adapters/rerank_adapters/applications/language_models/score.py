@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals, score_lines, total_lines
+from rerank_adapters.chain.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 if TYPE_CHECKING:
