@@ -34,7 +34,7 @@ from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, of_productions
 from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions, rule_numbers
 
-LEAST = 0.5  # combinations with a lower count by independence are left out
+LEAST_COUNT = 0.5  # combinations with a lower count by independence are left out
 OCCURRENCE = 1.0  # the weight of the marks of a tag in those of each of its words, in occurrences of the word
 
 
@@ -172,7 +172,7 @@ class _Combinations:
         combined, expected = [], []
         for head, foot in zip(_by_row(self._plain_of_head[heads]), _by_row(self._plain_of_foot[feet]), strict=True):
             values = np.outer(head_counts[head], foot_counts[foot]) / head_counts[head].sum()
-            i, j = np.nonzero(values >= LEAST)
+            i, j = np.nonzero(values >= LEAST_COUNT)
             labels = self._label[heads[head[i]], feet[foot[j]]]
             exists = (labels >= 0).all(axis=1)
             combined.append(labels[exists])

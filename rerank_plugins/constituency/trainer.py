@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rerank_plugins.constituency.training import GrammarSettings
 
 Words = tuple[str, ...]
-BLOCK = 16  # held-out sentences that are parsed at a time
+SENTENCES_A_BLOCK = 16  # held-out sentences that are parsed at a time
 SPLITS = 4  # rounds of splitting, if the user sets none
 
 
@@ -51,8 +51,8 @@ def parse_held_out(
     scores, attachment = Parseval(), Attachment()
     for path in paths:
         trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path, tags)) if tree]
-        for start in range(0, len(trees), BLOCK):
-            block = trees[start : start + BLOCK]
+        for start in range(0, len(trees), SENTENCES_A_BLOCK):
+            block = trees[start : start + SENTENCES_A_BLOCK]
             for gold, parsed in zip(block, parse([tree.words() for tree in block]), strict=True):
                 scores.add(gold, parsed)
                 if is_conllu(path):

@@ -88,9 +88,9 @@ def paths(forest: TreePaths, order: int, root: int, labels: int) -> Ids:
     return events
 
 
-UNKNOWN = "<unk>"  # word and label number 0
+UNKNOWN_NAME = "<unk>"  # word and label number 0
 Fold = Callable[[str], str]
-BLOCK = 4096  # trees that are numbered at a time
+TREES_A_BLOCK = 4096  # trees that are numbered at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ class Corpus:
     def blocks(self) -> Iterator[TreePaths]:
         """The trees in blocks, so that memory never holds all of them twice."""
         start = 0
-        for first in range(0, len(self.lengths), BLOCK):
-            offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
+        for first in range(0, len(self.lengths), TREES_A_BLOCK):
+            offsets = np.cumsum([0, *self.lengths[first : first + TREES_A_BLOCK].tolist()], dtype=np.int64)
             words, distances, labels = self.rows[start : start + int(offsets[-1])].T
             heads = np.where(distances == 0, -1, distances + np.arange(len(distances), dtype=np.int32))
             yield TreePaths(self.new_words[words], heads.astype(np.int32), self.new_labels[labels], offsets)
@@ -148,7 +148,7 @@ class TreeCollector:
     def add(self, trees: Iterable[DependencyTree]) -> None:
         """Add trees to the corpus."""
         trees = iter(trees)
-        while block := list(islice(trees, BLOCK)):
+        while block := list(islice(trees, TREES_A_BLOCK)):
             forest = lay_out(block, self._words.number_of, self._labels.number_of)
             here = np.arange(len(forest.heads), dtype=np.int32)
             distances = np.where(forest.heads < 0, 0, forest.heads - here)
@@ -193,8 +193,8 @@ def _settled(forms: Sequence[str], counts: LongArray, min_count: int) -> tuple[t
     totals: dict[str, int] = {}
     for name, count in zip(forms, counts.tolist(), strict=True):
         totals[name] = totals.get(name, 0) + count
-    frequent = (name for name, total in totals.items() if total >= min_count and name != UNKNOWN)
-    kept = (UNKNOWN, *sorted(frequent, key=lambda name: (-totals[name], name)))
+    frequent = (name for name, total in totals.items() if total >= min_count and name != UNKNOWN_NAME)
+    kept = (UNKNOWN_NAME, *sorted(frequent, key=lambda name: (-totals[name], name)))
     number = {name: i for i, name in enumerate(kept)}
     renumbered = np.array([number.get(name, 0) for name in forms], np.int32)
     is_kept = np.array([name in number for name in totals], np.bool_)

@@ -23,7 +23,7 @@ from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 from rerank_plugins.core.dependency_tree import DependencyTree
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.dependency.ancestor_paths import UNKNOWN, Corpus, Ids, TreeCollector, TreePaths, lay_out, paths
+from rerank_plugins.dependency.ancestor_paths import UNKNOWN_NAME, Corpus, Ids, TreeCollector, TreePaths, lay_out, paths
 from rerank_plugins.dependency.class_factors import ClassFactors, train_factors
 from rerank_plugins.dependency.class_paths import ClassPaths
 from rerank_plugins.dependency.floors import least_scores
@@ -122,7 +122,7 @@ class DependencyModel(PickledFields):
         return _NumberCache(self._number)
 
     def _number(self, word: str) -> int:
-        known = known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
+        known = known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN_NAME
         number = self.vocabulary.number.get(known, 0)
         return self.classes.symbol_of(number, self.settings.word(word)) if self.classes else number
 

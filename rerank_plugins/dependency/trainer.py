@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rerank_plugins.dependency.form_features import Features
     from rerank_plugins.dependency.model import DependencyModel, Settings
 
-BLOCK = 1000  # held-out trees that are scored at a time
+TREES_A_BLOCK = 1000  # held-out trees that are scored at a time
 
 
 @dataclass
@@ -136,7 +136,7 @@ def evaluate(model: DependencyModel, trees: Iterable[DependencyTree]) -> HeldOut
     words = unknown = 0
     total = 0.0
     stream = iter(trees)
-    while block := list(islice(stream, BLOCK)):
+    while block := list(islice(stream, TREES_A_BLOCK)):
         known = np.array([word in model for tree in block for word in tree.words], bool)
         scores = np.concatenate([*model.score(block), np.zeros(0)])
         words, unknown = words + len(known), unknown + int(np.count_nonzero(~known))

@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray
 from rerank_plugins.core.pickling import PickledFields
-from rerank_plugins.dependency.ancestor_paths import UNKNOWN
+from rerank_plugins.dependency.ancestor_paths import UNKNOWN_NAME
 from rerank_plugins.dependency.form_features import Features, joined_features
 from rerank_plugins.kit.endings import endings
 from rerank_plugins.kit.files.declared import Array, WordList
@@ -84,10 +84,10 @@ def learn_classes(tags: Tags, features: Features, vocabulary: Sequence[str]) -> 
     scarce = [form for form in forms if frequency[form] <= SCARCE and form not in class_name.own]
     of_ending = _ending_classes({form: of_form[form] for form in scarce or forms})
     of_word = np.array([0, *(of_form.get(word, 0) for word in vocabulary[1:])], np.int32)
-    classes = WordClasses(names, of_word, *_columns({UNKNOWN: 0}), *_columns(of_ending))
+    classes = WordClasses(names, of_word, *_columns({UNKNOWN_NAME: 0}), *_columns(of_ending))
     known = set(vocabulary)
     certain = {form for form, _ in features}
-    rare = {UNKNOWN: 0} | {
+    rare = {UNKNOWN_NAME: 0} | {
         form: of_form[form]
         for form in forms
         if form not in known and (frequency[form] > 1 or form in certain) and classes.of_unknown(form) != of_form[form]
@@ -96,7 +96,7 @@ def learn_classes(tags: Tags, features: Features, vocabulary: Sequence[str]) -> 
 
 
 def _columns(of_name: Mapping[str, int]) -> tuple[tuple[str, ...], IntArray]:
-    ordered = sorted(of_name, key=lambda name: (name != UNKNOWN, name))
+    ordered = sorted(of_name, key=lambda name: (name != UNKNOWN_NAME, name))
     return tuple(ordered), np.array([of_name[name] for name in ordered], np.int32)
 
 

@@ -25,7 +25,7 @@ from rerank_plugins import FeatureExtractor, FloatArray, LongArray, NBestList, o
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.nbest_lists import OF_TOTALS, Posterior, posteriors
 
-LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
+LEAST_POSTERIOR = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
 
@@ -57,7 +57,7 @@ class WordPosteriorsFeature(FeatureExtractor):
         network = ConfusionNetwork.build(sentences, posteriors(nbest, self.posterior, self.scale))
         values = network.of_choices()
         is_word = network.choices < len(network.words)
-        totals = np.where(is_word, log(np.maximum(values, LEAST)), 0.0).sum(axis=1)
+        totals = np.where(is_word, log(np.maximum(values, LEAST_POSTERIOR)), 0.0).sum(axis=1)
         means = np.where(is_word, values, 0.0).sum(axis=1) / np.maximum(is_word.sum(axis=1), 1)
         return np.column_stack([-network.expected_errors(), totals, means])
 

@@ -22,7 +22,7 @@ from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
 COMPONENTS = (*CONTEXTS, "unigram")
 FIRST = len(SPECIAL)  # the number of the first word
-LEAST = 200  # gaps that pay for a thread
+GAPS_A_THREAD = 200  # gaps that pay for a thread
 
 
 class Gaps(NamedTuple):
@@ -90,7 +90,7 @@ def best_words(
             left2, around, right2, left1, right1, unigrams, contexts[some], weights, width, end, words[some], p[some]
         )
 
-    over_ranges(fill, np.ones(n), LEAST)
+    over_ranges(fill, np.ones(n), GAPS_A_THREAD)
     norms = (components_seen(contexts) @ weights)[:, None]
     np.divide(p, norms, out=p, where=norms > 0)
     known = np.repeat(contexts, k, axis=0)

@@ -33,7 +33,7 @@ from rerank_plugins.missing_words.tables import (
 from rerank_plugins.missing_words.tuning import GAMMAS, SHORTEST, remove_words, tuned
 
 EVERY = 20  # one sentence in so many is held out
-MOST = 20_000  # sentences held out
+MOST_HELD_OUT = 20_000  # sentences held out
 
 
 def count_contexts(
@@ -118,7 +118,7 @@ class HeldOut:
         """Yield the other lines."""
         for line in lines:
             words = line.split()
-            if len(words) >= SHORTEST and len(self.sentences) < MOST:
+            if len(words) >= SHORTEST and len(self.sentences) < MOST_HELD_OUT:
                 self.seen += 1
                 if self.seen % EVERY == 0:
                     self.sentences.append(tuple(words))

@@ -73,9 +73,9 @@ def find_rows(keys: Any, table: Any, rows: Any) -> None:
 
 
 PIECE = 1 << 22  # bytes read at a time
-BLOCK, PLAIN = 1 << 15, 1 << 10  # lines parsed at a time by the compiled loop, and from an uncommon one on without it
-MOST = (1 << 31) - 1  # n-grams
-UNKNOWN, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
+LINES_A_BLOCK, PLAIN_LINES = 1 << 15, 1 << 10  # parsed by the compiled loop, and from an uncommon one on without it
+MOST_NGRAMS = (1 << 31) - 1
+UNKNOWN_WORD, FORMER_UNK = SPECIAL[UNK].encode(), b"<UNK>"
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
 logger = logging.getLogger(__name__)
 Block = tuple[IntArray, NDArray[np.floating], NDArray[np.floating]]
@@ -185,8 +185,8 @@ def _header(source: _Text) -> list[int]:
             break
     if not sizes:
         raise source.error("not an ARPA file: it has no '\\data\\' with the numbers of n-grams")
-    if sum(sizes) > MOST:
-        raise source.error(f"the header promises {sum(sizes)} n-grams, wanted at most {MOST}")
+    if sum(sizes) > MOST_NGRAMS:
+        raise source.error(f"the header promises {sum(sizes)} n-grams, wanted at most {MOST_NGRAMS}")
     while len(sizes) > 1 and sizes[-1] == 0:
         sizes.pop()
     return sizes
@@ -243,9 +243,9 @@ def _blocks(
     while left > 0:
         if not source.more():
             raise source.error(f"cut short: {size - left} {order}-grams found, {size} promised in the header")
-        block = None if table is None else _common_lines(source, order, min(BLOCK, left), table)
+        block = None if table is None else _common_lines(source, order, min(LINES_A_BLOCK, left), table)
         if block is None or not len(block[1]):
-            block = _plain_lines(source, order, min(PLAIN if order > 1 else BLOCK, left), numbers)
+            block = _plain_lines(source, order, min(PLAIN_LINES if order > 1 else LINES_A_BLOCK, left), numbers)
         left -= len(block[1])
         yield block
 
@@ -283,7 +283,7 @@ def parse_line(line: bytes, order: int, numbers: dict[bytes, int]) -> tuple[list
     log10, *words = line.split()[: order + 1]
     rest = line.split()[order + 1 :]
     if order == 1 and words:
-        words = [UNKNOWN if words[0] == FORMER_UNK else words[0]]
+        words = [UNKNOWN_WORD if words[0] == FORMER_UNK else words[0]]
         numbers.setdefault(words[0], len(numbers))
     if len(words) == order and len(rest) <= 1:
         if unknown := [word for word in words if word not in numbers]:

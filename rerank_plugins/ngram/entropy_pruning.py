@@ -24,7 +24,7 @@ from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
-LEAST = 1e-10  # probability that is left for words that were not seen in a context, at least
+LEAST_UNSEEN = 1e-10  # probability that is left for words that were not seen in a context, at least
 
 
 def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
@@ -83,7 +83,7 @@ def mark_kept(
             score, _ = look_up(contexts, events, contexts[context]["parent"], events[event]["symbol"])
             lower[event] = 10.0**score
             unseen -= lower[event]
-        unseen = max(unseen, LEAST)
+        unseen = max(unseen, LEAST_UNSEEN)
         weight = 10.0 ** contexts[context]["backoff"]
         free = weight * unseen
         left[context] = free
@@ -113,4 +113,4 @@ def weigh(contexts: Any, events: Any, left: Any) -> None:
         for event in range(contexts[context]["events"], contexts[context + 1]["events"]):
             score, _ = look_up(contexts, events, contexts[context]["parent"], events[event]["symbol"])
             unseen -= 10.0**score
-        contexts[context]["backoff"] = np.log10(left[context] / max(unseen, LEAST))
+        contexts[context]["backoff"] = np.log10(left[context] / max(unseen, LEAST_UNSEEN))

@@ -25,7 +25,7 @@ from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.vocabulary.unigrams import MARKS
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 
-UNKNOWN = "<unk>"
+UNKNOWN_WORD = "<unk>"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class KenlmBinary(LanguageModel, PickledFields):
 
     def advance(self, state: Any, word: str) -> tuple[float, Any]:
         """Ln p(word | state), and the state after the word, a new object."""
-        ln_p, next_state = self._step(state, UNKNOWN if word in MARKS else word)
+        ln_p, next_state = self._step(state, UNKNOWN_WORD if word in MARKS else word)
         if self.unknown_types > 1 and word not in self:
             ln_p -= math.log(self.unknown_types)
         return ln_p, next_state
@@ -124,4 +124,4 @@ class KenlmBinary(LanguageModel, PickledFields):
 
 def _joined(sentence: Sentence) -> str:
     """The words as KenLM's Python module takes them."""
-    return " ".join(sentence if MARKS.isdisjoint(sentence) else (UNKNOWN if w in MARKS else w for w in sentence))
+    return " ".join(sentence if MARKS.isdisjoint(sentence) else (UNKNOWN_WORD if w in MARKS else w for w in sentence))

@@ -71,7 +71,7 @@ class ReferentialModel:
 
     def start(self) -> Beam:
         """The beam before the first word."""
-        return START
+        return START_BEAM
 
     def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
         """Return ln p(word | state) and the beam after the word."""
@@ -177,7 +177,7 @@ class Beam:
         return len(self.stacks)
 
 
-START = Beam(((),), np.ones(1), np.zeros(1), np.zeros(1, np.int64))
+START_BEAM = Beam(((),), np.ones(1), np.zeros(1), np.zeros(1, np.int64))
 
 
 class Grounded(NamedTuple):

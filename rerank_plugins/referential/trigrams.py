@@ -23,8 +23,8 @@ from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.transitions import Stack
 
-START, END = "<s>", "</s>"
-MOST = 200_000  # stacks that are enumerated before compilation gives up
+SENTENCE_START, SENTENCE_END = "<s>", "</s>"
+MOST_STACKS = 200_000  # stacks that are enumerated before compilation gives up
 Next = dict[str, dict[Stack, float]]  # from a word to the pending stacks after it, with their probabilities
 
 
@@ -37,21 +37,21 @@ class TrigramModel:
 
     def start(self) -> tuple[str, str]:
         """The history before the first word."""
-        return START, START
+        return SENTENCE_START, SENTENCE_START
 
     def advance(self, state: tuple[str, str], word: str) -> tuple[float, tuple[str, str]]:
         """Return ln p(word | state), and the history after it."""
         unseen = UNPARSED - math.log(max(1, len(self.words)))
-        word = word if word != END else ""  # `</s>` in a text is an unknown word
+        word = word if word != SENTENCE_END else ""  # `</s>` in a text is an unknown word
         return self.ln_p.get(state, {}).get(word, unseen), (state[1], word)
 
     def finish(self, state: tuple[str, str]) -> float:
         """Return ln p(</s> | state)."""
-        return self.ln_p.get(state, {}).get(END, UNPARSED - math.log(max(1, len(self.words))))
+        return self.ln_p.get(state, {}).get(SENTENCE_END, UNPARSED - math.log(max(1, len(self.words))))
 
 
 def compile_trigrams(model: ReferentialModel) -> TrigramModel:
-    """Compile a model. Raises ConfigError if it reaches more than `MOST` stacks."""
+    """Compile a model. Raises ConfigError if it reaches more than `MOST_STACKS` stacks."""
     transitions = model.transitions
     following: dict[Stack, Next] = {}
 
@@ -61,7 +61,7 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
             for word, stack, p in transitions.all_steps(pending):
                 steps[word][transitions.forgetful(transitions.pending(stack))] += p
             if len(pending) == 1:
-                steps[END][()] = 1.0
+                steps[SENTENCE_END][()] = 1.0
             following[pending] = dict(steps)
         return following[pending]
 
@@ -75,8 +75,10 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
             if forgetful in stacks:
                 continue
             stacks.add(forgetful)
-            if len(stacks) > MOST:
-                raise ConfigError(f"the model reaches more than {MOST:,} stacks; trigrams are for smaller worlds")
+            if len(stacks) > MOST_STACKS:
+                raise ConfigError(
+                    f"the model reaches more than {MOST_STACKS:,} stacks; trigrams are for smaller worlds"
+                )
             pending = transitions.forgetful(transitions.pending(stack))
             reached[word, pending] = reached.get((word, pending), 0) + 1
             if pending not in seen:
@@ -85,12 +87,12 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
     counts: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     histories: dict[tuple[str, str], dict[Stack, float]] = defaultdict(lambda: defaultdict(float))
     for word, nexts in after(()).items():
-        counts[START, START][word] += sum(nexts.values())
+        counts[SENTENCE_START, SENTENCE_START][word] += sum(nexts.values())
         for pending, p in nexts.items():
-            histories[START, word][pending] += p
+            histories[SENTENCE_START, word][pending] += p
     for (first, pending), number in reached.items():
         for second, nexts in after(pending).items():
-            for then, p in nexts.items() if second != END else ():
+            for then, p in nexts.items() if second != SENTENCE_END else ():
                 histories[first, second][then] += number * p
     for history, pendings in histories.items():
         for pending, mass in pendings.items():

@@ -1,7 +1,7 @@
 """Index vectors, and kernels that add up those of the contexts of each word.
 
 Of the elements of an index vector, `nonzero` are +1 or -1 and all others are 0, drawn by a generator (SplitMix64) whose
-initial state is a hash of the word and the seed. A token is the number of a word, UNKNOWN, or END of a document.
+initial state is a hash of the word and the seed. A token is the number of a word, UNKNOWN_WORD, or END_OF_DOCUMENT.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rerank_plugins.kit.kernels import filling_kernel
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
-END, UNKNOWN = -1, -2
+END_OF_DOCUMENT, UNKNOWN_WORD = -1, -2
 
 
 def index_vectors(
@@ -74,7 +74,7 @@ def add_neighbours(
         for side in (-1, 1):
             for distance in range(1, radius + 1):
                 j = i + side * distance
-                if j < 0 or j >= len(tokens) or tokens[j] == END:
+                if j < 0 or j >= len(tokens) or tokens[j] == END_OF_DOCUMENT:
                     break
                 other = tokens[j]
                 if other < 0:
@@ -95,7 +95,7 @@ def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any
     """
     start = 0
     for end in range(len(tokens) + 1):
-        if end < len(tokens) and tokens[end] != END:
+        if end < len(tokens) and tokens[end] != END_OF_DOCUMENT:
             continue
         context[:] = 0.0
         for i in range(start, end):
@@ -116,7 +116,7 @@ def count_documents(tokens: Any, last: Any, counts: Any) -> None:
     """Add the document frequency of each word to `counts` (words); `last` (words) is work space, filled with -1."""
     document = 0
     for token in tokens:
-        if token == END:
+        if token == END_OF_DOCUMENT:
             document += 1
         elif token >= 0 and last[token] != document:
             last[token] = document

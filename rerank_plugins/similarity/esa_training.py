@@ -20,7 +20,7 @@ from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
 from rerank_plugins.kit.workspace import Workspace
-from rerank_plugins.similarity.context_sums import END, count_documents
+from rerank_plugins.similarity.context_sums import END_OF_DOCUMENT, count_documents
 from rerank_plugins.similarity.esa_model import EsaModel, index_documents
 from rerank_plugins.similarity.random_indexing_training import SPECIAL, in_documents
 
@@ -115,7 +115,7 @@ def train(
     vocabulary, numbered, _ = collector.finish(settings.min_count, settings.most_words)
     words = vocabulary.words[SPECIAL:]
     tokens = in_documents(numbered, "blocks")
-    ends = np.flatnonzero(tokens == END)[: len(titles)]
+    ends = np.flatnonzero(tokens == END_OF_DOCUMENT)[: len(titles)]
     lengths = np.diff(ends, prepend=-1) - 1
     kept = lengths >= settings.shortest
     if not kept.any():

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
 Measure = Literal["top", "phrase", "meaning"]
 To = Literal["list", "source", "context", "file"]
-LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
+LEAST_POSTERIOR = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
 REMEMBERED = 32 * MEGABYTE  # of sentences and their vectors
 
 
 def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
     """(n) posterior-weighted means of the similarities (n, n) of each hypothesis to the others; 0 where n is 1."""
     others = 1.0 - np.eye(len(posterior))
-    mass = np.maximum(posterior, LEAST)
-    return np.asarray((similarities * others) @ mass / np.maximum(others @ mass, LEAST), np.float64)
+    mass = np.maximum(posterior, LEAST_POSTERIOR)
+    return np.asarray((similarities * others) @ mass / np.maximum(others @ mass, LEAST_POSTERIOR), np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

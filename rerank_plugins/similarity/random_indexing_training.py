@@ -28,8 +28,8 @@ from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.context_sums import (
-    END,
-    UNKNOWN,
+    END_OF_DOCUMENT,
+    UNKNOWN_WORD,
     add_documents,
     add_neighbours,
     count_documents,
@@ -52,7 +52,7 @@ def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: i
         from sklearn.utils.extmath import randomized_svd
     except ImportError:
         raise ConfigError("the space lsa needs scikit-learn: pip install 'rerank-plugins[ml]'") from None
-    ends = tokens == END
+    ends = tokens == END_OF_DOCUMENT
     total = int(np.count_nonzero(ends))
     if dimensions >= min(total, len(documents)):
         sizes = f"{len(documents)} words and {total} documents"
@@ -137,20 +137,22 @@ def train(
         spaces: dict[str, NDArray[np.float16]] = dict(
             zip(settings.spaces, pool.map(space, settings.spaces), strict=True)
         )
-    total = int(np.count_nonzero(tokens == END))
+    total = int(np.count_nonzero(tokens == END_OF_DOCUMENT))
     trained_on = {"words": collector.tokens, "lines": collector.sentences}
     return RandomIndexModel(words, counts, documents, total, spaces, asdict(settings), trained_on)
 
 
 def in_documents(numbered: IntArray, documents: str) -> IntArray:
-    """Convert vocabulary numbers to the tokens of the kernels: words from 0, UNKNOWN, and END after each document."""
+    """Convert vocabulary numbers to the tokens of the kernels: words from 0, UNKNOWN_WORD and END_OF_DOCUMENT."""
     ends = numbered == EOS
-    tokens = np.where(ends, END, np.where(numbered == UNK, UNKNOWN, numbered - SPECIAL)).astype(np.int32)
+    tokens = np.where(ends, END_OF_DOCUMENT, np.where(numbered == UNK, UNKNOWN_WORD, numbered - SPECIAL)).astype(
+        np.int32
+    )
     empty_line = ends & np.concatenate([[True], ends[:-1]])
     if documents == "lines":
         return np.asarray(tokens[~empty_line], np.int32)
     keep = ~ends | empty_line
-    return np.append(tokens[keep], np.int32(END))
+    return np.append(tokens[keep], np.int32(END_OF_DOCUMENT))
 
 
 def _sums(

@@ -41,8 +41,8 @@ from rerank_plugins.kit.vocabulary.word_numbers import BOS, UNK
 if TYPE_CHECKING:
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
-BLOCK = 1 << 14  # windows searched at a time
-UNKNOWN = "<unk>"
+WINDOWS_A_BLOCK = 1 << 14  # windows searched at a time
+UNKNOWN_WORD = "<unk>"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         """(n, 3) means over the words: natural log, minus natural log of the rank, proportion of the mass."""
         if not len(sentences):
             return np.zeros((0, 3))
-        sentences = [words or (UNKNOWN,) for words in sentences]
+        sentences = [words or (UNKNOWN_WORD,) for words in sentences]
         tokens = self._substitutes.encode(sentences)
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         inner = np.ones(len(tokens), np.bool_)
@@ -95,8 +95,8 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         number[in_order] = np.arange(len(first))
         keys, some, pair = np.unique(number[window] << 32 | words, return_index=True, return_inverse=True)
         values = np.empty((len(keys), 3))
-        for start in range(0, len(first), BLOCK):
-            chosen = first[in_order[start : start + BLOCK]]
+        for start in range(0, len(first), WINDOWS_A_BLOCK):
+            chosen = first[in_order[start : start + WINDOWS_A_BLOCK]]
             low, high = np.searchsorted(keys, np.array([start, start + len(chosen)]) << 32).tolist()
             row = (keys[low:high] >> 32) - start
             own = words[some[low:high]]

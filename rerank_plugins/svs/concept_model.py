@@ -29,7 +29,7 @@ from rerank_plugins.kit.files.declared import Array, ModelFile, Setting, WordLis
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.svs.head_arcs import HeadArcs, content_tree, word_class
 from rerank_plugins.svs.states import MODIFIER
-from rerank_plugins.svs.tree_posteriors import UNKNOWN, GivenTrees, posteriors
+from rerank_plugins.svs.tree_posteriors import UNKNOWN_ROW, GivenTrees, posteriors
 
 EMBEDDED = embedded("concepts.svs")
 UNKNOWN_FORM = "<unk>"  # stands for the rare headwords of a part of speech
@@ -124,9 +124,9 @@ class ConceptModel(PickledFields):
         return np.array([known.get(form(word), most) for word in words], np.float64)
 
     def head_number(self, word: str, tag: str) -> int:
-        """The number of a headword, or of the rare ones of its part of speech; UNKNOWN if the model has none."""
+        """The number of a headword, or of the rare ones of its part of speech; UNKNOWN_ROW if the model has none."""
         number = self._heads.get(head_name(word, tag))
-        return self._heads.get(f"{UNKNOWN_FORM}/{word_class(tag)}", UNKNOWN) if number is None else number
+        return self._heads.get(f"{UNKNOWN_FORM}/{word_class(tag)}", UNKNOWN_ROW) if number is None else number
 
     def lay_out(self, trees: Sequence[HeadArcs]) -> tuple[GivenTrees, IntArray]:
         """The content words of trees as nodes, and (nodes) their places among the words of all trees."""

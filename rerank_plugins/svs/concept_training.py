@@ -30,7 +30,7 @@ from rerank_plugins.svs.context_vectors import (
 from rerank_plugins.svs.head_forest import HeadForest, head_forest
 from rerank_plugins.svs.tree_posteriors import GivenTrees, log_likelihoods
 
-BLOCK = 2000  # trees whose posteriors are in memory at a time
+TREES_A_BLOCK = 2000  # trees whose posteriors are in memory at a time
 ARCS = 100_000  # arcs whose concepts are in memory at a time
 TINY = 1e-12
 
@@ -115,8 +115,9 @@ def expected(forest: HeadForest, now: Parameters, progress: Callable[[int], None
     """Σ weight · ln p(tree), up to a constant, and the expected counts; `progress` gets the number of trees so far."""
     trees, heads, flows = forest.trees, np.zeros_like(now.emission), np.zeros_like(now.transfer)
     roots, total = np.zeros(len(now.root)), 0.0
-    for start in range(0, len(forest.weights), BLOCK):
-        offsets, weights = trees.offsets[start : start + BLOCK + 1], forest.weights[start : start + BLOCK]
+    for start in range(0, len(forest.weights), TREES_A_BLOCK):
+        offsets = trees.offsets[start : start + TREES_A_BLOCK + 1]
+        weights = forest.weights[start : start + TREES_A_BLOCK]
         first, nodes = offsets[0], slice(offsets[0], offsets[-1])
         parent = np.where(trees.parent[nodes] >= 0, trees.parent[nodes] - first, -1).astype(np.int32)
         block = GivenTrees(offsets - first, parent, trees.relation[nodes], trees.rule[nodes])

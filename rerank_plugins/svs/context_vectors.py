@@ -21,12 +21,12 @@ from rerank_plugins.svs.concept_model import form
 
 WINDOW = 4  # words to the left and to the right that are contexts
 SMOOTHING = 0.75  # exponent of the counts of contexts
-LEAST = 3.0  # contexts of relations that occur less often are left out
+LEAST_COUNT = 3.0  # contexts of relations that occur less often are left out
 POWER_ITERATIONS = 3  # of the random projection
 MORE = 10  # dimensions that the projection has beyond those wanted
 ROUNDS = 30  # of k-means
 OTHER, END = -1, -2  # in texts by number: a word that is no headword, and the end of a line
-BLOCK = 4_000_000  # words of a text that are in memory at a time
+WORDS_IN_MEMORY = 4_000_000  # words of a text that are in memory at a time
 
 
 class SparseRows(NamedTuple):
@@ -50,7 +50,7 @@ def relation_contexts(
     below = relation.astype(np.int64) * size
     used, context = np.unique(np.concatenate([below + above, relations * size + below + head]), return_inverse=True)
     both = np.concatenate([weights, weights])
-    frequent = np.bincount(context, both, len(used)) >= LEAST
+    frequent = np.bincount(context, both, len(used)) >= LEAST_COUNT
     kept, number = frequent[context], np.cumsum(frequent) - 1
     width = int(frequent.sum())
     pairs, which = np.unique(rows[kept] * width + number[context[kept]], return_inverse=True)
@@ -70,7 +70,7 @@ def window_contexts(lines: Iterable[str], number: Mapping[str, int]) -> SparseRo
     for line in lines:
         waiting.extend([number.get(form(normal_form(word)), OTHER) for word in line.split()])
         waiting.append(END)
-        if len(waiting) > BLOCK:
+        if len(waiting) > WORDS_IN_MEMORY:
             count_neighbours(np.array(waiting, np.int32), WINDOW, counts)
             waiting = array("i")
     count_neighbours(np.array(waiting, np.int32), WINDOW, counts)

@@ -31,9 +31,9 @@ from rerank_plugins.svs.states import (
     named,
     symbol,
 )
-from rerank_plugins.svs.tree_posteriors import UNKNOWN, GivenTrees, posteriors
+from rerank_plugins.svs.tree_posteriors import UNKNOWN_ROW, GivenTrees, posteriors
 
-LEAST = 1e-12  # the least probability of a concept and of a word
+LEAST_PROBABILITY = 1e-12  # the least probability of a concept and of a word
 
 
 class ConceptsOnTrees:
@@ -85,7 +85,7 @@ class ConceptsOnTrees:
                 if node.is_preterminal:
                     rule.append(self._emission(symbols[place], node.word))
                 else:
-                    rule.append(self._rules.get((symbols[place], *children[place]), UNKNOWN))
+                    rule.append(self._rules.get((symbols[place], *children[place]), UNKNOWN_ROW))
             leaves += [first + last - place for place, (node, _) in enumerate(nodes) if node.is_preterminal]
             offsets.append(len(parent))
         columns = (np.array(column, np.int32) for column in (parent, relation, rule))
@@ -108,7 +108,7 @@ class ConceptsOnTrees:
     def mean(self) -> FloatArray:
         """(K) P(i), the proportion of the words of the treebank that have each concept."""
         found = self.model.prior[self.model.preterminals].sum(axis=0)
-        return np.asarray(np.maximum(found / found.sum(), LEAST), np.float64)
+        return np.asarray(np.maximum(found / found.sum(), LEAST_PROBABILITY), np.float64)
 
     @cached_property
     def _information(self) -> FloatArray:
@@ -116,7 +116,7 @@ class ConceptsOnTrees:
         lexicon, prior = self.model.lexicon, self.model.prior
         joint = (lexicon.p * prior[lexicon.symbols]).sum(axis=1)
         p = np.bincount(lexicon.word_of, joint, len(lexicon.words)) / prior[self.model.preterminals].sum()
-        return -log(np.maximum(p, LEAST))
+        return -log(np.maximum(p, LEAST_PROBABILITY))
 
     def information(self, words: Sequence[str]) -> FloatArray:
         """(n) -ln P(word), of an unknown word that of its signature."""
@@ -135,13 +135,13 @@ class ConceptsOnTrees:
         return self._relations.get(name, self._relations.get(MODIFIER, 0))
 
     def _emission(self, tag: int, word: str) -> int:
-        """The row of p of a word with this tag; UNKNOWN if the model does not have it with the tag."""
+        """The row of p of a word with this tag; UNKNOWN_ROW if the model does not have it with the tag."""
         lexicon = self.model.lexicon
         (number,) = lexicon.ids([word])
         begin, end = int(lexicon.starts[number]), int(lexicon.starts[number + 1])
         rows = np.flatnonzero(lexicon.symbols[begin:end] == tag)
         first = len(self.model.binary_p) + len(self.model.unary_p) + begin
-        return first + int(rows[0]) if len(rows) else UNKNOWN
+        return first + int(rows[0]) if len(rows) else UNKNOWN_ROW
 
 
 def _with_parents(tree: Tree) -> Iterator[tuple[Tree, int]]:

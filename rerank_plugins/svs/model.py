@@ -39,7 +39,7 @@ EMBEDDED = embedded("vectors.svs")
 NAMES = ("symbols", "categories", "relations", "between")
 NUMBERS = ("category", "relation", "binary", "unary")
 PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
-LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
+LEAST_HEADWORD_P = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +241,7 @@ def _shortened(heads: HeadTable) -> HeadTable:
     """The table with headwords that are rare with every concept of a symbol merged into unk at that symbol."""
     size, unk = len(heads.starts) - 1, len(heads.headwords) - 1
     owner = np.repeat(np.arange(size), np.diff(heads.starts))
-    head = np.where(heads.p.max(axis=1) < LEAST, unk, heads.heads)
+    head = np.where(heads.p.max(axis=1) < LEAST_HEADWORD_P, unk, heads.heads)
     keys, which = np.unique(owner * (unk + 1) + head, return_inverse=True)
     p = np.zeros((len(keys), heads.p.shape[1]))
     np.add.at(p, which.ravel(), heads.p)

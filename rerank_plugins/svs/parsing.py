@@ -33,7 +33,7 @@ from rerank_plugins.svs.vector_chart import VectorChart
 from rerank_plugins.svs.vector_rules import compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree, vectors_of
 
-LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
+LEAST_WEIGHT = 1e-300  # weight of symbols and concepts that never occur in the treebank
 THRESHOLD = 1e-4
 LONG = 60  # words
 LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
@@ -45,7 +45,7 @@ T = TypeVar("T")
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
     """The grammar over plain categories, and (S) the number of each symbol's category in it."""
     names, group = numbered([coarse_name(model.categories[category]) for category in model.category])
-    prior = np.maximum(model.prior, LEAST)
+    prior = np.maximum(model.prior, LEAST_WEIGHT)
     weight = prior / np.bincount(group, prior.sum(axis=1))[group, None]
     lexicon = model.lexicon
     rules = (model.binary, model.binary_p), (model.unary, model.unary_p)

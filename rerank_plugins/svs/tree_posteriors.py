@@ -20,7 +20,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel
 
 IDENTITY = -1  # the relation whose matrix L is the identity
-UNKNOWN = -1  # the rule that says nothing about concepts
+UNKNOWN_ROW = -1  # in place of the row of a rule, word or headword that says nothing about concepts
 
 
 class GivenTrees(NamedTuple):
@@ -29,7 +29,7 @@ class GivenTrees(NamedTuple):
     offsets: LongArray  # (T + 1) tree t has the nodes offsets[t] to offsets[t + 1]
     parent: IntArray  # (N) int32 the node above, -1 at a root
     relation: IntArray  # (N) int32 the matrix L between a node and its parent, or IDENTITY
-    rule: IntArray  # (N) int32 the row of M, or UNKNOWN
+    rule: IntArray  # (N) int32 the row of M, or UNKNOWN_ROW
 
 
 def posteriors(trees: GivenTrees, p: FloatArray, transfer: FloatArray, root: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray, Tree
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.svs.concept_model import UNKNOWN_FORM, ConceptModel
 from rerank_plugins.svs.head_arcs import head_arcs
-from rerank_plugins.svs.tree_posteriors import UNKNOWN, inferred
+from rerank_plugins.svs.tree_posteriors import UNKNOWN_ROW, inferred
 
 LEAST_COUNT = 1.0  # of a headword as a content word or as a function word, so that each has a probability
 LEAST_RATIO = 1e-6  # of P_H(h | c, i) to P(h | c)
@@ -120,11 +120,11 @@ class WordsInContext:
         )
         given, places = self.model.lay_out(arcs)
         posterior, joint = inferred(given, self.ratios, self._transfer, self.model.root)
-        known = given.rule != UNKNOWN
+        known = given.rule != UNKNOWN_ROW
         ratios = np.where(known[:, None], self.ratios[given.rule], 1.0)
         gain, has_concept = np.zeros(len(heads)), np.zeros(len(heads), np.int32)
         gain[places] = -log((posterior / ratios).sum(axis=1))
         has_concept[places] = 1
         alone = np.where(has_concept > 0, self._ln_content[heads], self._ln_function[heads])
-        ln_p = np.where(heads == UNKNOWN, self._rarest, alone) + gain
+        ln_p = np.where(heads == UNKNOWN_ROW, self._rarest, alone) + gain
         return InContext(starts, ln_p, gain, has_concept, joint)

@@ -30,7 +30,7 @@ from rerank_plugins.translation.words import split_words
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
-UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
+UNKNOWN_WORD, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
 TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's
 END = 1  # the output `</s>`; the output 0 is the unknown word, and those from 2 on are the target words
 Weights = NDArray[np.float32]
@@ -128,7 +128,7 @@ class Numbering:
         source, target, about, after, outputs = ([np.zeros(0, np.int64)] for _ in range(5))
         source_size = target_size = 0
         for text, targets, affiliated in groups:
-            words = [self._source_numbers.get(word, UNKNOWN) for word in split_words(text, self.lowercase)]
+            words = [self._source_numbers.get(word, UNKNOWN_WORD) for word in split_words(text, self.lowercase)]
             source.append(np.array([BEFORE] * self.window + words + [AFTER] * (self.window + 1), np.int64))
             for translation, places in zip(targets, affiliated, strict=True):
                 numbers = np.array([self._target_numbers.get(w, 0) for w in split_words(translation, False)], np.int64)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 FIRST = 1e-6  # the sum of squares of a row before its first gradient
-MEANS, SQUARES, LEAST = 0.9, 0.999, 1e-8  # Adam's beta 1, beta 2 and epsilon
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +149,13 @@ class Optimiser:
         model.output[chosen] -= rate[:, None] * change.output
         model.output_bias[chosen] -= rate * change.output_bias
         self.batches += 1
-        scale = step * np.sqrt(1 - SQUARES**self.batches) / (1 - MEANS**self.batches)
+        scale = step * np.sqrt(1 - BETA_2**self.batches) / (1 - BETA_1**self.batches)
         for name, (mean, square) in self.moments.items():
             slope = getattr(change, name)
-            mean += np.float32(1 - MEANS) * (slope - mean)
-            square += np.float32(1 - SQUARES) * (slope**2 - square)
+            mean += np.float32(1 - BETA_1) * (slope - mean)
+            square += np.float32(1 - BETA_2) * (slope**2 - square)
             weights = getattr(model, name)
-            weights -= np.float32(scale) * mean / (np.sqrt(square) + np.float32(LEAST))
+            weights -= np.float32(scale) * mean / (np.sqrt(square) + np.float32(EPSILON))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledF
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.memory_matches import compare
-from rerank_plugins.translation.words import UNKNOWN, Sentences, split_words
+from rerank_plugins.translation.words import UNKNOWN_WORD, Sentences, split_words
 
 HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 
@@ -93,7 +93,7 @@ class TranslationMemory(PickledFields):
 
         Scores are sums of 16-bit impacts. Equal ones are in the order of the pairs.
         """
-        terms, counts = np.unique(query[query != UNKNOWN], return_counts=True)
+        terms, counts = np.unique(query[query != UNKNOWN_WORD], return_counts=True)
         starts, totals = self.postings.starts, np.zeros(len(self), np.int64)
         for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
             within = slice(starts[term], starts[term + 1])
@@ -109,7 +109,7 @@ class TranslationMemory(PickledFields):
 
     def _copies(self, query: IntArray, terms: IntArray) -> LongArray:
         """The pairs whose source side has exactly the words of a query; `terms` are its distinct known words."""
-        if not len(query) or UNKNOWN in query:
+        if not len(query) or UNKNOWN_WORD in query:
             return np.zeros(0, np.int64)
         starts = self.postings.starts
         rarest = terms[np.argmin(starts[terms + 1] - starts[terms])]

@@ -28,9 +28,9 @@ from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
 
-BLOCK = 512  # target words that are trained together
+TARGETS_A_BLOCK = 512  # target words that are trained together
 SMALL = 0.01  # weights that are smaller are not stored
-LEAST = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient
+LEAST_LOG_ODDS = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +102,13 @@ def visit_pairs(  # type: ignore[no-untyped-def]
                 log_odds[t] += row[t]
         size = 0
         for t in range(width):
-            if log_odds[t] > LEAST:
+            if log_odds[t] > LEAST_LOG_ODDS:
                 active[size] = t
                 size += 1
         for i in range(target_starts[s], target_starts[s + 1]):
             t = targets[i]
             likelihood += log_odds[t]
-            if log_odds[t] <= LEAST:
+            if log_odds[t] <= LEAST_LOG_ODDS:
                 active[size] = t
                 size += 1
         for k in range(size):  # ln(1 + e^z) and p = 1 / (1 + e^-z), without overflow
@@ -148,7 +148,7 @@ class Sides:
 
     def block(self, first: int) -> Sides:
         """The words of a block, from `first`, numbered from 0 within it."""
-        inside = (self.words >= first) & (self.words < first + BLOCK)
+        inside = (self.words >= first) & (self.words < first + TARGETS_A_BLOCK)
         before = np.concatenate([[0], np.cumsum(inside)])
         return Sides((self.words[inside] - first).astype(np.int32), before[self.starts].astype(np.int64))
 
@@ -181,7 +181,7 @@ def train(
     start = log(frequency / (1 - frequency)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
-        part, width = e_side.block(first), min(BLOCK, len(targets) - first)
+        part, width = e_side.block(first), min(TARGETS_A_BLOCK, len(targets) - first)
         weights = np.zeros((len(sources) + 1, width), np.float32)
         weights[0] = start[first : first + width]
         scratch = np.empty(width, np.float32), np.empty(width, np.int32)
@@ -194,7 +194,7 @@ def train(
         return weights, sums
 
     with ThreadPoolExecutor(jobs) as pool:
-        blocks = list(pool.map(block, range(0, len(targets), BLOCK)))
+        blocks = list(pool.map(block, range(0, len(targets), TARGETS_A_BLOCK)))
     for epoch, sums in enumerate(zip(*(sums for _, sums in blocks), strict=True), 1):
         report(epoch, sum(sums) / len(sentences))
     return _lexicon(sources, targets, [weights for weights, _ in blocks], {**asdict(settings), "pairs": len(sentences)})
@@ -217,7 +217,7 @@ def _lexicon(
     for number, block in enumerate(blocks):
         row, column = np.nonzero(np.abs(block[1:]) >= SMALL)
         rows.append(row)
-        columns.append(column + number * BLOCK)
+        columns.append(column + number * TARGETS_A_BLOCK)
         values.append(block[1:][row, column])
     source, target, weights = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
     order = np.lexsort((target, source))

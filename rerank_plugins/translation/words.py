@@ -14,7 +14,7 @@ from rerank_plugins import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.files.declared import Array, Offsets, WordList
 
-UNKNOWN = -1  # the number of a word that the sentences do not have
+UNKNOWN_WORD = -1  # the number of a word that the sentences do not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class Sentences:
         return " ".join(self.words[word] for word in self.of(sentence))
 
     def encoded(self, texts: Iterable[str], *, lowercase: bool) -> tuple[IntArray, LongArray]:
-        """The (tokens) numbers of the words of the texts, UNKNOWN for others, and the (texts + 1) offsets."""
+        """The (tokens) numbers of the words of the texts, UNKNOWN_WORD for others, and the (texts + 1) offsets."""
         sentences = [split_words(text, lowercase) for text in texts]
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
         number = self.number
-        numbers = (number.get(word, UNKNOWN) for words in sentences for word in words)
+        numbers = (number.get(word, UNKNOWN_WORD) for words in sentences for word in words)
         return np.fromiter(numbers, np.int32, int(offsets[-1])), offsets
 
     def sentence_counts(self) -> LongArray:

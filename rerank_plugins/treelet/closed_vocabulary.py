@@ -21,7 +21,7 @@ from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, is_signature, known_form
 from rerank_plugins.kit.vocabulary.unknown_types import ln_types
 
-START = "<s>"
+SENTENCE_START = "<s>"
 Sentence = Sequence[str]
 REMEMBERED = 16 * MEGABYTE  # of words and their numbers
 
@@ -42,7 +42,7 @@ class ClosedVocabulary(PickledFields):
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and word != START and known_spelling(word, self.number) is not None
+        return isinstance(word, str) and word != SENTENCE_START and known_spelling(word, self.number) is not None
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -97,6 +97,6 @@ class _Numbers(Remembered[str, int]):
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
-        form = word if word != START else UNKNOWN_SIGNATURE  # `<s>` in a text is an unknown word
+        form = word if word != SENTENCE_START else UNKNOWN_SIGNATURE  # `<s>` in a text is an unknown word
         self.make_room()
         return self.keep(word, self._number[known_form(form, self._position, self._number)])

@@ -23,7 +23,7 @@ from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownW
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
-from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary
+from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.transformations import ArrayTransformations
 from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
@@ -64,9 +64,9 @@ def close_numbered(
     # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
     total = dict(zip(words, counts.tolist(), strict=True))
     kept = {word for word, count in total.items() if count} | {UNKNOWN_SIGNATURE}
-    final = (START, *sorted(kept - {START}, key=lambda word: (-total.get(word, 0), word)))
+    final = (SENTENCE_START, *sorted(kept - {SENTENCE_START}, key=lambda word: (-total.get(word, 0), word)))
     number = {word: i for i, word in enumerate(final)}
-    number[START] = number[UNKNOWN_SIGNATURE]
+    number[SENTENCE_START] = number[UNKNOWN_SIGNATURE]
     renumbered = np.array([number.get(word, 0) for word in words], np.int32)
     for a, b in _pieces(len(tokens)):
         tokens[a:b] = renumbered[tokens[a:b]]
@@ -131,7 +131,7 @@ def _pieces(size: int) -> Iterator[tuple[int, int]]:
     return ((start, min(size, start + PIECE)) for start in range(0, size, PIECE))
 
 
-BLOCK = 4096  # trees that are numbered at a time
+TREES_A_BLOCK = 4096  # trees that are numbered at a time
 PHRASE, TAG = 0, 1
 
 
@@ -154,8 +154,8 @@ class Corpus:
     def blocks(self) -> Iterator[TreeArrays]:
         """The trees in blocks, so that memory never holds all of them twice."""
         node = token = 0
-        for first in range(0, len(self.lengths), BLOCK):
-            offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
+        for first in range(0, len(self.lengths), TREES_A_BLOCK):
+            offsets = np.cumsum([0, *self.lengths[first : first + TREES_A_BLOCK].tolist()], dtype=np.int64)
             size = int(offsets[-1])
             label, distance, kind = self.nodes[node : node + size].T
             symbol, word = np.empty(size, np.int32), np.full(size, -1, np.int32)
@@ -182,7 +182,7 @@ class TreeletCollector:
     def add(self, trees: Iterable[Tree]) -> None:
         """Add trees to the corpus."""
         trees = iter(trees)
-        while block := list(islice(trees, BLOCK)):
+        while block := list(islice(trees, TREES_A_BLOCK)):
             label, parent, words, offsets = self._lay_out(block)
             is_tag = np.array([word is not None for word in words])
             here = np.arange(len(label), dtype=np.int32)

@@ -35,7 +35,7 @@ from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
-from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
+from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.rule_numbers import Rules, StoredRules, rules_of, selected
@@ -116,7 +116,7 @@ class WordNumbers:
         if new:
             encode = self._vocabulary.encode
             self._first = np.append(self._first, encode([(word,) for word in new]))
-            self._inner = np.append(self._inner, encode([(START, *new)])[1:])
+            self._inner = np.append(self._inner, encode([(SENTENCE_START, *new)])[1:])
         return self._first, self._inner
 
 

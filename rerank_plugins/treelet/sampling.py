@@ -27,7 +27,7 @@ from rerank_plugins.treelet.tree_arrays import EDGE, UNKNOWN_TAG
 
 ATTEMPTS = 10_000  # trees rejected in a row before the lengths are considered impossible
 TRIALS = 1_000  # draws of a yield or a word
-MOST = 1_000  # symbols of a yield, at most
+LONGEST_YIELD = 1_000  # symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class TreeletSampler:
             drawn = draw_children(
                 tables.contexts, tables.children, tables.events, sums, symbol if with_parent else NONE, rng
             )
-            if 0 < len(drawn) < MOST and drawn.min() > UNKNOWN_TAG:
+            if 0 < len(drawn) < LONGEST_YIELD and drawn.min() > UNKNOWN_TAG:
                 children: list[int] = drawn.tolist()
                 return children
 
@@ -193,11 +193,11 @@ class TreeletSampler:
 
 @njit(cache=True, nogil=True)
 def draw_children(contexts: Any, children: Any, events: Any, sums: Any, parent: int, rng: Any) -> Any:
-    """Draw symbols until STOP, at most MOST, given the parent, or without it if that is NONE."""
-    drawn = np.empty(MOST, np.int32)
+    """Draw symbols until STOP, at most LONGEST_YIELD, given the parent, or without it if that is NONE."""
+    drawn = np.empty(LONGEST_YIELD, np.int32)
     path = np.zeros(8, np.int64)
     size = 0
-    while size < MOST:
+    while size < LONGEST_YIELD:
         context = 0
         if parent != NONE:
             context = max(0, find_context(contexts, children, 0, parent))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rerank_plugins.treelet.headlex import HeadlexModel
     from rerank_plugins.treelet.model import TreeletModel
 
-BLOCK = 1000  # held-out trees that are scored at a time
+TREES_A_BLOCK = 1000  # held-out trees that are scored at a time
 
 
 @dataclass
@@ -156,7 +156,7 @@ def evaluate(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldO
     sentences = words = unknown = 0
     total = 0.0
     stream = iter(trees)
-    while block := list(islice(stream, BLOCK)):
+    while block := list(islice(stream, TREES_A_BLOCK)):
         leaves = [word for tree in block for word in tree.words()]
         sentences, words = sentences + len(block), words + len(leaves)
         unknown += sum(word not in model.vocabulary for word in leaves)

@@ -18,7 +18,7 @@ from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.model import Settings, TreeletModel
 from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
 
-LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
+LEAST_UNKNOWN_P = 1e-9  # of all unknown yields of a phrase together; rounding may otherwise make it 0 or less
 
 
 def collect(
@@ -87,7 +87,7 @@ def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
     p = np.exp(yields.score(rules.starts, rules.symbols))
     parents = rules.symbols[rules.starts[rules.unknown : -1]]
     known = np.bincount(parents, p[rules.unknown :], rules.unknown)
-    p[: rules.unknown] = np.maximum(1.0 - known, LEAST)
+    p[: rules.unknown] = np.maximum(1.0 - known, LEAST_UNKNOWN_P)
     return np.asarray(p, np.float64)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
 
-from rerank_plugins.constituency.marked_states import LEAST, Marks
+from rerank_plugins.constituency.marked_states import LEAST_COUNT, Marks
 
 Rule = tuple[str, ...]  # the labels of the parent and of one or two children
 
@@ -25,6 +25,6 @@ def lacking(counts: Mapping[Rule, float], labels: Iterable[str], marks: Marks) -
             continue
         expected = head[n] * foot[o] / plain[r]
         rule = tuple(named.get(pair, "") for pair in zip(n, o, strict=True))
-        if expected >= LEAST and all(rule):
+        if expected >= LEAST_COUNT and all(rule):
             found[rule] = max(expected - counts.get(rule, 0.0), 0.0)
     return found

@@ -346,7 +346,7 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
 
 
 def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_plugins.dependency.ancestor_paths.BLOCK", 3)
+    monkeypatch.setattr("rerank_plugins.dependency.ancestor_paths.TREES_A_BLOCK", 3)
     workspace = Workspace(0, tmp_path)
     for path, space in (("files", workspace), ("memory", None)):
         write_model(trained(ATE * 2, space, order=3, min_count=2, smoothing="kneser-ney"), tmp_path / path)

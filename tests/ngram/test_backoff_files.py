@@ -238,8 +238,8 @@ def test_pieces_of_the_text_and_uncommon_lines(arpa, tmp_path, monkeypatch):
     (tmp_path / "x.arpa").write_bytes(text.strip().encode())
     for piece, block, plain in ((1, 1, 1), (50, 7, 2), (1000, 3, 5)):
         monkeypatch.setattr(arpa_reader, "PIECE", piece)
-        monkeypatch.setattr(arpa_reader, "BLOCK", block)
-        monkeypatch.setattr(arpa_reader, "PLAIN", plain)
+        monkeypatch.setattr(arpa_reader, "LINES_A_BLOCK", block)
+        monkeypatch.setattr(arpa_reader, "PLAIN_LINES", plain)
         same(NgramModel.load(tmp_path / "x.arpa"), whole)
 
 

@@ -10,7 +10,7 @@ from rerank_plugins.svs.given_trees import ConceptsOnTrees
 from rerank_plugins.svs.model import EMBEDDED, read_model
 from rerank_plugins.svs.parsing import SvsParser
 from rerank_plugins.svs.training import train_svs
-from rerank_plugins.svs.tree_posteriors import IDENTITY, UNKNOWN, GivenTrees, log_likelihoods, posteriors
+from rerank_plugins.svs.tree_posteriors import IDENTITY, UNKNOWN_ROW, GivenTrees, log_likelihoods, posteriors
 from tests.svs import naive_tree_posteriors as naive
 from tests.svs.test_svs_training import BANK, SMALL
 
@@ -54,7 +54,7 @@ def test_a_constituent_has_the_posterior_of_its_head_where_l_is_the_identity():
     rng = np.random.default_rng(1)
     trees = GivenTrees(
         np.array([0, 4], np.int64), np.array([2, 2, 3, -1], np.int32), np.array([IDENTITY, 0, IDENTITY, 0], np.int32),
-        np.array([0, 1, UNKNOWN, 2], np.int32),
+        np.array([0, 1, UNKNOWN_ROW, 2], np.int32),
     )  # fmt: skip
     found = posteriors(trees, *random_parameters(rng, 3))
     np.testing.assert_allclose(found[[0, 2]], found[[3, 3]], atol=1e-14)

@@ -34,7 +34,7 @@ def lexicon():
 
 def test_it_is_what_single_regressions_give(monkeypatch):
     """Weights and log-likelihoods; whatever the blocks and the threads."""
-    monkeypatch.setattr(training, "BLOCK", 4)
+    monkeypatch.setattr(training, "TARGETS_A_BLOCK", 4)
     monkeypatch.setattr(training, "SMALL", 0.0)
     reports = []
     found = train(PAIRS, SETTINGS, jobs=2, report=lambda *line: reports.append(line))

@@ -103,6 +103,6 @@ def test_save_and_load_are_identities(tmp_path):
 
 def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
     write_model(trained(), tmp_path / "memory")
-    monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
+    monkeypatch.setattr("rerank_plugins.treelet.corpus.TREES_A_BLOCK", 2)
     write_model(trained(TREES, Workspace(0, tmp_path)), tmp_path / "files")
     assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()

@@ -397,7 +397,7 @@ def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
     """In blocks of two trees, on disk, and in one block in memory."""
     given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2}
     write_model(trained(**given_settings), tmp_path / "memory")
-    monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
+    monkeypatch.setattr("rerank_plugins.treelet.corpus.TREES_A_BLOCK", 2)
     workspace = Workspace(0, tmp_path)
     write_model(trained(TREES, workspace, **given_settings), tmp_path / "files")
     assert workspace.spilled > 0

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from rerank_plugins.referential.model import ReferentialModel
 from rerank_plugins.referential.transitions import Stack
-from rerank_plugins.referential.trigrams import END, START, TrigramModel
+from rerank_plugins.referential.trigrams import SENTENCE_END, SENTENCE_START, TrigramModel
 
 from .recogniser import Arc
 
@@ -66,7 +66,7 @@ class ReferentialAutomaton:
 class TrigramAutomaton:
     """The histories of a trigram model; trigrams that the world does not allow have no probability."""
 
-    start: State = (START, START)
+    start: State = (SENTENCE_START, SENTENCE_START)
 
     def __init__(self, model: TrigramModel) -> None:
         self.model = model
@@ -75,11 +75,11 @@ class TrigramAutomaton:
         """The words that can follow."""
         history = cast("tuple[str, str]", state)
         words = self.model.ln_p.get(history, {})
-        return {word: [((history[1], word), p)] for word, p in words.items() if word != END}
+        return {word: [((history[1], word), p)] for word, p in words.items() if word != SENTENCE_END}
 
     def ending(self, state: State) -> float:
         """Ln p of the end."""
-        return self.model.ln_p.get(state, {}).get(END, -math.inf)  # type: ignore[call-overload, no-any-return]
+        return self.model.ln_p.get(state, {}).get(SENTENCE_END, -math.inf)  # type: ignore[call-overload, no-any-return]
 
 
 Back = tuple[int, State, str]  # the place and state before, and the word

@@ -180,7 +180,7 @@ def best_of(matrix: Any, row: int, size: int) -> int:
 
 
 BATCH = 2_000  # words
-BLOCK = 100  # words whose relations are scored at once: their products fit in the processor's cache
+WORDS_A_BLOCK = 100  # words whose relations are scored at once: their products fit in the processor's cache
 
 
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
@@ -247,7 +247,7 @@ def _outputs(model: BiaffineModel, words: Sequence[str], ids: Int64, packing: Pa
 def _relation_scores(model: BiaffineModel, parts: Roles, heads: np.ndarray) -> Float32:
     """The scores of each relation to the heads (rows, relations)."""
     dependents, governors = label_inputs(parts, model.params, heads)
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(heads), BLOCK)]
+    blocks = [slice(start, start + WORDS_A_BLOCK) for start in range(0, len(heads), WORDS_A_BLOCK)]
     return np.concatenate([label_scores(dependents[block], governors[block], model.params)[0] for block in blocks])
 
 

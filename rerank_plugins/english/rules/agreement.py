@@ -30,7 +30,7 @@ from rerank_plugins.english.word_lists import (
     Pronoun,
 )
 
-UNKNOWN = Pronoun(3, "-", "-")
+UNKNOWN_PRONOUN = Pronoun(3, "-", "-")
 RELATIVE = frozenset(["who", "which", "that", "whom"])
 
 
@@ -85,13 +85,13 @@ def features(view: TreeView, lexicon: Lexicon, nominal: int) -> Pronoun:
         return INDEFINITE[word]
     if word in QUANTITY_NOUNS:
         measured = next((i for i in view.dependents(nominal, "nmod") if i > nominal), None)
-        return features(view, lexicon, measured) if measured is not None and word != "number" else UNKNOWN
+        return features(view, lexicon, measured) if measured is not None and word != "number" else UNKNOWN_PRONOUN
     if tag == "PROPN":
         plural = word.endswith("s") and (word in lexicon.nouns or word[:-1].capitalize() in lexicon.nouns)
         named = word.endswith("s") and any(view.words[i] == "the" for i in view.dependents(nominal, "det"))
         return Pronoun(3, "-" if plural or named else "s", lexicon.gender(word, name=True))
     if tag != "NOUN":
-        return UNKNOWN
+        return UNKNOWN_PRONOUN
     determiners = {view.words[i] for i in view.dependents(nominal, "det", "nummod", "amod") if i < nominal}
     number = lexicon.noun_number(word)
     if number == "-" and determiners & SINGULAR_DETERMINERS - {"this", "that"}:

@@ -29,7 +29,7 @@ from rerank_plugins.ngram.training import NgramSettings, train
 
 SETTINGS = NgramSettings(order=4, prune=(0, 1, 1, 1), most_words=60_000, prune_entropy=1e-8)
 STEP = 1.5  # the factor between a threshold of pruning and the next
-MOST = 3_700_000  # n-grams
+MOST_NGRAMS = 3_700_000
 TIMES = 3  # that a text other than a novel is read
 PART = 3  # one sentence of so many is read of novels-more
 BITS = 6  # of a value
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> None:
     trained = train(texts(paths), SETTINGS, workspace=Workspace(), jobs=os.cpu_count() or 1)
     ngrams, threshold = trained.ngrams, SETTINGS.prune_entropy
     tables = ngrams.tables
-    while sum(tables.sizes) > MOST:
+    while sum(tables.sizes) > MOST_NGRAMS:
         threshold *= STEP
         tables = prune(tables, threshold)
         print(f"{sum(tables.sizes):,} n-grams with the threshold {threshold:.3g}", file=sys.stderr)

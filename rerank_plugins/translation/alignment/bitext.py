@@ -19,7 +19,7 @@ from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.words import Sentences, split_words
 
-MOST = np.iinfo(np.int32).max
+MOST_PAIRS = np.iinfo(np.int32).max  # of words that co-occur
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ def cooccurrence(bitext: Bitext) -> Cooccurrence:
     nothing = np.zeros(0, np.int32)
     number_pairs(*arrays, numbers, sizes, False, nothing, nothing)
     starts = np.cumsum(sizes)
-    if starts[-1] > MOST:
-        raise ModelError(f"{starts[-1]:,} pairs of words co-occur: wanted at most {MOST:,}; train on less text")
+    if starts[-1] > MOST_PAIRS:
+        raise ModelError(f"{starts[-1]:,} pairs of words co-occur: wanted at most {MOST_PAIRS:,}; train on less text")
     targets, links = np.empty(starts[-1], np.int32), np.empty(link_starts[-1], np.int32)
     number_pairs(*arrays, numbers, sizes, True, targets, links)
     sources = np.repeat(np.arange(len(source.words), dtype=np.int32), np.diff(starts))

@@ -27,7 +27,7 @@ from rerank_plugins.kit.nbest_lists import source_of
 if TYPE_CHECKING:
     from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
-UNKNOWN = ""  # no word of a text is empty
+UNKNOWN_WORD = ""  # no word of a text is empty
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
         if not len(nbest):
             return np.zeros((0, len(self.components)))
         model = self._model
-        source = model.words_of(source_of(nbest, "word-translation")) or [UNKNOWN]
-        words = model.look_up(source, [model.words_of(text) or [UNKNOWN] for text in nbest.texts])
+        source = model.words_of(source_of(nbest, "word-translation")) or [UNKNOWN_WORD]
+        words = model.look_up(source, [model.words_of(text) or [UNKNOWN_WORD] for text in nbest.texts])
         aligned = model.align_words(words, backward=False)
         forward, backward = aligned.ln_p.T
         unlinked = (words.forward.max(axis=0) < self.bound).astype(np.float64)
