@@ -215,7 +215,7 @@ def test_files(trained, tmp_path):
 def test_the_command(alignment, tmp_path):
     write_alignment(alignment, tmp_path / "a")
     (tmp_path / "pairs").write_text("".join(f"{f} ||| {e}\n" for f, e in PAIRS))
-    train_it = ("train", "joint-lm", tmp_path / "pairs", "-a", tmp_path / "a", "-o", tmp_path / "m")
+    train_it = ("train", "joint-lm", tmp_path / "pairs", "--alignment", tmp_path / "a", "-o", tmp_path / "m")
     ran = done(*train_it, "--epochs", 2, "--embedding", 8, "--hidden", 16)
     assert "epoch 2: perplexity " in ran.err
     assert "300 sentence pairs, 6 source and 6 target words" in ran.err

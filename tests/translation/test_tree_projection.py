@@ -170,7 +170,7 @@ def test_the_command(tmp_path, monkeypatch, alignment):
     (tmp_path / "pairs").write_text("".join(f"{a} ||| {b}\n" for a, b in lines), encoding="utf-8")
     dog = DependencyTree(("the", "dog"), (1, -1), ("det", "root"), ("DET", "NOUN"))
     (tmp_path / "en.conllu").write_text(write_conllu(ENGLISH) + write_conllu(dog), encoding="utf-8")
-    arguments = ("trees", "project", "pairs", "-a", alignment, "--trees", "en.conllu")
+    arguments = ("trees", "project", "pairs", "--alignment", alignment, "--trees", "en.conllu")
     ran = done(*arguments, "-o", "de.conllu")
     assert "5 pairs, 2 with a tree of up to 40 words on both sides; mean density of the trees kept 1.00" in ran.err
     assert says_what_it_wrote(ran, r"2 trees of 7 words", "de.conllu")
@@ -190,7 +190,7 @@ def test_the_command_parses(tmp_path, monkeypatch, alignment):
     monkeypatch.chdir(tmp_path)
     for side, name in enumerate(("de", "en")):
         (tmp_path / name).write_text(f"{PAIRS[0][side]}\n", encoding="utf-8")
-    out = done("trees", "project", "de", "en", "-a", alignment, "-j", 1).out
+    out = done("trees", "project", "de", "en", "--alignment", alignment, "-j", 1).out
     (tree,) = read_conllu(out.splitlines())
     assert tree.heads == ENGLISH.heads
     assert tree.tags == ENGLISH.tags
