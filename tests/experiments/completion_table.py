@@ -189,7 +189,7 @@ def main(
     sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]
 
     started = time.process_time()
-    parses = job.parser(parser).parse(sentences)
+    parses = job.models.parser(parser).parse(sentences)
     trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
     if len(trees) < len(parses):
         raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")

@@ -116,7 +116,7 @@ def main(text: Path, models: tuple[str, ...], number: int, sentences: int, seed:
     print("| model | word preferred | known non-words | perplexity | without unknown words | unknown |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name in named:
-        model = job.language_model(name)
+        model = job.models.language_model(name)
         better, worse = (model.totals([pair[side] for pair in pairs]) for side in (0, 1))
         right = float(np.sum(better > worse))
         low, high = wilson_interval(right, len(pairs))

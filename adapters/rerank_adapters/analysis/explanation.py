@@ -192,7 +192,7 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
         _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
     for name in job.config.language_model:
         sentences = [hypothesis.words for hypothesis in both]
-        _add(rows, name, sentences, job.language_model(name).word_values(sentences))
+        _add(rows, name, sentences, job.models.language_model(name).word_values(sentences))
     return tuple(rows)
 
 
@@ -218,7 +218,7 @@ def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[P
     pipelines = job.pipelines("text")
     parsers: list[tuple[list[str], TextPipeline, Parser]] = []
     if named:
-        parsers = [([spec], TextPipeline(), job.parser(spec)) for spec in named if spec != "none"]
+        parsers = [([spec], TextPipeline(), job.models.parser(spec)) for spec in named if spec != "none"]
     else:
         for label, extractor in job.extractors.items():
             pipeline = pipelines.get(label, TextPipeline())

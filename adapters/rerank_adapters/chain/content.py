@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job, Measure, through
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.evaluation.content import Doubt, doubts
 from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.text import TextPipeline, steps_between, steps_towards, style_of, whole_words

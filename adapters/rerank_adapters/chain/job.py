@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import Plan, column_names
-from rerank_adapters.chain.model_readers import readers
-from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
-from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
+from rerank_adapters.chain.measures import Measure
+from rerank_adapters.chain.named_models import NamedModels
+from rerank_adapters.config import Config, DataSet, Table, plugin_options
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
@@ -27,20 +26,12 @@ from rerank_adapters.tuners.margin import Margin
 from rerank_plugins import (
     ConfigError,
     FeatureExtractor,
-    LanguageModel,
-    Metric,
     NBestFormat,
-    SentenceModel,
     Tuner,
 )
 from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
-from rerank_plugins.kit.files.cached_parser import CachedParser
-from rerank_plugins.kit.files.languages import ENGLISH
-from rerank_plugins.kit.files.model_file import model_kind
-from rerank_plugins.kit.language_models import with_words
-from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 
 logger = logging.getLogger(__name__)
 
@@ -49,27 +40,6 @@ OF_METRICS = tuple(key for key in RESERVED["metric"] if key != "use")
 MARGIN = "margin"  # the key of a tuner's table that is not an option of the plugin
 PARTS = ("format", "plan", "measures", "tuner", "systems")  # that a config describes
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A metric, its name in reports, and the text pipeline that hypotheses and references go through before it."""
-
-    name: str
-    metric: Metric
-    text: TextPipeline
-
-    def seen(self, groups: Sequence[Sequence[str]]) -> list[list[str]]:
-        """The texts of each segment as the metric sees them. Raises ConfigError as `check` and `through` do."""
-        self.check(groups)
-        return through(self.text, groups)
-
-    def check(self, groups: Sequence[Sequence[str]]) -> None:
-        """Raise ConfigError where texts have alternatives or optional words and the metric does not know these."""
-        marked = next((text for group in groups for text in group if is_marked(text)), None)
-        if marked is not None and not getattr(self.metric, "reads_alternatives", False):
-            known = "wer, cer, ser and accuracy score these"
-            raise ConfigError(f"{self.name}: found alternatives or optional words, as in `{shown(marked)}`: {known}")
 
 
 @dataclass(frozen=True)
@@ -238,54 +208,10 @@ class Job:
         tuner = cast(Tuner, self.builder.shared_object("tuner", options, where))
         return tuner, "tuned" if margin == "tuned" else float(margin)
 
-    def parser(self, spec: str) -> CachedParser:
-        """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
-        if spec in self.config.parser:
-            return cast(CachedParser, self.builder.named_object("parser", spec, "--parser"))
-        return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
-
-    def default_parser(self, name: str = "english") -> str:
-        """The parser where none is named; for `english`, that of the config's language where it is another one."""
-        return "biaffine" if name == "english" and self.config.language not in ("", ENGLISH) else name
-
-    def parser_use(self, spec: str) -> str:
-        """The name under which the parser of `parser` is registered."""
-        return str((self.config.parser.get(spec) or plugin_table(spec)).get("use"))
-
-    def language_model_table(self, spec: str | Path) -> dict[str, Any]:
-        """The config table of a language model, given by its file, its name in the config, or NAME,option=value,….
-
-        A Path is always that of a file. A name in the config takes precedence over a file of the same name. Raises
-        ConfigError for a model file that no language model reads.
-        """
-        if isinstance(spec, str) and spec in self.config.language_model:
-            return dict(self.config.language_model[spec])
-        path = Path(spec)
-        if isinstance(spec, Path) or path.is_file():
-            return {"use": self._reader(path), "model": str(path.resolve())}
-        return plugin_table(spec)
-
-    def _reader(self, path: Path) -> str:
-        """The name of the language model that reads a file: by its header, or `ngram-lm` for ARPA and KenLM's files."""
-        kind = None if is_kenlm_binary(path) else model_kind(path)
-        if kind is None:
-            return "ngram-lm"
-        for entry in readers(self.registry, "language_model", kind):
-            if entry.name == "pcfg":
-                logger.warning("%s: a grammar, read as pcfg; hhmm-lm,model=%s reads it incrementally", path, path)
-            return entry.name
-        raise ConfigError(f"{path}: holds a {kind} model, which is no language model")
-
-    def language_model(self, spec: str | Path) -> SentenceModel:
-        """The language model of `language_model_table`. A model file is read when the model is first used."""
-        where = str(spec) if isinstance(spec, Path) else "-M"
-        if isinstance(spec, str) and spec in self.config.language_model:
-            return cast(SentenceModel, self.builder.named_object("language_model", spec, where))
-        return cast(SentenceModel, self.builder.build("language_model", self.language_model_table(spec), where))
-
-    def word_model(self, spec: str | Path) -> LanguageModel:
-        """The same where probabilities of words are needed. Raises ConfigError for a model of whole sentences."""
-        return with_words(self.language_model(spec), f"language model {spec}")
+    @property
+    def models(self) -> NamedModels:
+        """The language models and parsers that commands name beside the features."""
+        return NamedModels(self.builder, self.config)
 
     @property
     def systems(self) -> dict[str, Job]:
@@ -362,20 +288,3 @@ def _itself(table: Table, config: Config, registry: Registry) -> dict[str, Any]:
 def lists_size(segments: int, hypotheses: int) -> str:
     """The size of n-best lists, as `1 segment, 100 hypotheses`."""
     return f"{counted(segments, 'segment')}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"
-
-
-def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The texts of each segment after a pipeline, which all texts go through together.
-
-    Raises ConfigError where a text has alternatives and a step of the pipeline looks at the context of a word.
-    """
-    lines = [line for group in groups for line in group]
-    marked = any(map(is_marked, lines)) and text.steps
-    try:
-        flat = through_runs(lines, text.apply) if marked else text.apply(lines)
-    except ValueError as error:
-        raise ConfigError(f"the text steps {text.describe()}: {error}") from None
-    cuts = [0]
-    for group in groups:
-        cuts.append(cuts[-1] + len(group))
-    return [flat[start:stop] for start, stop in pairwise(cuts)]

@@ -10,8 +10,9 @@ from typing import Any
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.extract import feature_table
 from rerank_adapters.chain.extraction.known_values import fingerprint_of_values
-from rerank_adapters.chain.job import Job, Measure, lists_size
+from rerank_adapters.chain.job import Job, lists_size
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
+from rerank_adapters.chain.measures import Measure
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.steps import Step, file_hash

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rerank_adapters.chain.job import Job, Measure, through
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import wanted_by, with_wanted
+from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step

@@ -63,7 +63,7 @@ def named_model(job: Job, spec: str | Path) -> tuple[str, dict[str, Any]]:
 
     The name is that of the config, or the file's without its endings, or else the label or the name of the plugin.
     """
-    table = job.language_model_table(spec)
+    table = job.models.table(spec)
     if spec in job.config.language_model:
         return str(spec), table
     if Path(spec).is_file():

@@ -194,7 +194,7 @@ def command(
     if len(tables) < len(models):
         raise ConfigError("--lm: two language models have the same name; give them others in a config")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    named = {name: job.word_model(name) for name in tables}
+    named = {name: job.models.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         results = judge_suites(named, suite_list, TextPipeline(options.text_steps(steps)))

@@ -34,14 +34,14 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
         if spec in job.config.language_model:
             names.append(str(spec))
             continue
-        table = job.language_model_table(spec)
+        table = job.models.table(spec)
         files += (is_file := Path(spec).is_file())
         names.append(_new_name(f"lm{files}" if is_file else table["use"], tables, job))
         tables[names[-1]] = table
     if len(names) < 2 or len(set(names)) < len(names):
         raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-M LM, repeated)")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    return job, {name: job.word_model(name) for name in names}
+    return job, {name: job.models.word_model(name) for name in names}
 
 
 def _new_name(name: str, tables: Iterable[str], job: Job) -> str:

@@ -55,7 +55,7 @@ def command(job: Job, lm: str, number: int, length: str, form: str, output: Path
     """  # noqa: D301
     closing = Closing()
     shortest, longest = length_range(length)
-    model = job.language_model(lm)
+    model = job.models.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     trees = form == "trees"
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):

@@ -132,10 +132,10 @@ def command(
     detail = detail if detail is not None else int(form == "tsv")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
         if form == "tsv" and detail < 2:
-            totals = total_lines(job.language_model(model), lines, pipeline)
+            totals = total_lines(job.models.language_model(model), lines, pipeline)
             out.writelines(sentence_table(bar.over(totals)))
         else:
-            scored = score_lines(job.word_model(model), lines, pipeline, lengths=detail > 1)
+            scored = score_lines(job.models.word_model(model), lines, pipeline, lengths=detail > 1)
             scored = bar.over(scored)
             if form == "srilm":
                 out.writelines(srilm_layout(scored, detail, display_name(text)))

@@ -139,7 +139,7 @@ def command(
     rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
     closing = Closing()
-    language_model = job.word_model(model)
+    language_model = job.models.word_model(model)
     text_pipeline = TextPipeline(options.text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
         measured: Iterable[Measured] = bar.over(measure(language_model, lines, entropy, text_pipeline))

@@ -79,9 +79,9 @@ def check_english(job: Job, parser: str, sentences: Sequence[Sequence[str]], wha
     The rules of `what` are English. A text is not if the embedded English parser does not know FOREIGN of its words.
     """
     advice = "`rerank negatives treebank` makes pairs in any language"
-    if parser != "none" and not (trained_on := job.parser(parser).trained_on).may_be_english:
+    if parser != "none" and not (trained_on := job.models.parser(parser).trained_on).may_be_english:
         raise ConfigError(f"{what} has rules for English alone, and the parser reads {trained_on.language!r}; {advice}")
-    vocabulary = job.parser("english").vocabulary
+    vocabulary = job.models.parser("english").vocabulary
     assert vocabulary is not None  # the embedded parser knows its words
     unknown = unknown_rate(vocabulary, [" ".join(words) for words in sentences[:SAMPLE]])
     if unknown > FOREIGN:
@@ -97,7 +97,9 @@ def with_trees(
     if parser == "none":
         yield from zip(sentences, repeat(None))
         return
-    for words, parse in parse_in_order(job.parser(parser), map(tuple, sentences), job.config.jobs, ParseCounts()):
+    for words, parse in parse_in_order(
+        job.models.parser(parser), map(tuple, sentences), job.config.jobs, ParseCounts()
+    ):
         yield words, parse.dependencies
 
 

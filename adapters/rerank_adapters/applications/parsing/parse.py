@@ -246,7 +246,7 @@ def command(
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --as conllu out")
-    chosen = job.parser(parser or job.default_parser())
+    chosen = job.models.parser(parser or job.models.default_parser())
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")

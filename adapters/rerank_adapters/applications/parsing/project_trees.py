@@ -156,7 +156,7 @@ def command(
     from rerank_plugins.translation.alignment.model import read_model
 
     closing = Closing()
-    target_trees = read_trees(trees) if trees else parsed_trees(job.parser(parser), job.config.jobs)
+    target_trees = read_trees(trees) if trees else parsed_trees(job.models.parser(parser), job.config.jobs)
     counts = project_trees(read_model(alignment), texts, target_trees, output, density)
     click.echo(
         f"{counted(counts.pairs, 'pair')}, {counts.with_tree:,} with a tree of up to {LONGEST} words on both sides; "

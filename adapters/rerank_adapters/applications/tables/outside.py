@@ -85,7 +85,7 @@ def pair_lines(
     Texts go through the pipeline, sources do not. With `mbr`, each hypothesis of a list is also paired with each as its
     reference. No line comes twice.
     """
-    from rerank_adapters.chain.job import through
+    from rerank_adapters.chain.measures import through
 
     seen: set[str] = set()
     hypotheses, right = through(text, [nbest.texts for nbest in nbests]), through(text, references)

@@ -67,8 +67,9 @@ class OpenedData(TrainingData):
         common = self._common
         kind: Any = DEPENDENCIES if self._trainer.reads == "dependencies" else CONSTITUENTS
         job = Job.create(common.settings, self._registry)
+        parser = common.parser or job.models.default_parser(self._trainer.default_parser)
         return TreeSource(
-            kind, job, common.parser or job.default_parser(self._trainer.default_parser), self._text, ParseCounts(),
+            kind, job, parser, self._text, ParseCounts(),
             spoken=common.spoken, language=common.language, is_named=bool(common.parser),
             conversion=Conversion(getattr(self._trainer, "tags", "upos")),
         )  # fmt: skip

@@ -143,7 +143,7 @@ class TreeSource(Generic[AnyTree]):
         parses, has_parser = self._parses(paths), self._parses(paths) or self.is_named
         if self.is_named:
             self._check_labels_of_parser()
-        table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if has_parser else {}
+        table = record_parser(self.job.models.parser_use(self.parser), self._built.parser, folder) if has_parser else {}
         return TrainedOn(
             self.language or self._language(paths, warn=not table), table, self.text.describe() if parses else ""
         )
@@ -165,7 +165,7 @@ class TreeSource(Generic[AnyTree]):
 
     @cached_property
     def _built(self) -> CachedParser:
-        return self.job.parser(self.parser)
+        return self.job.models.parser(self.parser)
 
     def _check_labels(self, path: Path, trees: Sequence[AnyTree]) -> None:
         """Raise ConfigError if the labels of a file's trees are of another kind than those of an earlier file."""
