@@ -13,15 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from rerank_plugins import FloatArray, Parser, PickledFields, Sentence, SentenceFeature, option
 from rerank_plugins.kit.language_models import UNPARSED
 from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, unknown_types_option
-from rerank_plugins.svs.concept_model import ConceptModel, read_or_embedded
-from rerank_plugins.svs.words_in_context import InContext, WordsInContext
+
+if TYPE_CHECKING:
+    from rerank_plugins.svs.concept_model import ConceptModel
+    from rerank_plugins.svs.words_in_context import InContext, WordsInContext
 
 Measure = Literal["joint", "gain", "least", "total"]
 BATCH = 500  # sentences whose concepts are inferred together
@@ -61,10 +63,14 @@ class MeaningInContextFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _model(self) -> ConceptModel:
+        from rerank_plugins.svs.concept_model import read_or_embedded
+
         return read_or_embedded(self.model)
 
     @cached_property
     def _words(self) -> WordsInContext:
+        from rerank_plugins.svs.words_in_context import WordsInContext
+
         return WordsInContext(self._model, self.unknown_types)
 
     @property
