@@ -69,8 +69,8 @@ def test_the_page_of_options_is_that_of_the_registry():
 
 
 def test_the_command_that_makes_the_page():
-    assert done("plugins", "bleu", "--markdown").out.startswith("# Plugins and their options")
-    assert "| `tokenize` | `str` | `'13a'` |" in done("plugins", "bleu", "--markdown").out
+    assert done("plugins", "bleu", "--as", "markdown").out.startswith("# Plugins and their options")
+    assert "| `tokenize` | `str` | `'13a'` |" in done("plugins", "bleu", "--as", "markdown").out
 
 
 def test_the_options_in_the_table_of_metrics_are_those_there_are():

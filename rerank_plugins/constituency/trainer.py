@@ -144,10 +144,11 @@ class SplitTrainer(TreebankTrainer):
     splits: int | None = option(
         None, within="[0, 8]", doc=f"Number of rounds in which symbols are split into latent states. Default: {SPLITS}."
     )
-    split_on: int | None = option(
+    max_split_trees: int | None = option(
         None,
         within="[1, ]",
         metavar="TREES",
+        former="split_on",
         doc="Learn the splits on at most this many trees of each FILE, evenly spaced, and only the last iterations on "
         "all trees. Default: all.",
     )
@@ -157,10 +158,11 @@ class SplitTrainer(TreebankTrainer):
         doc="Features whose marks labels bear, number,gap,…, of English trees in brackets, or of CoNLL-U with FEATS.",
     )
 
-    rare_marks: float = option(
+    min_mark_count: float = option(
         200.0,
         within="[0, ]",
         metavar="COUNT",
+        former="rare_marks",
         doc="With features: states of labels with marks that occur less often than this are made one, and rules a "
         "thousandth as often are left out. More of it makes a smaller, faster grammar.",
     )
@@ -187,7 +189,7 @@ class SplitTrainer(TreebankTrainer):
         from rerank_plugins.constituency.split_merge import Schedule
 
         rounds = SPLITS if self.splits is None else self.splits
-        return Schedule(rounds=rounds, seed=data.seed, learn_on=self.split_on, rare=self.rare_marks)
+        return Schedule(rounds=rounds, seed=data.seed, learn_on=self.max_split_trees, rare=self.min_mark_count)
 
     def grammar(self, data: TrainingData, settings: GrammarSettings) -> Grammar:
         """A grammar of the treebanks. Raises ConfigError, FormatError, also for a file without trees."""

@@ -29,7 +29,7 @@ class TreebankTrainer(Trainer):
     uses = ("language", "spoken")
     default_parser = "english"
 
-    longest: int = option(60, within="[1, ]", doc="Leave out trees of more words than this.")
+    max_length: int = option(60, within="[1, ]", former="longest", doc="Leave out trees of more words than this.")
     every: int = option(1, within="[1, ]", doc="Write only every Nth of the others, the first one included.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -38,7 +38,7 @@ class TreebankTrainer(Trainer):
 
         def save(path: Path) -> None:
             with open_atomic(path) as out:
-                short = (tree for tree in data.examples() if len(tree.words) <= self.longest)
+                short = (tree for tree in data.examples() if len(tree.words) <= self.max_length)
                 for tree in islice(short, 0, None, self.every):
                     out.write(write_conllu(tree))
                     written.trees += 1

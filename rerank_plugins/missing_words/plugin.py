@@ -41,8 +41,8 @@ class MissingWordsTrainer(Trainer):
         "sentences. Default: 0, 0.01, 0.03, 0.1 and 0.3.",
     )
     min_count: int = option(2, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    max_words: int | None = option(
+        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
     )
     held_out: str | None = option(
         None,
@@ -58,7 +58,7 @@ class MissingWordsTrainer(Trainer):
         from rerank_plugins.missing_words.training import Settings, train
         from rerank_plugins.missing_words.tuning import GAMMAS
 
-        settings = Settings(self.min_count, self.words, self.window, self.gamma or GAMMAS, seed=data.seed)
+        settings = Settings(self.min_count, self.max_words, self.window, self.gamma or GAMMAS, seed=data.seed)
         sentences = None
         if self.held_out is not None:
             with open_text(self.held_out) as lines:

@@ -36,8 +36,8 @@ class NgramTrainer(Trainer):
         "kneser-ney", doc="Interpolated modified Kneser–Ney smoothing, or stupid backoff."
     )
     min_count: int = option(1, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    max_words: int | None = option(
+        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
     )
     closed: bool = option(False, doc="Give unknown words no probability (a closed vocabulary).")
     prune: str = option(
@@ -75,7 +75,7 @@ class NgramTrainer(Trainer):
         from rerank_plugins.ngram.training import NgramSettings, train
 
         settings = NgramSettings(
-            self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.words, self.closed,
+            self.order, self.smoothing, parse_prune(self.prune), self.min_count, self.max_words, self.closed,
             self.quantise, self.prune_entropy,
         )  # fmt: skip
         if data.cluster:

@@ -130,11 +130,11 @@ class WordClassesTrainer(Trainer):
     text: tuple[str, ...] = option(
         (), metavar="FILE", doc="Keep the most frequent words of this tokenised text as they are. Repeatable."
     )
-    words: int = option(200, within="[1, ]", doc="How many of the most frequent words to keep.")
+    max_words: int = option(200, within="[1, ]", former="words", doc="How many of the most frequent words to keep.")
 
     def train(self, data: TrainingData) -> Trained:
         """The `WordClasses` of the tags of treebanks. Raises FormatError."""
-        frequent = frequent_words(self.text, self.words)
+        frequent = frequent_words(self.text, self.max_words)
         tagged = (sentence for path in data.examples() for sentence in tagged_sentences(path))
         classes = WordClasses.of_treebank(tagged, frequent)
         line = f"{len(classes.classes):,} words in {len(set(classes.classes.values())):,} classes"

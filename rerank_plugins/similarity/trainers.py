@@ -27,11 +27,13 @@ class EsaTrainer(Trainer):
         doc="A document is a line (title<TAB>text, or text alone), a block of lines that ends at an empty line "
         "(blocks; it may start with `# title`), or N lines of running text.",
     )
-    most: int = option(500, within="[1, ]", doc="Keep at most this many documents for each word.")
-    shortest: int = option(100, within="[1, ]", doc="Leave out documents of fewer words.")
+    max_documents: int = option(
+        500, within="[1, ]", former="most", doc="Keep at most this many documents for each word."
+    )
+    min_length: int = option(100, within="[1, ]", former="shortest", doc="Leave out documents of fewer words.")
     min_count: int = option(3, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    max_words: int | None = option(
+        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
 
@@ -45,7 +47,7 @@ class EsaTrainer(Trainer):
         from rerank_plugins.similarity.esa_model import write_model
         from rerank_plugins.similarity.esa_training import Settings, documents, train
 
-        settings = Settings(self.most, self.shortest, self.min_count, self.words, not self.keep_case)
+        settings = Settings(self.max_documents, self.min_length, self.min_count, self.max_words, not self.keep_case)
         collection = (
             document
             for name, lines in data.examples()
@@ -88,8 +90,8 @@ class RandomIndexingTrainer(Trainer):
         "lines", doc="A document is a line, or a block of lines that ends at an empty line."
     )
     min_count: int = option(5, within="[1, ]", doc="Treat words that occur less often than this as unknown.")
-    words: int | None = option(
-        None, within="[1, ]", metavar="N", doc="Keep only the N most frequent words in the vocabulary."
+    max_words: int | None = option(
+        None, within="[1, ]", metavar="N", former="words", doc="Keep only the N most frequent words in the vocabulary."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
     context_weight: Literal["sif", "none"] = option(
@@ -105,7 +107,7 @@ class RandomIndexingTrainer(Trainer):
 
         settings = Settings(
             self.space or SPACES, self.dimensions, self.nonzero, self.radius, self.documents, self.min_count,
-            self.words, not self.keep_case, self.context_weight, self.centre, data.seed,
+            self.max_words, not self.keep_case, self.context_weight, self.centre, data.seed,
         )  # fmt: skip
         model = train(data.examples(), settings, jobs=self.jobs, progress=data.progress)
         model = replace(model, provenance={**model.provenance, "texts": data.names})

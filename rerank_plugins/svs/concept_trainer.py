@@ -31,11 +31,17 @@ class ConceptTrainer(Trainer):
         (), metavar="FILE", doc="Tokenised text, one sentence per line, for the first clusters. Repeatable."
     )
     concepts: int = option(100, within="[1, ]", doc="Number of concepts, which are clusters of words.")
-    headwords: int = option(
-        15_000, within="[1, ]", doc="Keep at most this many words, each with its part of speech; all others are rare."
+    max_headwords: int = option(
+        15_000,
+        within="[1, ]",
+        former="headwords",
+        doc="Keep at most this many words, each with its part of speech; all others are rare.",
     )
-    least: float = option(
-        5.0, within="(0, ]", doc="Words that occur less often are rare; relations, if less than a hundred times this."
+    min_count: float = option(
+        5.0,
+        within="(0, ]",
+        former="least",
+        doc="Words that occur less often are rare; relations, if less than a hundred times this.",
     )
     iterations: int = option(4, within="[0, ]", doc="Number of EM iterations.")
     dimensions: int = option(200, within="[1, ]", doc="Dimensions of the vectors of contexts.")
@@ -56,7 +62,7 @@ class ConceptTrainer(Trainer):
                 "train on dependencies (CoNLL-U), which have heads"
             )
         settings = ConceptSettings(
-            self.language, self.concepts, self.headwords, self.least, self.iterations, self.dimensions,
+            self.language, self.concepts, self.max_headwords, self.min_count, self.iterations, self.dimensions,
             head_prior=self.head_prior, relation_prior=self.relation_prior, seed=data.seed,
         )  # fmt: skip
         model = train_concepts(

@@ -28,14 +28,16 @@ class SvsTrainer(TreebankTrainer):
     rerank train svs train.ptb --language en -o english.svs --held-out dev.ptb
     rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en \\
         -o english.svs
-    rerank train svs train.ptb --lexicalised --headwords 50 --language en \\
+    rerank train svs train.ptb --lexicalised --max-headwords 50 --language en \\
         -o lexicalised.svs
     """  # noqa: D301
 
     uses = ("seed", "held-out")
 
     concepts: int = option(10, within="[1, ]", doc="Number of concepts, which are clusters of headwords.")
-    headwords: int = option(1000, within="[1, ]", doc="Number of headwords to keep; all others become unk.")
+    max_headwords: int = option(
+        1000, within="[1, ]", former="headwords", doc="Number of headwords to keep; all others become unk."
+    )
     lexicalised: bool = option(False, doc="Use the headwords themselves as concepts, without clusters.")
     iterations: int = option(20, within="[0, ]", doc="Number of EM iterations.")
     restarts: int = option(
@@ -51,9 +53,10 @@ class SvsTrainer(TreebankTrainer):
         doc="State splits: klein-manning, or some of its splits; transitive and frame annotate verbs with their "
         "arguments. Default: klein-manning for English trees in brackets, none for others.",
     )
-    rare: int = option(
+    min_count: int = option(
         20,
         within="[1, ]",
+        former="rare",
         doc="Replace categories and relations that occur less often than this by less annotated ones.",
     )
 
@@ -77,7 +80,7 @@ class SvsTrainer(TreebankTrainer):
             head_prior=self.head_prior,
         )  # fmt: skip
         settings = SvsSettings(
-            self.language, names, self.rare, self.headwords, self.lexicalised, clustering, self.unknown
+            self.language, names, self.min_count, self.max_headwords, self.lexicalised, clustering, self.unknown
         )
         model = self._model(data, settings)
 

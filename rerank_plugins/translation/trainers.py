@@ -71,8 +71,12 @@ class WordLexiconTrainer(Trainer):
     epochs: int = option(10, within="[1, ]", doc="Passes over the sentence pairs.")
     rate: float = option(0.15, within="(0, ]", doc="Size of a step along the gradient in the first pass.")
     decay: float = option(0.75, within="(0, 1]", doc="What each pass multiplies the size of a step by.")
-    source_count: int = option(2, within="[1, ]", doc="Leave out source words of fewer sentences than this.")
-    target_count: int = option(5, within="[1, ]", doc="Leave out target words of fewer sentences than this.")
+    min_source_count: int = option(
+        2, within="[1, ]", former="source_count", doc="Leave out source words of fewer sentences than this."
+    )
+    min_target_count: int = option(
+        5, within="[1, ]", former="target_count", doc="Leave out target words of fewer sentences than this."
+    )
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -83,7 +87,7 @@ class WordLexiconTrainer(Trainer):
             data.report(f"epoch {epoch}: ln p {likelihood:.4f} per sentence pair")
 
         settings = Settings(
-            self.epochs, self.rate, self.decay, self.source_count, self.target_count, not self.keep_case
+            self.epochs, self.rate, self.decay, self.min_source_count, self.min_target_count, not self.keep_case
         )
         lexicon = train(data.examples(), settings, jobs=data.jobs, report=report)
         lexicon = replace(lexicon, settings={**lexicon.settings, "texts": data.names})
@@ -117,8 +121,12 @@ class JointLMTrainer(Trainer):
     embedding: int = option(96, within="[1, ]", doc="Size of the vector of a word.")
     hidden: int = option(256, within="[1, ]", doc="Size of the hidden layer.")
     epochs: int = option(6, within="[1, ]", doc="Passes over the words.")
-    source_count: int = option(2, within="[1, ]", doc="Leave out source words that occur less often than this.")
-    target_count: int = option(2, within="[1, ]", doc="Leave out target words that occur less often than this.")
+    min_source_count: int = option(
+        2, within="[1, ]", former="source_count", doc="Leave out source words that occur less often than this."
+    )
+    min_target_count: int = option(
+        2, within="[1, ]", former="target_count", doc="Leave out target words that occur less often than this."
+    )
     keep_case: bool = option(False, doc="Do not convert the source to lower case.")
 
     def train(self, data: TrainingData) -> Trained:
@@ -132,7 +140,8 @@ class JointLMTrainer(Trainer):
             data.report(f"epoch {epoch.number}: {perplexities}")
 
         settings = Settings(
-            window=self.window, history=self.history, source_count=self.source_count, target_count=self.target_count,
+            window=self.window, history=self.history,
+            source_count=self.min_source_count, target_count=self.min_target_count,
             embedding=self.embedding, hidden=self.hidden, epochs=self.epochs,
             lowercase=not self.keep_case, seed=data.seed,
         )  # fmt: skip
@@ -176,11 +185,14 @@ class WordAlignmentTrainer(Trainer):
         0.08, within="(0, 1)", doc="Probability that a word is aligned to no word. Model 1 has 1 / (words + 1)."
     )
     keep_case: bool = option(False, doc="Do not convert the text to lower case.")
-    longest: int = option(100, within="[1, ]", metavar="N", doc="Leave out pairs with more than N words on a side.")
-    least: float = option(
+    max_length: int = option(
+        100, within="[1, ]", metavar="N", former="longest", doc="Leave out pairs with more than N words on a side."
+    )
+    min_probability: float = option(
         1e-5,
         within="[0, 1]",
         metavar="P",
+        former="least",
         doc="Leave pairs of words out of the file whose probability is below P both ways.",
     )
     gold: str | None = option(
@@ -202,7 +214,13 @@ class WordAlignmentTrainer(Trainer):
 
         gold = [] if self.gold is None else read_gold(self.gold)
         settings = Settings(
-            self.model, self.iterations, self.alpha, self.null, not self.keep_case, self.longest, self.least
+            self.model,
+            self.iterations,
+            self.alpha,
+            self.null,
+            not self.keep_case,
+            self.max_length,
+            self.min_probability,
         )
         model = train(data.examples(), settings, jobs=data.jobs, report=report, progress=data.progress)
         model = replace(model, settings={**model.settings, "texts": data.names, "version": __version__})
@@ -215,7 +233,7 @@ class WordAlignmentTrainer(Trainer):
     def _lines(self, model: WordAlignmentModel, data: TrainingData, gold: list[GoldLinks]) -> Iterator[str]:
         numbers = model.settings
         left_out = (
-            f"{numbers['empty']:,} with an empty side, {numbers['too_long']:,} with more than {self.longest} words"
+            f"{numbers['empty']:,} with an empty side, {numbers['too_long']:,} with more than {self.max_length} words"
         )
         yield (
             f"{counted(numbers['pairs'], 'sentence pair')}, {numbers['source_words']:,} source and "

@@ -113,7 +113,7 @@ def test_lists_with_weights_are_explained_as_the_job_is(job):
 
 
 def test_the_report_fits_a_terminal(job):
-    lines = done("explain", "5", "-c", job / "job.toml", "--work", job / "work", "-b", "6", "--features", 3).lines
+    lines = done("explain", "5", "-c", job / "job.toml", "--work", job / "work", "-b", "6", "--top", 3).lines
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert "Segment 5: A, new 1-best, against B, hypothesis" in text

@@ -240,13 +240,22 @@ def test_evaluation_with_brackets(bracketed, treebank_path):
     assert header == "gold\tsentences\twords\tLP\tLR\tF1\texact\ttags\tcoverage\tsentences/s"
     assert row.split("\t")[:9] == ["gold.ptb", "2", "6", "100.00", "75.00", "85.71", "50.00", "75.00", "50.00"]
     rows = done(
-        "trees", "parse", "--evaluate", gold, "--evaluate", treebank_path, "--longest", 5, "-p", f"treebank,path={gold}"
+        "trees",
+        "parse",
+        "--evaluate",
+        gold,
+        "--evaluate",
+        treebank_path,
+        "--max-length",
+        5,
+        "-p",
+        f"treebank,path={gold}",
     ).lines
     assert [row.split("\t")[0] for row in rows] == ["gold", "gold.ptb", "gold", "small.conllu"]
     assert rows[1].split("\t")[1:9] == ["2", "6", *["100.00"] * 6]
     assert 0 < int(rows[3].split("\t")[1]) < 50
     assert "holds no trees of up to 1 words" in refused(
-        "trees", "parse", "--evaluate", gold, "--longest", 1, "-p", parser
+        "trees", "parse", "--evaluate", gold, "--max-length", 1, "-p", parser
     )
     (bracketed / "broken").write_text("(ROOT (X (Y a))\n")
     assert refused("trees", "parse", "--evaluate", bracketed / "broken").endswith(

@@ -52,7 +52,20 @@ plugins = ["odd.py"]
 nbest = {use = "moses"}
 feature = [{use = "odd"}]
 """
-LIMITS = ["--max-body", 20_000, "--max-lists", 3, "--max-hypotheses", 5, "--max-words", 9, "--timeout", 2, "--queue", 2]
+LIMITS = [
+    "--max-body",
+    20_000,
+    "--max-lists",
+    3,
+    "--max-hypotheses",
+    5,
+    "--max-words",
+    9,
+    "--timeout",
+    2,
+    "--max-queue",
+    2,
+]
 SHORT = {"hypotheses": [{"text": "a", "features": {"LM0": 1}}, {"text": "bbb", "features": {"LM0": 0.5}}]}
 MOSES = "7 ||| a ||| LM0= 0.5\n7 ||| bbb ||| LM0= 0.5\n8 ||| x ||| LM0= 1\n8 ||| yyy ||| LM0= 0\n"
 

@@ -178,7 +178,7 @@ def test_an_answer_that_nobody_takes_is_dropped(monkeypatch):
 @pytest.mark.slow
 def test_bodies_have_a_limit_together(serve):
     """No more bytes of bodies are held than the requests that may wait and the one in work could have."""
-    server = serve("-j", 1, "--queue", 1, "--max-body", 100_000)
+    server = serve("-j", 1, "--max-queue", 1, "--max-body", 100_000)
     with ExitStack() as sockets:
         for _ in range(2):
             sock = sockets.enter_context(socket.create_connection(server.address))

@@ -163,7 +163,7 @@ def test_a_treebank_of_parsed_text_is_a_model(place):
     (place / "words.en").write_text("sie\ner\n")
     long = BANK.replace("\n\n", "\n2\tda\tda\tADV\tRB\t_\t1\tadvmod\t_\t_\n\n")
     (place / "more.conllu").write_text(BANK.replace("sie", "er") + long)
-    ran = done("train", "treebank", place / "bank.conllu", place / "words.en", place / "more.conllu", "--longest", "1",
+    ran = done("train", "treebank", place / "bank.conllu", place / "words.en", place / "more.conllu", "--max-length", "1",
                "-p", f"treebank,path={place}/bank.conllu,second={place}/more.conllu", "-o", place / "out.conllu")  # fmt: skip
     trees = list(read_conllu((place / "out.conllu").read_text().splitlines()))
     assert [tree.words for tree in trees] == [("sie",), ("sie",), ("er",), ("er",)]

@@ -33,7 +33,6 @@ MEANINGS = {  # of short options, everywhere
     "-g": "--grammar",
     "-i": "--input",
     "-j": "--jobs",
-    "-k": None,
     "-m": "--metric",
     "-n": "--number",
     "-o": "--output",
@@ -109,7 +108,7 @@ def test_former_options_are_understood_with_a_note(path, old, new):
 def test_forms_of_options():
     score, notes = COMMANDS["lm score"], []
     for given, wanted in [
-        (["--lm=a"], ["--model=a"]),
+        (["--lm=a"], ["-Ma"]),
         (["-ma"], ["-Ma"]),
         (["-M", "-m"], ["-M", "-m"]),  # a value
         (["--", "-m"], ["--", "-m"]),  # an argument
@@ -129,6 +128,6 @@ def test_a_command_with_former_options_does_the_same(root):
     assert ran.out == present.out
     assert ran.err.splitlines()[:3] == [
         "rerank: note: `rerank score` is now `rerank lm score`",
-        "rerank: note: `--lm` of `rerank lm score` is now `--model`",
+        "rerank: note: `--lm` of `rerank lm score` is now `-M`",
         "rerank: note: `--layout` of `rerank lm score` is now `--as`",
     ]

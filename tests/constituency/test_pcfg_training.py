@@ -540,7 +540,7 @@ def test_command(tmp_path: Path) -> None:
     bank, output = tmp_path / "bank.ptb", tmp_path / "bank.pcfg"
     bank.write_text("\n".join(BANK), encoding="utf-8")
     given = ("train", "grammar", bank, "--language", "en", "-o", output)
-    ran = done(*given, "--splits", 1, "--split-on", 4, "--held-out", bank)
+    ran = done(*given, "--splits", 1, "--max-split-trees", 4, "--held-out", bank)
     assert ran.out == ""
     assert "5 trees" in ran.err
     assert "round 1 of 1, smooth: ln p of the trees" in ran.err

@@ -119,7 +119,7 @@ def test_sentences_that_weights_were_tuned_on(put, tmp_path):
     done("train", "missing-words", text, "-o", tmp_path / "m.mw")
     for path in (text, other):
         done("words", "remove", path, "-o", f"{path}.tsv", "--complete", f"{path}.ref")
-    restore = ("words", "restore", "-M", tmp_path / "m.mw", "-k", "2")
+    restore = ("words", "restore", "-M", tmp_path / "m.mw", "--top", "2")
     done(*restore, f"{text}.tsv", "--nbest-out", tmp_path / "lists", "-o", tmp_path / "best")
     weights = tmp_path / "weights.toml"
     done("tune", tmp_path / "lists", "-r", f"{text}.ref", "-m", "accuracy", "-f", "length", "-o", weights)

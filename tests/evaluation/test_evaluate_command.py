@@ -44,7 +44,7 @@ def test_evaluation_as_json_reads_back(systems, small):
 def test_evaluation_in_every_other_form(systems, tmp_path):
     evaluation = Evaluation.from_json(done("evaluate", *systems, "--as", "json").out)
     first, best = (f"{system.score:.2f}" for system in evaluation.metrics[0].systems)
-    table = done("evaluate", *systems, "--changes", "3").out
+    table = done("evaluate", *systems, "--max-changes", "3").out
     markdown = done("evaluate", *systems, "--as", "markdown").out
     latex = done("evaluate", *systems, "--as", "latex").out
     tsv = done("evaluate", *systems, "--as", "tsv").out

@@ -215,7 +215,7 @@ def test_words_are_removed_from_a_text(tmp_path):
 def test_training_says_what_was_counted(folder, tmp_path):
     ran = done(
         "train", "missing-words", folder / "train.txt", "-o", tmp_path / "m.mw", "--window", "6", "--gamma", "0.01",
-        "--words", "8", "--held-out", folder / "test.txt", "--memory", "1M", "--seed", "2",
+        "--max-words", "8", "--held-out", folder / "test.txt", "--memory", "1M", "--seed", "2",
     )  # fmt: skip
     assert "1,000 sentences" in ran.err
     assert "8 distinct known words" in ran.err
@@ -237,7 +237,7 @@ def test_places(folder):
         "locate",
         "-M",
         folder / "m.mw",
-        "-k",
+        "--top",
         "2",
         stdin="the dogs see the small mice .\nthe often see the small mice .\n",
     )
@@ -251,7 +251,7 @@ def test_places(folder):
     records = [
         json.loads(line)
         for line in done(
-            "words", "locate", "-M", folder / "m.mw", "--as", "json", "-k", "99", stdin="the dogs see the mice\n"
+            "words", "locate", "-M", folder / "m.mw", "--as", "json", "--top", "99", stdin="the dogs see the mice\n"
         ).lines
     ]
     assert np.exp([place["ln_p"] for place in records[0]["places"]]).sum() == pytest.approx(1.0)
@@ -264,7 +264,7 @@ def test_places(folder):
 
 
 def test_words_for_a_blank(folder):
-    ran = done("words", "fill", "-M", folder / "m.mw", "-k", "2", stdin="the ____ often see the small mice .\n")
+    ran = done("words", "fill", "-M", folder / "m.mw", "--top", "2", stdin="the ____ often see the small mice .\n")
     assert [line.split("\t")[:3] for line in ran.lines[1:]] == [["0", "1", "2"], ["0", "2", "2"]]
     assert {line.split("\t")[3] for line in ran.lines[1:]} == {"cats", "dogs"}
     (record,) = map(
@@ -279,13 +279,15 @@ def test_words_for_a_blank(folder):
             done("words", "fill", *source, "--as", "text", stdin="the cats ____ see the small mice .\n").out
             == "the cats often see the small mice .\n"
         )
-    one = done("words", "fill", "-M", folder / "m.mw", "--candidates", "2", "-k", "2", stdin="the ____ often\n").lines
+    one = done(
+        "words", "fill", "-M", folder / "m.mw", "--max-candidates", "2", "--top", "2", stdin="the ____ often\n"
+    ).lines
     assert len(one) == 3
 
 
 def test_substitutes_are_normalised_over_what_is_printed(folder):
     ran = done(
-        "words", "fill", "--ngram", folder / "lm.ngram", "-k", "4", stdin="the ____ often see the small mice .\n"
+        "words", "fill", "--ngram", folder / "lm.ngram", "--top", "4", stdin="the ____ often see the small mice .\n"
     )
     assert np.exp([float(line.split("\t")[4]) for line in ran.lines[1:]]).sum() == pytest.approx(1.0, abs=1e-4)
 
@@ -338,14 +340,24 @@ def test_layouts_of_restored_sentences(folder, tmp_path):
 def test_insertions_are_lists_that_the_chain_reads(folder, tmp_path):
     lists = tmp_path / "test.nbest"
     first = done(
-        "words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "--nbest-out", lists, "--gaps", "3", "-k", "4"
+        "words",
+        "restore",
+        folder / "test.tsv",
+        "-M",
+        folder / "m.mw",
+        "--nbest-out",
+        lists,
+        "--max-gaps",
+        "3",
+        "--top",
+        "4",
     ).out
     weights = tmp_path / "weights.toml"
     features = ("-f", f"ngram-lm,model={folder / 'lm.ngram'}")
     done("tune", lists, "-r", folder / "test.ref", "-m", "accuracy", *features, "-o", weights)
     best = done("apply", lists, "-w", weights).out
     again = done(
-        "words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "-w", weights, "--gaps", "3", "-k", "4"
+        "words", "restore", folder / "test.tsv", "-M", folder / "m.mw", "-w", weights, "--max-gaps", "3", "--top", "4"
     ).out
     assert again == best
     complete = (folder / "test.ref").read_text().splitlines()
@@ -417,13 +429,13 @@ def test_sentences_come_out_as_they_are_read(folder):
         ("words restore -M {lm}", "a b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
         ("words fill -M {lm}", "a ____ b\n", "{lm}: holds a ngram model, wanted a missing-words model"),
         ("words fill --ngram {m}", "a ____ b\n", "{m}: holds a missing-words model, wanted a ngram model"),
-        ("words fill -M {m} --candidates 1000", "a ____ b\n", "1,000 candidates are more than the 16 words of the model"),
-        ("words restore -M {m} --candidates 1000", "a b\n", "1,000 candidates are more than the 16 words of the model"),
-        ("words fill -M {m} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
-        ("words fill -M {m} --candidates 5 -k 6", "a ____ b\n", "-k 6: there are only 5 words to fill with"),
-        ("words fill --ngram {lm} -k 1000", "a ____ b\n", "-k 1000: there are only 16 words to fill with"),
-        ("words restore --ngram {lm} -M {m} -k 17", "a b\n", "-k 17: there are only 16 words to fill with"),
-        ("words fill --ngram {lm} --candidates 5", "a ____ b\n", "--candidates limits the words of a model of missing words (-M), not of --ngram"),
+        ("words fill -M {m} --max-candidates 1000", "a ____ b\n", "1,000 candidates are more than the 16 words of the model"),
+        ("words restore -M {m} --max-candidates 1000", "a b\n", "1,000 candidates are more than the 16 words of the model"),
+        ("words fill -M {m} --top 1000", "a ____ b\n", "--top 1000: there are only 16 words to fill with"),
+        ("words fill -M {m} --max-candidates 5 --top 6", "a ____ b\n", "--top 6: there are only 5 words to fill with"),
+        ("words fill --ngram {lm} --top 1000", "a ____ b\n", "--top 1000: there are only 16 words to fill with"),
+        ("words restore --ngram {lm} -M {m} --top 17", "a b\n", "--top 17: there are only 16 words to fill with"),
+        ("words fill --ngram {lm} --max-candidates 5", "a ____ b\n", "--max-candidates limits the words of a model of missing words (-M), not of --ngram"),
         ("words fill", "a ____ b\n", "give one of -M (a model of missing words) and --ngram (an n-gram model)"),
         ("words fill -M {m} --ngram {lm}", "a ____ b\n", "give one of -M (a model of missing words) and --ngram (an n-gram model)"),
         ("words locate -M none.mw", "a b\n", "none.mw: cannot be read (No such file or directory)"),

@@ -78,7 +78,7 @@ def test_training_and_the_text_step(tmp_path, name, tree):
     step = f"classes:{out}"
     assert TextPipeline((step,)).apply(["The cat was Running away"]) == ["the NN was VBG UNK-LC"]
     assert TextPipeline((step,)).describe().startswith("classes:sha256-")
-    done("train", "word-classes", treebank, "--text", text, "--words", "1", "-o", out)
+    done("train", "word-classes", treebank, "--text", text, "--max-words", "1", "-o", out)
     assert done("tools", "text", step, stdin="dog cat\n").lines == ["dog NN"]
 
 

@@ -36,7 +36,7 @@ SUBSTITUTES = {"text": "", "position": "", "word": "", "rank": "", "substitute":
 
 @pytest.mark.parametrize(("at", "name"), [("words", "texts"), ("blanks", "blanks"), (2, "texts")])
 def test_substitutes_are_those_of_the_command(folder, at, name):
-    ran = done("words", "substitutes", folder / name, "-M", folder / "lm.ngram", "-k", 3, "--at", at)
+    ran = done("words", "substitutes", folder / name, "-M", folder / "lm.ngram", "--top", 3, "--at", at)
     texts = (folder / name).read_text().splitlines()
     rows = substitutes(texts, at, folder / "lm.ngram", 3)
     assert printed(rows, SUBSTITUTES) == ran.lines[1:]
@@ -75,7 +75,7 @@ def test_what_substitutes_refuses(folder):
 
 @pytest.mark.parametrize("method", ["odds", "distance", "ngram"])
 def test_locate_is_what_the_command_prints(folder, method):
-    ran = done("words", "locate", folder / "incomplete", "-M", folder / "news.mw", "-k", 2, "--method", method)
+    ran = done("words", "locate", folder / "incomplete", "-M", folder / "news.mw", "--top", 2, "--method", method)
     rows = locate(INCOMPLETE, folder / "news.mw", method=method, top=2)
     formats = {"rank": "", "position": "", "before": "", "after": "", "ln_p": ".6g"}
     assert printed(rows, formats) == [line.partition("\t")[2] for line in ran.lines[1:]]
@@ -87,7 +87,7 @@ def test_locate_is_what_the_command_prints(folder, method):
 
 @pytest.mark.parametrize(("option", "name"), [("-M", "news.mw"), ("--ngram", "lm.ngram")])
 def test_fill_is_what_the_command_prints(folder, option, name):
-    ran = done("words", "fill", folder / "blanks", option, folder / name, "-k", 3)
+    ran = done("words", "fill", folder / "blanks", option, folder / name, "--top", 3)
     rows = fill(TEXTS[1:], folder / name, top=3)
     formats = {"rank": "", "position": "", "word": "", "ln_p": ".6g"}
     assert printed(rows, formats) == [line.partition("\t")[2] for line in ran.lines[1:]]

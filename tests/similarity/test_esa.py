@@ -126,7 +126,7 @@ def test_collections_that_say_nothing():
 def test_the_command_and_the_measure(root, tmp_path):
     text = root / "example_nbest" / "mt" / "train.en"
     model = tmp_path / "train.esa"
-    ran = done("train", "esa", text, "--documents", 5, "--shortest", 10, "-o", model)
+    ran = done("train", "esa", text, "--documents", 5, "--min-length", 10, "-o", model)
     assert "entries of the index" in ran.err
     assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     pairs = root / "example_nbest" / "similarity" / "pairs.tsv"

@@ -35,7 +35,7 @@ def wordnet(tmp_path_factory):
 @pytest.fixture(scope="module")
 def esa(tmp_path_factory):
     model = tmp_path_factory.mktemp("esa") / "train.esa"
-    done("train", "esa", ROOT / "example_nbest" / "mt" / "train.en", "--documents", 5, "--shortest", 10, "-o", model)
+    done("train", "esa", ROOT / "example_nbest" / "mt" / "train.en", "--documents", 5, "--min-length", 10, "-o", model)
     return model
 
 
@@ -69,7 +69,7 @@ def test_a_system_remembers_its_data(mode, wordnet, esa, tmp_path, monkeypatch):
     assert "the system was trained with ESA of" in missing
     assert "give it by --esa" in missing
     other = tmp_path / "other.esa"
-    done("train", "esa", PAIRS, "--documents", 2, "--shortest", 5, "--min-count", 1, "-o", other)
+    done("train", "esa", PAIRS, "--documents", 2, "--min-length", 5, "--min-count", 1, "-o", other)
     wrong = refused("similarity", "apply", NEW, "-M", system, "--wordnet", wordnet, "--esa", other)
     assert "not with ESA of 15 documents" in wrong
     monkeypatch.setenv("WNSEARCHDIR", str(wordnet))

@@ -240,7 +240,7 @@ def test_the_command(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("the dog barked\nthe cat saw it\n", encoding="utf-8")
     output = tmp_path / "x.concepts"
-    options = ["--language", "en", "--concepts", "2", "--least", "0.01", "-o", output]
+    options = ["--language", "en", "--concepts", "2", "--min-count", "0.01", "-o", output]
     ran = done("train", "svs-concepts", bank, "--text-file", text, *options)
     assert "2 concepts" in ran.out + ran.err
     assert read_model(output).concepts == 2

@@ -427,7 +427,7 @@ def test_clusters_of_a_category(bank):
 def test_commands(tmp_path):
     bank, model = tmp_path / "bank.ptb", tmp_path / "m.svs"
     bank.write_text("\n".join(BANK * 4), encoding="utf-8")
-    few = ("--concepts", 2, "--headwords", 5, "--iterations", 3, "--restarts", 2)
+    few = ("--concepts", 2, "--max-headwords", 5, "--iterations", 3, "--restarts", 2)
     ran = done("train", "svs", bank, "--language", "en", *few, "-o", model, "--held-out", bank)
     assert "restart 2 of 2: ln p of trees and headwords -" in ran.err
     assert "24 sentences, F1 " in ran.err
@@ -449,7 +449,7 @@ def test_commands(tmp_path):
     assert "empty.ptb: the file holds no trees" in refused("train", "svs", empty, "--language", "en", "-o", model)
     named_wrong = refused("train", "svs", bank, "--language", "en", "--annotations", "base-mp", "-o", model)
     assert "unknown annotation 'base-mp'" in named_wrong
-    done("train", "svs", bank, "--language", "en", "--lexicalised", "--headwords", 5, "-o", model, "--compact")
+    done("train", "svs", bank, "--language", "en", "--lexicalised", "--max-headwords", 5, "-o", model, "--compact")
     assert read_model(model).concepts == 6
 
 

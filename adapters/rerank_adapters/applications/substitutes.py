@@ -229,12 +229,12 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 @click.command("substitutes")
 @click.argument("text", default="-")
 @click.option("-M", "--model", type=Path, required=True, metavar="FILE", help="N-gram model file or ARPA file.")
-@click.option("-k", type=click.IntRange(1), default=10, show_default=True, metavar="K",
+@click.option("--top", "k", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Find this many substitutes of each word.")  # fmt: skip
 @click.option("--at", type=check_places, default="words", show_default=True, metavar="PLACE",
               help="Where to substitute: every word (words), each word of underscores (blanks), or the word at this "
               "position of each line, from 1 on.")  # fmt: skip
-@click.option("--least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
+@click.option("--min-share", "least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
               help="Leave out substitutes with a smaller proportion of the probability of the K best.")  # fmt: skip
 @click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
 @click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
@@ -252,9 +252,9 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     in the program's cache.
 
     \b
-    rerank words substitutes novel.txt -M lm.ngram -k 100 > substitutes.tsv
+    rerank words substitutes novel.txt -M lm.ngram --top 100 > substitutes.tsv
     echo 'the ____ sat on the mat .' | rerank words substitutes -M lm.arpa.gz --at blanks
-    rerank words substitutes phrases.txt -M lm.ngram --at 3 --least 0.05 --as json
+    rerank words substitutes phrases.txt -M lm.ngram --at 3 --min-share 0.05 --as json
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
@@ -265,7 +265,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     if unknown and ngrams.tables.events["log10"][UNK] <= LOG_ZERO:
         raise ConfigError(f"--unknown: {model} has no probability for <unk>")
     if k > searcher.candidates:
-        raise ConfigError(f"-k {k}: {model} has only {counted(searcher.candidates, 'word')}")
+        raise ConfigError(f"--top {k}: {model} has only {counted(searcher.candidates, 'word')}")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("words") as bar:
         positions_of = partial(positions_in, at=at, path=display_name(text))
         places = substitute(searcher, map(str.split, lines), positions_of, k, least=least, jobs=cores())

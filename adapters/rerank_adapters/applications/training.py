@@ -16,6 +16,7 @@ import click
 
 from rerank_adapters.commands import options
 from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.former import Renamed
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError, PluginError
@@ -130,9 +131,9 @@ def _parameter(entry: Entry, option: Option) -> click.Option:
         return click.Option(names, is_flag=True, default=False, help=option.doc)
     type_, multiple = _click_type(entry, option)
     default = {} if option.required else {"default": option.default}
-    return click.Option(
-        names, type=type_, multiple=multiple, required=option.required, help=option.doc, **default,
-        show_default=bool(not option.required and option.default not in (None, "", ())),
+    return Renamed(
+        names, former=told.get("former", ""), type=type_, multiple=multiple, required=option.required, help=option.doc,
+        **default, show_default=bool(not option.required and option.default not in (None, "", ())),
         metavar=told.get("metavar") or None,
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @options.output_option("Write the report to this file.")
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Also draw plots (PNG) into this folder; needs the extra `plot`.")  # fmt: skip
-@click.option("--changes", type=click.IntRange(0), default=5, show_default=True,
+@click.option("--max-changes", "changes", type=click.IntRange(0), default=5, show_default=True,
               help="Show this many of the segments that changed most.")  # fmt: skip
 @click.option("--groups", type=Path, metavar="FILE",
               help="Give scores by group, such as the speaker: a file with an id and its group on each line "

@@ -114,7 +114,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               shell_complete=plugin_names("parser"),
               help=f"Show trees of this parser: {options.PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the "
               "parsers that the features use.")  # fmt: skip
-@click.option("--features", type=click.IntRange(1), default=15, show_default=True,
+@click.option("--top", "features", type=click.IntRange(1), default=15, show_default=True,
               help="Show so many features, those of the largest contributions.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="Print a report for people, or a JSON object.")  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import click
 
@@ -37,21 +38,38 @@ COMMANDS = {  # former name -> present one
 
 OPTIONS = {  # former option -> present one, of all commands that have the present one and not the former one
     "-m": "-M",
-    "--lm": "--model",
+    "--lm": "-M",
     "-a": "--alignment",
     "--layout": "--as",
     "--output-form": "--as",
     "--to": "--as",
+    "-k": "--top",
+    "--longest": "--max-length",
+    "--each": "--max-pairs",
+    "--candidates": "--max-candidates",
+    "--gaps": "--max-gaps",
+    "--changes": "--max-changes",
+    "--queue": "--max-queue",
 }
 OF_COMMANDS = {  # the same for single commands; a former option with its value comes before one without
     "acceptability classify": {"-c": "--classifier"},
+    "explain": {"--features": "--top"},
     "lists sweep": {"-w": "--fix", "--weight": "--fix"},
     "lm ground": {"-w": "--world", "--tree": "--as trees"},
     "lm sample": {"--trees": "--as trees"},
     "lm score": {"--layout table": "--as tsv"},
     "plugins": {"--markdown": "--as markdown"},
     "trees parse": {"--trees": "--as"},
+    "words substitutes": {"--least": "--min-share"},
 }
+
+
+class Renamed(click.Option):
+    """An option whose former name belongs to the plugin that has the option; "" where there is none."""
+
+    def __init__(self, *args: Any, former: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.former = f"--{former.replace('_', '-')}" if former else ""
 
 
 def present_command(args: list[str], known: Collection[str], note: Callable[[str], None]) -> list[str]:
@@ -72,7 +90,8 @@ def present_options(path: str, command: click.Command, args: Sequence[str], note
     known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
     valued = {name for option in options if not (option.is_flag or option.count) for name in option.opts}
     renamed = {old: new for old, new in OPTIONS.items() if old not in known and new in known}
-    renamed.update(OF_COMMANDS.get(path, {}))
+    renamed |= {option.former: option.opts[-1] for option in options if isinstance(option, Renamed) and option.former}
+    renamed |= OF_COMMANDS.get(path, {})
     result: list[str] = []
     left = list(args)
     while left:

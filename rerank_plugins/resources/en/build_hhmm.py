@@ -11,11 +11,11 @@ r"""Builds the training data of `hhmm.pcfg` and `grammar.pcfg`: trees that a gra
     for text in textbooks presidential tatoeba-more novels novels-more; do
         python -m rerank_plugins.resources.en.agreeing_trees $text.ptb > agreeing/$text.ptb
     done
-    options="--weight gum-train.ptb=4 --weight ewt.ptb=2 --splits 4 --split-on 6000 --language en --compact"
+    options="--weight gum-train.ptb=4 --weight ewt.ptb=2 --splits 4 --max-split-trees 6000 --language en --compact"
     rerank train hhmm gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels,novels-more}.ptb \
         $options -o hhmm.pcfg
     rerank train grammar gum-train.ptb ewt.ptb agreeing/{textbooks,presidential,tatoeba-more,novels}.ptb \
-        $options --features all --rare-marks 400 -o grammar.pcfg
+        $options --features all --min-mark-count 400 -o grammar.pcfg
 
 The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """

@@ -271,8 +271,10 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[,KIND…]",
               help="Break rules of these kinds: agreement, anaphors, binding, case, arguments, selection, verb-forms, "
               "polarity, quantifiers, ellipsis, control, islands or filler-gap. Repeatable. Default: all.")  # fmt: skip
-@click.option("--each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule.")
-@click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
+@click.option(
+    "--max-pairs", "each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule."
+)
+@click.option("--max-length", "longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
               help="Leave out sentences of TEXT with more words.")  # fmt: skip
 @parser_option
 @options.output_option("Write the pairs to this file.")
@@ -289,8 +291,8 @@ def phenomena(
     are wrong.
 
     \b
-    rerank negatives phenomena news.txt --each 100 > pairs.tsv
-    rerank negatives phenomena news.txt --kind agreement,polarity --longest 15 > pairs.tsv
+    rerank negatives phenomena news.txt --max-pairs 100 > pairs.tsv
+    rerank negatives phenomena news.txt --kind agreement,polarity --max-length 15 > pairs.tsv
     rerank acceptability pairs pairs.tsv -f treelet-lm --by phenomenon
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines

@@ -32,8 +32,10 @@ def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
 @click.argument("paths", nargs=-1, required=True, metavar="GOLD...")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)),
               help="Break rules of this kind. Repeatable. Default: all kinds.")  # fmt: skip
-@click.option("--each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule.")
-@click.option("--longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
+@click.option(
+    "--max-pairs", "each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule."
+)
+@click.option("--max-length", "longest", type=click.IntRange(2), default=20, show_default=True, metavar="N",
               help="Leave out sentences of more words.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The seed of what is chosen.")
 @output_option("Write the pairs to this file.")

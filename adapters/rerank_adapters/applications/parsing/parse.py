@@ -207,7 +207,7 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
                    "both.")  # fmt: skip
 @click.option("--k-best", is_flag=True,
               help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
-@click.option("--longest", type=click.IntRange(1), metavar="N",
+@click.option("--max-length", "longest", type=click.IntRange(1), metavar="N",
               help="Evaluate only on sentences of at most N words.")  # fmt: skip
 @click.option("--text", "steps", multiple=True, metavar="STEP",
               help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "

@@ -151,10 +151,10 @@ def filling_source(model: Path | None, ngram: Path | None, candidates: int | Non
     model, and for more words than there are; ModelError for a model that cannot be read.
     """
     if ngram is not None and candidates is not None:
-        raise ConfigError("--candidates limits the words of a model of missing words (-M), not of --ngram")
+        raise ConfigError("--max-candidates limits the words of a model of missing words (-M), not of --ngram")
     source = SubstituteFilling(ngram) if ngram is not None else ContextFilling(model or Path(), candidates)
     if k > source.size:
-        raise ConfigError(f"-k {k}: there are only {source.size:,} words to fill with")
+        raise ConfigError(f"--top {k}: there are only {source.size:,} words to fill with")
     return source
 
 
@@ -261,7 +261,7 @@ def report_accuracies(sentences: Iterable[Incomplete], filling: Filling, name: s
               help="Model of missing words (`rerank train missing-words`).")  # fmt: skip
 @ngram_option
 @candidates_option
-@click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
+@click.option("--top", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
               help="Print the K most probable words of each sentence.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["tsv", "json", "text"]), default="tsv", show_default=True,
               help="Print a line for each word, a JSON object for each sentence, or the sentences with their best "
@@ -281,7 +281,7 @@ def command(
     of the model, or over the K words that are printed.
 
     \b
-    echo 'he went ____ the house' | rerank words fill -M news.mw -k 10
+    echo 'he went ____ the house' | rerank words fill -M news.mw --top 10
     rerank words fill novel.incomplete --ngram lm.ngram --accuracy
     """  # noqa: D301
     closing = Closing()

@@ -158,7 +158,7 @@ def report_accuracies(sentences: Iterable[Incomplete], model: Path, name: str, j
 @click.argument("text", default="-")
 @model_option
 @method_option
-@click.option("-k", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
+@click.option("--top", "most", type=click.IntRange(1), default=1, show_default=True, metavar="K",
               help="Print the K most probable positions in each sentence.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each position, or a JSON object for each sentence.")  # fmt: skip
@@ -176,7 +176,7 @@ def command(
     with each other and with chance.
 
     \b
-    echo 'he went the house' | rerank words locate -M news.mw -k 3
+    echo 'he went the house' | rerank words locate -M news.mw --top 3
     rerank words locate novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
     closing = Closing()

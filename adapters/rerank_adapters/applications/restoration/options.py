@@ -31,7 +31,7 @@ ngram_option = click.option(
     "contexts of MODEL.",
 )  # fmt: skip
 candidates_option = click.option(
-    "--candidates", type=click.IntRange(1), metavar="N",
+    "--max-candidates", "candidates", type=click.IntRange(1), metavar="N",
     help="Fill with the N most frequent words of MODEL only. Default: all its words.",
 )  # fmt: skip
 accuracy_option = click.option(

@@ -270,9 +270,9 @@ LAYOUTS = {"text": _as_text, "tsv": _as_table, "json": _as_json, "imputation": _
 @method_option
 @ngram_option
 @candidates_option
-@click.option("--gaps", type=click.IntRange(0), default=5, show_default=True, metavar="N",
+@click.option("--max-gaps", "gaps", type=click.IntRange(0), default=5, show_default=True, metavar="N",
               help="Fill the N most probable gaps of each sentence; 0 fills all.")  # fmt: skip
-@click.option("-k", "words", type=click.IntRange(1), default=10, show_default=True, metavar="K",
+@click.option("--top", "words", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Fill each gap with its K most probable words.")  # fmt: skip
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Choose among the restored sentences by these weights, which record their features.")  # fmt: skip

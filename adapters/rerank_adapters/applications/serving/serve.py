@@ -36,7 +36,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
               help="Refuse a hypothesis, source or context with more characters (422).")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="SECONDS",
               help="Give a request up after this time (504).")  # fmt: skip
-@click.option("--queue", type=click.IntRange(0), default=64, show_default=True, metavar="N",
+@click.option("--max-queue", "queue", type=click.IntRange(0), default=64, show_default=True, metavar="N",
               help="Refuse requests while this many wait (503).")  # fmt: skip
 @click.option("--max-connections", type=click.IntRange(1), default=512, show_default=True, metavar="N",
               help="Keep at most this many connections; a new one then replaces one that waits for its client, or is"

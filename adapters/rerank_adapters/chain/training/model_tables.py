@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from rerank_plugins.core.trainer import common_uses
 
 TEXT = "text"  # the option of text steps
 PARSER = "parser"  # the option of the parser, which may be named by the table of the config
+logger = logging.getLogger(__name__)
 WEIGHT = "weight"  # the option of weights, FILE=NUMBER
 FIELDS = {"memory": ("memory", "temporary"), "cluster": ("scheduler",)}  # the options of a use that has other names
 
@@ -65,6 +67,10 @@ def training_of(config: Config, model: Model, registry: Registry, where: str = "
     own = {option.name for option in entry.options()}
     shared = {field for use in common_uses(entry.factory) for field in FIELDS.get(use, (use.replace("-", "_"),))}  # type: ignore[arg-type]
     given = {key.replace("-", "_"): value for key, value in _options(config, model).items()}
+    for option in entry.options():
+        if (former := option.metadata.get("former")) in given:
+            logger.info("rerank: note: %s: the option %s is now %s", where, former, option.name)
+            given.setdefault(option.name, given.pop(former))
     for key in given:
         if key not in own | shared:
             raise ConfigError(f"{where}: {model.train} has no option {key!r}{suggestion(key, own | shared)}")
