@@ -127,7 +127,7 @@ def test_a_command_with_former_options_does_the_same(root):
     ran = rerank("score", "--lm", lm, "--layout", "kenlm", stdin=text)
     assert ran.out == present.out
     assert ran.err.splitlines()[:3] == [
-        "rerank: note: `rerank score` is now `rerank lm score`",
+        "rerank: note: `rerank lm score` is now `rerank lm score`",
         "rerank: note: `--lm` of `rerank lm score` is now `-M`",
         "rerank: note: `--layout` of `rerank lm score` is now `--as`",
     ]

@@ -101,7 +101,7 @@ def present_options(path: str, command: click.Command, args: Sequence[str], note
         if not token.startswith("-") or token == "-":
             result.append(token)
             continue
-        name, glue, value = token.partition("=") if token.startswith("--") else (token[:2], "", token[2:])
+        name, _, value = token.partition("=") if token.startswith("--") else (token[:2], "", token[2:])
         following = value or (left[0] if left else "")
         if present := renamed.get(f"{name} {following}"):
             note(f"`rerank {path} {name} {following}` is now `{present}`")
@@ -112,7 +112,7 @@ def present_options(path: str, command: click.Command, args: Sequence[str], note
         if present != name:
             note(f"`{name}` of `rerank {path}` is now `{present}`")
         if value:
-            result.append(f"{present}{'=' if present.startswith('--') else glue}{value}")
+            result.append(f"{present}{'=' if present.startswith('--') else ''}{value}")
         else:
             result += [*present.split(), *left[: present in valued]]
             del left[: present in valued]
