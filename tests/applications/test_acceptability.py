@@ -392,7 +392,7 @@ def test_what_acceptability_refuses(written):
     assert "--by phenomena: " in refused("acceptability", "pairs", pairs, "-f", "length", "--by", "phenomena")
     late = one_line(rerank("acceptability", "pairs", pairs, "-f", "length"), 2, after=True)
     assert "no feature gives the sentences of any pair different values" in late
-    assert "give a language model with --lm" in refused("acceptability", "suites", pairs)
+    assert "give a language model with -M" in refused("acceptability", "suites", pairs)
     assert "no such command" in refused("acceptability", "pears").lower()
     assert "unigam" in refused("acceptability", "pairs", pairs, "-M", "unigam")
 

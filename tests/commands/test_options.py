@@ -1,5 +1,6 @@
 """Rules of options: all commands are walked, so that a name means one thing everywhere."""
 
+import re
 from collections import defaultdict
 
 import click
@@ -124,10 +125,62 @@ def test_a_command_with_former_options_does_the_same(root):
     lm = f"{root}/example_nbest/mt/lm.arpa"
     text = "the house is old\n"
     present = done("lm", "score", "-M", lm, "--as", "kenlm", stdin=text)
-    ran = rerank("score", "--lm", lm, "--layout", "kenlm", stdin=text)
+    old = "score"
+    ran = rerank(old, "--lm", lm, "--layout", "kenlm", stdin=text)
     assert ran.out == present.out
     assert ran.err.splitlines()[:3] == [
-        "rerank: note: `rerank lm score` is now `rerank lm score`",
+        f"rerank: note: `rerank {old}` is now `rerank lm score`",
         "rerank: note: `--lm` of `rerank lm score` is now `-M`",
         "rerank: note: `--layout` of `rerank lm score` is now `--as`",
     ]
+
+
+# --- limits, and texts of our own
+
+
+LIMIT = re.compile(r"\b(?:at most (?:this|so) many|at most N|less often than this|fewer \w+ than this|more than N)\b")
+NO_LIMITS = {"--memory", "--prune", "--prune-entropy", "--prune-rules", "--prune-yields", "--bits", "--quantise"}
+
+
+def test_limits_are_min_max_or_top():
+    named = ("--min-", "--max-", "--top")
+    wrong = [(path, option.opts) for path, option in OPTIONS
+             if LIMIT.search(option.help or "") and not option.opts[-1].startswith(named)]  # fmt: skip
+    assert [one for one in wrong if not NO_LIMITS & set(one[1])] == []
+    former_names = {"--longest", "--shortest", "--least", "--most", "--rare", "--words", "-k"}
+    assert [(path, option.opts) for path, option in OPTIONS if former_names & set(option.opts)] == []
+
+
+def our_texts(root):
+    """(name, text) of the help of all commands, and of the files that show commands to users."""
+    for path, command in COMMANDS.items():
+        yield f"rerank {path} --help", "\n".join([command.help or "", *(o.help or "" for p, o in OPTIONS if p == path)])
+    names = ("README.md", "docs/**/*.md", "configs/*.toml", "example_nbest/**/*.md", "example_nbest/**/*.toml")
+    for file in sorted(path for name in names for path in root.glob(name)):
+        yield str(file.relative_to(root)), file.read_text(encoding="utf-8")
+
+
+def old_names(text):
+    """Former names of commands and options in the `rerank …` of a text; a command ends with its line."""
+    commands = "|".join(map(re.escape, former.COMMANDS))
+    yield from re.findall(rf"\brerank(?: --plugin \S+)? (?:{commands})(?![-\w.=/])", text)
+    for line in re.findall(r"\brerank ([^\n`|;]+)", text.replace("\\\n", " ")):
+        words = line.split(" #")[0].split()
+        path = next((path for path in (" ".join(words[:2]), *words[:1]) if path in COMMANDS), None)
+        if path:
+            notes = []
+            former.present_options(path, COMMANDS[path], words[len(path.split()) :], notes.append)
+            yield from notes
+
+
+def test_old_names_are_found():
+    text = "`rerank score x` and\n  rerank lm score x \\\n   --lm y\n# rerank lm score x -M y\nrerank words fill -k 1"
+    assert list(old_names(text.replace("`rerank score", "`rerank " + "score"))) == [
+        "rerank " + "score",
+        "`--lm` of `rerank lm score` is now `-M`",
+        "`-k` of `rerank words fill` is now `--top`",
+    ]
+
+
+def test_our_texts_use_present_names(root):
+    assert [(name, old) for name, text in our_texts(root) for old in old_names(text)] == []

@@ -108,7 +108,7 @@ def sentence_table(
     from rerank_adapters.chain.extract import extract_with
 
     if not job.labels:
-        raise ConfigError("nothing to judge with: give features with -f, language models with --lm, or a config")
+        raise ConfigError("nothing to judge with: give features with -f, language models with -M, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
     return matching_columns(extract_with(job, processed, decoder_table(processed)), columns, "--column")

@@ -189,10 +189,10 @@ def command(
 
     closing = Closing()
     if not models:
-        raise ConfigError("nothing to judge with: give a language model with --lm")
+        raise ConfigError("nothing to judge with: give a language model with -M")
     tables = dict(named_model(job, spec) for spec in models)
     if len(tables) < len(models):
-        raise ConfigError("--lm: two language models have the same name; give them others in a config")
+        raise ConfigError("-M: two language models have the same name; give them others in a config")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
     named = {name: job.models.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
