@@ -1,12 +1,12 @@
 #!/bin/sh
 # Run the demo and the fast tests on every Python of pyproject.toml that is installed, in environments of their own.
-# They are looked for on PATH and in pyenv. The demo has to print README's table. `make pythons EXTRAS=test` installs
+# They are looked for on PATH and in pyenv. The demo has to print the tour's table. `make pythons EXTRAS=test` installs
 # fewer packages.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p work/pythons
 : > work/pythons/times
-sed -n '/<!-- begin demo -->/,/<!-- end -->/p' README.md | grep '[│┃]' > work/pythons/table
+sed -n '/<!-- begin demo -->/,/<!-- end -->/p' docs/tour.md | grep '[│┃]' > work/pythons/table
 failed=0
 for version in $(sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); do
 	python=

@@ -113,8 +113,8 @@ def test_the_makefile_installs_all_extras_but_kenlm():
 
 
 def test_every_installed_python_runs_the_demo_and_the_fast_tests(tmp_path):
-    """With an index of make's calls in place of make: 3.11 prints README's table, the demo of 3.12 another."""
-    for name in ("tests/pythons.sh", "pyproject.toml", "README.md"):
+    """With an index of make's calls in place of make: 3.11 prints the tour's table, the demo of 3.12 another."""
+    for name in ("tests/pythons.sh", "pyproject.toml", "docs/tour.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for version in ("3.11", "3.12"):
@@ -124,7 +124,7 @@ def test_every_installed_python_runs_the_demo_and_the_fast_tests(tmp_path):
         script(tmp_path / "bin" / f"python{version}", "#!/bin/sh\nexit 127\n")
     script(tmp_path / "bin" / "make", """#!/bin/sh
 echo "$@" >> calls
-case "$*" in demo*3.11/work*) cat README.md;; demo*) sed s/reranked/changed/ README.md;; esac
+case "$*" in demo*3.11/work*) cat docs/tour.md;; demo*) sed s/reranked/changed/ docs/tour.md;; esac
 """)  # fmt: skip
     environment = {**ENVIRONMENT, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYENV_ROOT": str(tmp_path)}
     command = ["tests/pythons.sh"]
