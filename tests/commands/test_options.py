@@ -151,6 +151,13 @@ def test_limits_are_min_max_or_top():
     assert [(path, option.opts) for path, option in OPTIONS if former_names & set(option.opts)] == []
 
 
+def test_defaults_are_shown_by_one_mechanism():
+    assert [(path, option.opts) for path, option in OPTIONS if re.search("[Dd]efault: ", option.help or "")] == []
+    silent = [(path, option.opts) for path, option in OPTIONS if not (option.show_default or option.is_flag)
+              and isinstance(option.default, int | float | str) and option.default != ""]  # fmt: skip
+    assert silent == []
+
+
 def our_texts(root):
     """(name, text) of the help of all commands, and of the files that show commands to users."""
     for path, command in COMMANDS.items():

@@ -80,7 +80,7 @@ def _filled(folder: Traversable, path: Path, words: dict[str, str]) -> list[tupl
 
 @click.command("new-plugin")
 @click.argument("name")
-@click.option("-o", "--output", type=Path, metavar="FOLDER", help="Write the package here. Default: ./NAME.")
+@click.option("-o", "--output", type=Path, metavar="FOLDER", help="Write the package here.", show_default="./NAME")
 @click.pass_context
 def command(context: click.Context, name: str, output: Path | None) -> None:
     """Write a package for a feature of your own.

@@ -234,7 +234,7 @@ def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator
 @click.option("--at", type=check_places, default="words", show_default=True, metavar="PLACE",
               help="Where to substitute: every word (words), each word of underscores (blanks), or the word at this "
               "position of each line, from 1 on.")  # fmt: skip
-@click.option("--min-share", "least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
+@click.option("--min-share", "least", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
               help="Leave out substitutes with a smaller proportion of the probability of the K best.")  # fmt: skip
 @click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
 @click.option("--as", "form", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,

@@ -48,7 +48,8 @@ def memory_options(command: Any) -> Any:
     )  # fmt: skip
     temporary = click.option(
         "--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-        help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.",
+        help="Put the temporary files of sorting on disk here.",
+        show_default="the folder of MODEL",
     )  # fmt: skip
     return memory(temporary(command))
 
@@ -100,8 +101,9 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
         "text": options.tokenised_text_option,
         "parser": click.option(
             "-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
-            help=f"The parser for text, which the model records: {options.PLUGIN_HELP}. Name it for treebanks that it "
-            f"parsed, too. Default: {trainer.default_parser}, of the config's language.",
+            help=f"The parser for text, which the model records: {options.PLUGIN_HELP}. Name it for treebanks that"
+                 " it parsed, too.",
+            show_default=f"{trainer.default_parser}, of the config's language",
         ),
         "held-out": click.option(
             "--held-out", multiple=True, metavar="FILE",
@@ -110,14 +112,15 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
         "memory": memory_options,
         "cluster": options.scheduler_option,
         "seed": click.option(
-            "--seed", type=click.IntRange(0), default=None if has_trees else 1, show_default=not has_trees,
-            help=f"The seed of everything that is random.{' Default: that of the config, or 1.' if has_trees else ''}",
+            "--seed", type=click.IntRange(0), default=None if has_trees else 1,
+            help="The seed of everything that is random.",
+            show_default="that of the config, or 1" if has_trees else True,
         ),
         "config": options.config_option,
         "jobs": click.option(
             "-j", "--jobs", type=click.IntRange(1),
-            help="Number of processes and threads. Default: 2." if has_trees
-            else "Number of threads. Default: all cores.",
+            help=f"Number of {'processes and ' if has_trees else ''}threads.",
+            show_default="2" if has_trees else "all cores",
         ),
     }  # fmt: skip
     return [add for use, add in of_use.items() if use == "output" or use in uses]
@@ -130,10 +133,12 @@ def _parameter(entry: Entry, option: Option) -> click.Option:
     if option.type is bool:
         return click.Option(names, is_flag=True, default=False, help=option.doc)
     type_, multiple = _click_type(entry, option)
+    told_help, _, told_default = option.doc.partition(" Default: ")  # in words, where the default is computed
     default = {} if option.required else {"default": option.default}
     return Renamed(
-        names, former=told.get("former", ""), type=type_, multiple=multiple, required=option.required, help=option.doc,
-        **default, show_default=bool(not option.required and option.default not in (None, "", ())),
+        names, former=told.get("former", ""), type=type_, multiple=multiple, required=option.required, help=told_help,
+        **default,
+        show_default=told_default.rstrip(".") or bool(not option.required and option.default not in (None, "", ())),
         metavar=told.get("metavar") or None,
     )  # fmt: skip
 

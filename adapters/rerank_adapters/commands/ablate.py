@@ -254,10 +254,11 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @options.pairing_options
 @options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
-              help="Measure this part alone. Repeatable. Default: all.")  # fmt: skip
+              help="Measure this part alone. Repeatable.",
+              show_default="all")  # fmt: skip
 @click.option("--base", multiple=True, metavar="FAMILY",
-              help="Add families to this one. Repeatable; `none` is the decoder's 1-best. Default: decoder, if the "
-              "lists have features of it.")  # fmt: skip
+              help="Add families to this one. Repeatable; `none` is the decoder's 1-best.",
+              show_default="decoder, if the lists have features of it")  # fmt: skip
 @click.option("--by", type=click.Choice(["family", "feature"]), default="family", show_default=True,
               help="Take each entry of the config as a family, or each single feature.")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 @options.output_option("Write the 1-bests to this file, one line per list.")
 @click.option(
     "--as", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
-    help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM."
-    " Default: lines where the ids are numbers of lines, else kaldi.",
+    help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as "
+         "CTM.",
+    show_default="lines where the ids are numbers of lines, else kaldi",
 )  # fmt: skip
 @click.option(
     "--segments", type=Path, metavar="FILE",
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
               "extracted.")  # fmt: skip
 @click.option(
     "--stream/--no-stream", default=None,
-    help="Write the result of each list as soon as the list is complete, in one process and in the order in which the"
-    " lists come; or gather batches, and write the 1-bests in the order of ids. Default: at once and in the order of"
-    " ids where `-` is a pipe or a terminal and the results go to stdout, otherwise in batches.",
+    help="Write the result of each list as soon as the list is complete, in one process and in the order in which"
+         " the lists come; or gather batches, and write the 1-bests in the order of ids.",
+    show_default="at once and in the order of ids where `-` is a pipe or a terminal and the results go to stdout,"
+                 " otherwise in batches",
 )  # fmt: skip
 @options.source_option
 @options.set_option

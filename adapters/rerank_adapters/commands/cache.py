@@ -18,8 +18,9 @@ from rerank_plugins import ConfigError, RerankError
 @click.command("cache")
 @click.option("--clear", is_flag=True, help="Delete all parses, feature values, sorted queues and compiled kernels.")
 @click.option("--prune", is_flag=False, flag_value="", metavar="[SIZE]",
-              help="Delete what has not been used for the longest time, until parses and feature values take SIZE, "
-              "such as 2GB. Default: the limit.")  # fmt: skip
+              help="Delete what has not been used for the longest time, until parses and feature values take "
+                   "SIZE, such as 2GB.",
+              show_default="the limit")  # fmt: skip
 def command(clear: bool, prune: str | None) -> None:
     """Show how much room the cache takes, or clear it.
 

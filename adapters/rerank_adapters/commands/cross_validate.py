@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @options.references_option
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", shell_complete=plugin_names("tuner"),
-              help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable. Default: all that need neither options nor "
-              "an extra.")  # fmt: skip
+              help=f"Compare this tuner: {options.PLUGIN_HELP}. Repeatable.",
+              show_default="all that need neither options nor an extra")  # fmt: skip
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,

@@ -28,7 +28,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @options.source_option
 @click.option("--nbest", multiple=True, metavar="FILE",
               help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.")  # fmt: skip
-@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one.", show_default="the first")
 @click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True,
               help="The form of the report.")  # fmt: skip
 @options.output_option("Write the report to this file.")
@@ -44,8 +44,10 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.option("--alignments", type=options.output_file, metavar="FILE",
               help="Write the alignments of words (or characters) to this file, in sclite's layout; needs "
               "-m wer or cer.")  # fmt: skip
-@click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
-@click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
+@click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap.", show_default="1000")
+@click.option(
+    "--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation.", show_default="10000"
+)
 @options.job_options("metrics", "config", "format_", "seed", "trust_pairs", metrics=("bleu", "chrf", "ter"))
 def command(
     job: Job, systems: tuple[str, ...], references: tuple[Path, ...], reference_form: ReferenceForm,

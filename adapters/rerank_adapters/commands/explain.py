@@ -95,10 +95,11 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
 @click.argument("nbest", nargs=-1, metavar="[NBEST]...")
 @options.config_option
 @click.option("--work", type=Path, metavar="FOLDER",
-              help="The work folder of the job. Default: the config's `work`, or work/NAME.")  # fmt: skip
+              help="The work folder of the job.",
+              show_default="the config's `work`, or work/NAME")  # fmt: skip
 @click.option("--set", "name", metavar="NAME",
-              help="The data set of the job: tune, or the name of a [[test]]. Default: the first that has ID, test "
-              "sets first.")  # fmt: skip
+              help="The data set of the job: tune, or the name of a [[test]].",
+              show_default="the first that has ID, test sets first")  # fmt: skip
 @click.option("-w", "--weights", type=Path, metavar="WEIGHTS",
               help="Explain NBEST lists by these weights (.toml) instead of a job.")  # fmt: skip
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
@@ -109,11 +110,12 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
 @click.option("-a", "--hypothesis", default="best", show_default=True, metavar="CHOICE",
               help="Hypothesis A: best, first, second, oracle, worst, a rank, or its text.")  # fmt: skip
 @click.option("-b", "--against", metavar="CHOICE",
-              help="Hypothesis B, chosen in the same way. Default: first, or second where A is first.")  # fmt: skip
+              help="Hypothesis B, chosen in the same way.",
+              show_default="first, or second where A is first")  # fmt: skip
 @click.option("-p", "--parser", "parsers", multiple=True, metavar="PARSER",
               shell_complete=plugin_names("parser"),
-              help=f"Show trees of this parser: {options.PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the "
-              "parsers that the features use.")  # fmt: skip
+              help=f"Show trees of this parser: {options.PLUGIN_HELP}; `none` shows no trees. Repeatable.",
+              show_default="the parsers that the features use")  # fmt: skip
 @click.option("--top", "features", type=click.IntRange(1), default=15, show_default=True,
               help="Show so many features, those of the largest contributions.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,

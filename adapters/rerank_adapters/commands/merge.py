@@ -24,7 +24,8 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
 @job_options("format_")
 @click.option(
     "--as", "form", metavar="FORMAT",
-    help="Write the lists in this format: NAME or NAME,option=value,… Default: that of the files, each byte as it was.",
+    help="Write the lists in this format: NAME or NAME,option=value,…",
+    show_default="that of the files, each byte as it was",
 )  # fmt: skip
 def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None) -> None:
     """Merge n-best lists, or combine those of different decoders.

@@ -46,7 +46,8 @@ config_option = click.option(
 )  # fmt: skip
 format_option = click.option(
     "--format", "format_", metavar="FORMAT", shell_complete=plugin_names("format"),
-    help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: what the first lines show.",
+    help=f"The format of the n-best lists: {PLUGIN_HELP}.",
+    show_default="what the first lines show",
 )  # fmt: skip
 feature_option = click.option(
     "-f", "--feature", "features", multiple=True, metavar="FEATURE", shell_complete=plugin_names("feature"),
@@ -58,14 +59,15 @@ metric_option = click.option(
 )  # fmt: skip
 tuner_option = click.option(
     "-t", "--tuner", metavar="TUNER", shell_complete=plugin_names("tuner"),
-    help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
+    help=f"Tune with this tuner: {PLUGIN_HELP}.",
+    show_default="mira",
 )  # fmt: skip
 reference_form_option = click.option(
-    "--reference-form", default="auto",
+    "--reference-form", default="auto", show_default=True,
     type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm"]),
     help="How lines are matched to segments: by number from 0 (lines) or 1 (lines-from-1), by an id in front (kaldi) or"
     " at the end (trn), or as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files,"
-    " STM or CTM name their utterances. By default, by numbers where the ids of the segments are numbers, else by"
+    " STM or CTM name their utterances. auto: by numbers where the ids of the segments are numbers, else by"
     " whichever form has all ids; without lists, by ids that all files share.",
 )  # fmt: skip
 unpaired_option = click.option(
@@ -84,23 +86,24 @@ table_option = click.option(
     "--table", type=Path, metavar="TABLE",
     help="Take features from this table. With -f, only those; features that it lacks are extracted.",
 )  # fmt: skip
-jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes. Default: 2.")
+jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes.", show_default="2")
 set_option = click.option(
     "--set", "set_name", metavar="NAME",
     help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
 )  # fmt: skip
 seed_option = click.option(
-    "--seed", type=click.IntRange(0), help="The seed of everything that is random. Default: 1."
+    "--seed", type=click.IntRange(0), help="The seed of everything that is random.",
+                                      show_default="1"
 )  # fmt: skip
 text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
-    help="Apply this text step to sentences, or several joined by `+`. Repeatable. Default: penn-tokenize; "
-    "`--text none` applies none.",
+    help="Apply this text step to sentences, or several joined by `+`; `none` applies none. Repeatable.",
+    show_default="penn-tokenize",
 )  # fmt: skip
 tokenised_text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
-    help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable. "
-    "Default: none.",
+    help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable.",
+    show_default="none",
 )  # fmt: skip
 spoken_option = click.option(
     "--spoken", is_flag=True,
@@ -108,7 +111,8 @@ spoken_option = click.option(
 )  # fmt: skip
 columns_option = click.option(
     "--column", "columns", multiple=True, metavar="PATTERN",
-    help="Use only the columns whose names match, for instance '*.total'. Repeatable. Default: all.",
+    help="Use only the columns whose names match, for instance '*.total'. Repeatable.",
+    show_default="all",
 )  # fmt: skip
 style_option = click.option(
     "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
@@ -116,7 +120,7 @@ style_option = click.option(
 )  # fmt: skip
 trust_pairs_option = click.option(
     "--trust-pairs", is_flag=True,
-    help="Go on where hypotheses and references do not seem to belong together. Default: that is an error.",
+    help="Go on where hypotheses and references do not seem to belong together, which is an error otherwise.",
 )  # fmt: skip
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "features": feature_option,
@@ -151,7 +155,7 @@ def lists_file(value: str) -> Path:
 
 def output_option(what: str, type: Callable[[str], Path] = output_file) -> Callable[[Command], Command]:
     """`-o`: the file to write, stdout by default; `what` begins the help text."""
-    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=f"{what} Default: stdout.")
+    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=f"{what}", show_default="stdout")
 
 
 def table_file(value: str) -> Path:
@@ -170,8 +174,8 @@ def model_file(value: str) -> Path:
 
 output_form_option = click.option(
     "--as", "form", type=click.Choice(["lines", "kaldi", "trn"]),
-    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn). Default: lines"
-    " where the ids are numbers of lines, else kaldi.",
+    help="Write them as lines, or with the ids of their segments in front (kaldi) or at the end (trn).",
+    show_default="lines where the ids are numbers of lines, else kaldi",
 )  # fmt: skip
 table_output = click.option(
     "-o", "--output", type=table_file, required=True, metavar="TABLE",
@@ -206,8 +210,9 @@ def scheduler_option(command: Command) -> Command:
 
     return click.option(
         "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", expose_value=False, callback=choose,
-        help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the "
-        "environment variable RERANK_SCHEDULER. Default: processes of this machine.",
+        help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the"
+             " environment variable RERANK_SCHEDULER.",
+        show_default="processes of this machine",
     )(command)  # fmt: skip
 
 
@@ -215,7 +220,8 @@ def language_option(default: str) -> Callable[[Command], Command]:
     """`--language`: the language that a model records; `default` is what the help names without the option."""
     return click.option(
         "--language", default="", metavar="CODE",
-        help=f"Record this language in the model: its code, such as en. Default: {default}.",
+        help="Record this language in the model: its code, such as en.",
+        show_default=f"{default}",
     )  # fmt: skip
 
 
@@ -233,8 +239,8 @@ def _model_or_file(value: str) -> str | Path:
 
 def language_model_option(default: str | None = None, *, multiple: bool = False) -> Callable[[Command], Command]:
     """`-M` or `--model`: a language model, required without a `default`; or several."""
-    more = " Repeatable." if multiple else f" Default: {default}." if default else ""
-    needed: dict[str, Any] = {"default": default} if default else {"required": not multiple}
+    more = " Repeatable." if multiple else ""
+    needed: dict[str, Any] = {"default": default, "show_default": True} if default else {"required": not multiple}
     return click.option(
         "-M", "--model", "models" if multiple else "model", type=_model_or_file, multiple=multiple,
         metavar="LM", shell_complete=plugin_names("language_model"), **needed,

@@ -14,7 +14,8 @@ from rerank_adapters.runtime.progress import counted
 @click.command("run")
 @click.argument("config", type=Path)
 @click.option("--work", type=Path, metavar="FOLDER",
-              help="Write files to this folder. Default: the config's `work`, or work/NAME.")  # fmt: skip
+              help="Write files to this folder.",
+              show_default="the config's `work`, or work/NAME")  # fmt: skip
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
 @click.option("--dry-run", is_flag=True,
               help="Print which steps would be done and which files written, without doing anything.")  # fmt: skip

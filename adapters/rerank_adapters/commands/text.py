@@ -12,7 +12,8 @@ from rerank_adapters.commands.options import output_option
 @click.command("text")
 @click.argument("steps", nargs=-1, required=True)
 @click.option("-i", "--input", "source", default="-", metavar="FILE",
-              help="Read text from this file, one segment per line. Default: stdin.")  # fmt: skip
+              help="Read text from this file, one segment per line.",
+              show_default="stdin")  # fmt: skip
 @output_option("Write the text to this file.")
 def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     """Apply text pipeline STEPS, in order, to each line.

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
               help="Write the weights to this file (.toml).")  # fmt: skip
 @options.table_option
 @click.option("--start", metavar="START",
-              help="Start from uniform or decoder weights, or a weights file. Default: uniform.")  # fmt: skip
+              help="Start from uniform or decoder weights, or a weights file.",
+              show_default="uniform")  # fmt: skip
 @click.option("--fix", "fixed", multiple=True, metavar="NAME",
               help="Keep the weight of this feature fixed. Repeatable.")  # fmt: skip
 @click.option("--select", is_flag=True,

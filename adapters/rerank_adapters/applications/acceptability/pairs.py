@@ -160,9 +160,9 @@ def _points(fraction: float) -> str:
               help="Also judge by the sum of all columns with these weights.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="NAME",
               help="Also report the accuracy by this property of the pairs: a column of PAIRS, or phenomenon, field or "
-              "paradigm of BLiMP. Repeatable. Default: phenomenon, if PAIRS has it. `--by none` reports only the "
-              "accuracy over all pairs.")  # fmt: skip
-@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+              "paradigm of BLiMP; `none` reports only the accuracy over all pairs. Repeatable.",
+              show_default="phenomenon, if PAIRS has it")  # fmt: skip
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one.", show_default="the first")
 @click.option("--failures", type=options.output_file, metavar="FILE",
               help="Also write the pairs whose good sentence a system does not prefer to this file (TSV).")  # fmt: skip
 @options.text_option

@@ -143,7 +143,7 @@ def _percent(fraction: float) -> str:
               help="Also combine all columns by logistic regression (extra `ml`).")  # fmt: skip
 @click.option("--save", type=options.output_file, metavar="FILE",
               help="Save one classifier (TOML) for `rerank acceptability classify`.")  # fmt: skip
-@click.option("--choose", metavar="NAME", help="Save this system. Default: the one that is best on DEV.")
+@click.option("--choose", metavar="NAME", help="Save this system.", show_default="the one that is best on DEV")
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Plot ROC curves and reliability as PNG files in this folder (extra `plot`).")  # fmt: skip
 @options.text_option

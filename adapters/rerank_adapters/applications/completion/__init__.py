@@ -177,7 +177,7 @@ def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], b
 @options.text_option
 @click.option("--system", "system_files", multiple=True, metavar="NAME=FILE",
               help="Also report on another system, whose answers are in this file.")  # fmt: skip
-@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one.", show_default="the first")
 @click.option("-o", "--output", type=options.output_file, metavar="FILE",
               help="Write the answers of all features together to this file.")  # fmt: skip
 @click.option("--lists", type=Path, metavar="PREFIX",

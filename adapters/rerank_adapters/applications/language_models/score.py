@@ -107,7 +107,8 @@ def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
 @click.option("--as", "form", type=click.Choice(["srilm", "kenlm", "tsv"]), default="srilm", show_default=True,
               help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
 @click.option("-d", "--detail", type=click.IntRange(0, 2),
-              help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (tsv: 1).")  # fmt: skip
+              help="Print a summary (0), each sentence (1) or each word (2).",
+              show_default="0 (tsv: 1)")  # fmt: skip
 @options.text_option
 @options.output_option("Where to write the scores.")
 @options.job_options("config")

@@ -237,8 +237,9 @@ def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Ite
 @command.command("errors")
 @click.argument("text", default="-")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
-              help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
-              "or agreement. Repeatable. Default: all kinds, in equal proportions.")  # fmt: skip
+              help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, "
+                   "wrong-form or agreement. Repeatable.",
+              show_default="all kinds, in equal proportions")  # fmt: skip
 @parser_option
 @options.output_option("Write the pairs to this file.")
 @options.scheduler_option
@@ -269,8 +270,9 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
 @command.command("phenomena")
 @click.argument("text", default="-")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[,KIND…]",
-              help="Break rules of these kinds: agreement, anaphors, binding, case, arguments, selection, verb-forms, "
-              "polarity, quantifiers, ellipsis, control, islands or filler-gap. Repeatable. Default: all.")  # fmt: skip
+              help="Break rules of these kinds: agreement, anaphors, binding, case, arguments, selection, "
+                   "verb-forms, polarity, quantifiers, ellipsis, control, islands or filler-gap. Repeatable.",
+              show_default="all")  # fmt: skip
 @click.option(
     "--max-pairs", "each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule."
 )

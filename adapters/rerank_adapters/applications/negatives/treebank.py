@@ -31,7 +31,8 @@ def read_sentences(lines: Iterable[str], path: str) -> Iterator[Sentence]:
 @click.command("treebank")
 @click.argument("paths", nargs=-1, required=True, metavar="GOLD...")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)),
-              help="Break rules of this kind. Repeatable. Default: all kinds.")  # fmt: skip
+              help="Break rules of this kind. Repeatable.",
+              show_default="all kinds")  # fmt: skip
 @click.option(
     "--max-pairs", "each", type=click.IntRange(1), metavar="N", help="Make at most this many pairs by each rule."
 )

@@ -201,17 +201,18 @@ def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> It
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
 @click.option("-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),
-              help=f"{options.PLUGIN_HELP}. Default: english, or biaffine in another language.")  # fmt: skip
+              help=f"{options.PLUGIN_HELP}.",
+              show_default="english, or biaffine in another language")  # fmt: skip
 @click.option("--as", "kind", type=click.Choice(["conllu", "brackets"]),
-              help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
-                   "both.")  # fmt: skip
+              help="Write dependencies or constituents.",
+              show_default="what the parser produces, CoNLL-U if it produces both")  # fmt: skip
 @click.option("--k-best", is_flag=True,
               help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
 @click.option("--max-length", "longest", type=click.IntRange(1), metavar="N",
               help="Evaluate only on sentences of at most N words.")  # fmt: skip
 @click.option("--text", "steps", multiple=True, metavar="STEP",
-              help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "
-              "lists; `--text none` applies none.")  # fmt: skip
+              help="Apply this text step to the sentences; `none` applies none. Repeatable.",
+              show_default="penn-tokenize for a TEXT, none for lists")  # fmt: skip
 @options.output_option("Where to write the trees.")
 @options.scheduler_option
 @options.job_options("config", "format_", "jobs")

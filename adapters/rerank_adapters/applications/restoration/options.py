@@ -32,7 +32,8 @@ ngram_option = click.option(
 )  # fmt: skip
 candidates_option = click.option(
     "--max-candidates", "candidates", type=click.IntRange(1), metavar="N",
-    help="Fill with the N most frequent words of MODEL only. Default: all its words.",
+    help="Fill with the N most frequent words of MODEL only.",
+    show_default="all its words",
 )  # fmt: skip
 accuracy_option = click.option(
     "--accuracy", is_flag=True,

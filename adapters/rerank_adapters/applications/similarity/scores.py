@@ -44,7 +44,8 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--svs", type=Path, metavar="MODEL",
                      help="From `rerank train svs` or `svs-concepts`, or en (embedded): svs.*"),
         click.option("--wordnet", type=Path, metavar="FOLDER",
-                     help="Database files of WordNet: wordnet.*  Default: $WNSEARCHDIR or $WNHOME/dict."),
+                     help="Database files of WordNet: wordnet.*",
+                     show_default="$WNSEARCHDIR or $WNHOME/dict"),
         click.option("--entities", default="capitals", show_default=True, metavar="NAME",
                      help="Recogniser of names: capitals, or stanza[,folder=DIR][,package=NAME][,model=FILE]."),
     )  # fmt: skip

@@ -245,8 +245,8 @@ def tune(
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @options.output_option("Write the combined outputs to this file.")
 @click.option("--as", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]),
-              help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM. Default: as the "
-                   "first SYSTEM.")  # fmt: skip
+              help="Write them as lines, with ids in front (kaldi) or at the end (trn), or as a CTM.",
+              show_default="as the first SYSTEM")  # fmt: skip
 @options.reference_form_option
 @options.job_options("format_", "trust_pairs")
 def command(

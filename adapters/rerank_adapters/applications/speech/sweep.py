@@ -137,7 +137,8 @@ def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
 @click.option("-x", "--axis", "axes", multiple=True, required=True, metavar="AXIS",
               help="Weights of a feature: NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…. One to three axes.")  # fmt: skip
 @click.option("--fix", "fixed", multiple=True, metavar="NAME=VALUE",
-              help="The weight of a feature that is on no axis. Repeatable. Default: 1.")  # fmt: skip
+              help="The weight of a feature that is on no axis. Repeatable.",
+              show_default="1")  # fmt: skip
 @click.option("--start", metavar="FILE", help="Take the weights that are on no axis from this weights file.")
 @click.option(
     "-o", "--output", type=options.output_file, metavar="FILE", help="Write the best weights to this file (.toml)."

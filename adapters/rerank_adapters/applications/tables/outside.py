@@ -50,7 +50,8 @@ def score_table(nbests: Sequence[NBestList], path: Path, names: Sequence[str]) -
 @click.option("--nbest", "nbest", multiple=True, required=True, metavar="NBEST",
               help="The n-best lists that were scored. Repeat the option for lists in several files.")  # fmt: skip
 @click.option("--name", "names", multiple=True, metavar="NAME",
-              help="The name of a column, repeated for each of several. Default: the name of the file.")  # fmt: skip
+              help="The name of a column, repeated for each of several.",
+              show_default="the name of the file")  # fmt: skip
 @options.table_output
 @options.job_options("format_")
 def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ...], output: Path) -> None:
