@@ -192,7 +192,9 @@ class TrainGroup(LazyGroup):
 def command() -> None:
     """Train a model from text, treebanks or sentence pairs.
 
-    Text is tokenised, with one sentence per line. Treebanks are bracketed trees or CoNLL-U. Files may be compressed.
+    Each trainer reads one or more files, which may be compressed, and writes its model to the file of -o. Text is
+    tokenised, with one sentence per line. Treebanks are bracketed trees or CoNLL-U. Sentence pairs are two files with
+    equal numbers of lines, or one file of `source ||| target`. The trainers read:
 
     \b
     Text:                         ngram, missing-words, random-indexing, esa

@@ -17,8 +17,9 @@ from rerank_plugins.core.registry import KINDS, Registry, suggestion
 def command(registry: Registry, names: tuple[str, ...], kind: str | None, form: str) -> None:
     """List all plugins (features, metrics, …) and their options.
 
-    With NAMES, only the plugins of these names are listed. In a config a plugin is a table, with use = "NAME" and its
-    options; on the command line it is NAME,option=value,option=value.
+    For each plugin the list has its kind, name, summary and owner, and below them a line for each option: its type, its
+    default and its meaning. With NAMES, only the plugins of these names are listed. In a config, a plugin is a table
+    with use = "NAME" and its options. On the command line, it is NAME,option=value,option=value.
 
     \b
     rerank plugins consensus bleu

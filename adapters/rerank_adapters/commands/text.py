@@ -18,7 +18,9 @@ from rerank_adapters.commands.options import output_option
 def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     """Apply text pipeline STEPS, in order, to each line.
 
-    A pipeline of `[text]` in a config does the same for features and metrics.
+    The command reads lines of text from stdin, or from the file of -i, and writes each of them after all STEPS to
+    stdout, or to the file of -o. STEPS are names such as lowercase or penn-tokenize, some with an argument after a
+    colon; docs/features.md lists them. A pipeline of `[text]` in a config does the same for features and metrics.
 
     \b
     rerank tools text undo-bpe detokenize:en < system.bpe > system.txt

@@ -179,8 +179,9 @@ def command(
 ) -> None:  # fmt: skip
     """Count the predictions of test suites that language models meet.
 
-    A SUITE is a JSON file in the form of SyntaxGym. Its formulas compare the surprisals (in bits) of regions of a
-    sentence in several conditions. The text steps are applied to each region on its own.
+    A SUITE is a JSON file in the form of SyntaxGym: sentences in several conditions, divided into regions, and formulas
+    that compare the surprisals (in bits) of these regions. The command prints, for each suite and each language model
+    (-M), the proportion of the predictions that hold. The text steps are applied to each region on its own.
 
     \b
     rerank acceptability suites suites/*.json -M lm.ngram -M unigram --surprisals bits.tsv

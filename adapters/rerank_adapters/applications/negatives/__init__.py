@@ -359,7 +359,9 @@ def nbest(
 ) -> None:
     """Put beside each reference the 1-best of its n-best list, where they differ.
 
-    The columns of the output are the reference, the 1-best and the id of the segment.
+    The command reads n-best lists in any format and a file of references. It writes a line for each segment whose
+    1-best is not its reference: the reference, the 1-best and the id of the segment, with tabs between them, for
+    `rerank acceptability pairs`.
 
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv

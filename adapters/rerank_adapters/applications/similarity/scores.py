@@ -184,8 +184,14 @@ def apply(
 ) -> None:  # fmt: skip
     """Score the similarity of PAIRS of sentences, one pair per line.
 
+    PAIRS is a file of sentence<TAB>sentence, or one that has scores as well, which are left out. The command writes a
+    score for each pair, in their order: that of a model of `rerank similarity train` (-M), or of a single --measure.
     Words are weighted by their rarity among the pairs of the file, so score pairs of one kind together.
-    """
+
+    \b
+    rerank similarity apply pairs.tsv -M model.sim > scores.txt
+    rerank similarity apply pairs.tsv --measure tfidf.stems --with-pairs
+    """  # noqa: D301
     closing = Closing()
     sentences = read_sentence_pairs(pairs)
     check_choice(model, measure, data, steps)
@@ -205,7 +211,15 @@ def evaluate(
     files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
     style: str,
 ) -> None:  # fmt: skip
-    """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average."""
+    """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average.
+
+    Each FILE has lines of score<TAB>sentence<TAB>sentence, or is CSV as the STS benchmark has it. The pairs are scored
+    by a model of `rerank similarity train` (-M), or by a single --measure, and the correlations are printed.
+
+    \b
+    rerank similarity evaluate headlines.tsv images.tsv -M model.sim
+    rerank similarity evaluate headlines.tsv --measure tfidf.stems --as json
+    """  # noqa: D301
     from rerank_adapters.report.output import write_records
 
     system, measures = similarity_of(model, measure, data, steps)

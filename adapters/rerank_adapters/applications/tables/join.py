@@ -211,8 +211,9 @@ def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[Featu
 def drop_features(registry: Registry, table: Path, features: tuple[str, ...], output: Path) -> None:
     """Drop features from a TABLE.
 
-    A FEATURE is a label, for all its columns, the name of a column, or a pattern of names. Sparse features may be named
-    too. `rerank table show` lists what a table has.
+    The command reads a table of `rerank extract` and writes to -o the same table without the named columns. A FEATURE
+    is a label, which stands for all its columns, the name of a column, or a pattern of names in quotes. Sparse features
+    may be named too. `rerank table show` lists the columns of a table.
 
     \b
     rerank table drop all.npz consensus lm.oovs 'nmt.*' -o fewer.npz
