@@ -2,6 +2,7 @@
 # make test   set up, then every check and test
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
 # make docs   write the documentation as a site, to build/site; open its index.html
+# make dist   build the source distribution and the wheel in dist/, and run the demo from the wheel
 # make pythons  the demo and the fast tests on every supported Python that is installed
 PYTHON ?= python3
 VENV ?= .venv
@@ -53,6 +54,9 @@ bench: $(VENV)/test.installed
 docs: $(VENV)/docs.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -f docs/mkdocs.yml
 
+dist: $(VENV)/test.installed
+	BUILDER=$(BIN)/python tests/dist.sh
+
 pythons:
 	EXTRAS=$(EXTRAS) tests/pythons.sh
 
@@ -86,4 +90,4 @@ $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 
-.PHONY: demo test check style types fast bench docs pythons clean
+.PHONY: demo test check style types fast bench docs dist pythons clean

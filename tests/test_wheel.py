@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from rerank_adapters.commands.demo import CONFIG, NAMES
 from tests.conftest import ROOT
 
 
@@ -23,3 +24,5 @@ def test_what_the_wheel_holds(tmp_path):
                 inside = path.relative_to(ROOT / "adapters" if package.startswith("adapters") else ROOT)
                 assert inside.as_posix() in names, inside
     assert any(name.endswith("licenses/NOTICE") for name in names)
+    assert {f"rerank_adapters/example/{name}" for name in (CONFIG, *NAMES)} <= set(names)
+    assert wheel.stat().st_size <= 45_500_000

@@ -125,6 +125,7 @@ TOOLS = Task(
 COMMANDS: dict[str, dict[str, Task | tuple[str, str]]] = {  # by heading, name -> module and summary
     "The chain": {
         "init": ("commands.init", "Write a commented config for the FILES of a job."),
+        "demo": ("commands.demo", "Write the example's lists and their config to a FOLDER."),
         "check": ("commands.check", "Check a CONFIG, or n-best lists alone, before any long work."),
         "prepare": ("commands.prepare", "Train the models that CONFIG describes."),
         "run": ("commands.run", "Extract, tune, rerank and evaluate by a CONFIG."),

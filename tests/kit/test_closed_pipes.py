@@ -105,7 +105,7 @@ def test_no_command_minds_a_closed_pipe(arguments, place, monkeypatch):
 
 def test_every_command_that_prints_is_tried():
     tried = {arguments[0] for arguments in PRINTING.values() if "--help" not in arguments}
-    files_only, of_runs = {"extract", "prepare"}, {"ablate", "explain"}
+    files_only, of_runs = {"demo", "extract", "prepare"}, {"ablate", "explain"}
     assert set(OF_THE_CHAIN) - files_only - of_runs <= tried
 
 
