@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+from rerank_adapters.commands.demo import CONFIG, NAMES
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -49,7 +50,8 @@ def test_the_wheel_holds_the_packages_and_nothing_else(distributions):
         names = set(archive.namelist())
         metadata = next(name for name in names if name.endswith("METADATA"))
         text = archive.read(metadata).decode()
-    assert {name for name in names if ".dist-info/" not in name} == sources()
+    example = {f"rerank_adapters/example/{name}" for name in (CONFIG, *NAMES)}
+    assert {name for name in names if ".dist-info/" not in name} == sources() | example
     assert any(name.endswith("licenses/LICENSE") for name in names)
     versions = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     assert all(f"Classifier: {classifier}\n" in text for classifier in versions)
