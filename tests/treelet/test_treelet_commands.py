@@ -190,7 +190,6 @@ def test_a_model_file_is_known_by_its_header(folder, variant):
     name = {"treelet": "treelet-lm", "headlex": "headlex"}[variant]
     path = folder / f"bank.{variant}"
     flags = ("lm", "score", folder / "text.txt", "--as", "tsv")
-    assert done(*flags, "-M", path).out == done(*flags, "-M", path).out
     assert done(*flags, "-M", path).out == done(*flags, "-M", f"{name},model={path}").out
 
 
