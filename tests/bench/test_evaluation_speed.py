@@ -60,7 +60,7 @@ def test_significance_against_sacrebleu(benchmark, systems, kind, ours):
     sizes = {"bootstrap": samples, "randomisation": samples} | ours
 
     def fast():
-        return evaluate(outputs, segments, {"BLEU": metric}, **sizes)
+        return evaluate(outputs, segments, {"BLEU": metric}, Resampling(**sizes))
 
     fast()  # compiled
     benchmark(fast)
