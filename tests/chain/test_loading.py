@@ -159,7 +159,12 @@ def test_a_file_says_what_it_holds(file, kind, found):
         (Path("length"), {}, ConfigError, "length: no such file"),
         (FOLDER, {}, ConfigError, "is a folder"),
         (FOLDER / "en/hhmm.pcfg", {}, ConfigError, "load('hhmm-lm', kind='language_model', model=…) or load('hhmm'"),
-        (FOLDER / "en/concepts.svs", {"kind": "parser"}, ConfigError, "holds a model of the kind 'concepts', which is not"),
+        (
+            FOLDER / "en/concepts.svs",
+            {"kind": "parser"},
+            ConfigError,
+            "holds a model of the kind 'concepts', which is not",
+        ),
         (FOLDER / "en/parser.npz", {"kind": "language_model"}, ConfigError, "which is not read by a language model"),
         (FOLDER / "de/models.toml", {}, ConfigError, "wanted a trained model or an ARPA file"),
         ({"model": "x"}, {}, ConfigError, "wants its name under 'use'"),
