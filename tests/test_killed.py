@@ -49,7 +49,7 @@ contribution_folds = 0
 RUNS = {
     "extract": "extract lists -f length -f unigram -j 1 -o OUT",
     "tune": "tune lists -f length -r refs -j 1 -o OUT",
-    "parse": "parse text -p english -j 1 -o OUT",
+    "parse": "trees parse text -p english -j 1 -o OUT",
     "run": "run job.toml --work OUT",
     "train ngram": "train ngram text --order 2 -j 1 -o OUT",
     "train dependency-lm": "train dependency-lm trees.conllu --order 2 -j 1 -o OUT",
@@ -61,12 +61,12 @@ RUNS = {
     "train treebank": "train treebank trees.conllu -o OUT",
     "train word-classes": "train word-classes trees.conllu -o OUT",
     "train random-indexing": "train random-indexing text --min-count 1 --dimensions 16 -o OUT",
-    "train esa": "train esa text --documents 4 --min-count 1 --shortest 1 -o OUT",
+    "train esa": "train esa text --documents 4 --min-count 1 --min-length 1 -o OUT",
     "train missing-words": "train missing-words text --min-count 1 --held-out text -j 1 -o OUT",
     "train dependency-parser": "train dependency-parser trees.conllu --language en --epochs 1 -o OUT",
     "train word-alignment": "train word-alignment pairs --iterations 1 -o OUT",
     "train translation-memory": "train translation-memory pairs -o OUT",
-    "train joint-lm": "train joint-lm pairs -a pairs.align --epochs 1 --embedding 4 --hidden 4 -o OUT",
+    "train joint-lm": "train joint-lm pairs --alignment pairs.align --epochs 1 --embedding 4 --hidden 4 -o OUT",
     "train word-lexicon": "train word-lexicon pairs --epochs 1 -o OUT",
 }
 

@@ -32,11 +32,11 @@ TRAINED = {
     "hhmm": "bank.ptb --language en --estimation events",
     "svs": "bank.ptb --language en --concepts 8",
     "random-indexing": "text --dimensions 32 --centre -j 1",
-    "esa": "text --documents 40 --min-count 1 --shortest 1",
+    "esa": "text --documents 40 --min-count 1 --min-length 1",
     "missing-words": "text -j 1",
     "word-alignment": "pairs --iterations 3",
     "word-lexicon": "pairs --epochs 2",
-    "joint-lm": "pairs -a word-alignment --epochs 2 --embedding 16 --hidden 32",
+    "joint-lm": "pairs --alignment word-alignment --epochs 2 --embedding 16 --hidden 32",
     "translation-memory": "pairs",
 }
 ROUNDED = {"svs-concepts"}  # their first clusters are of matrix products, which processors round in different ways

@@ -289,4 +289,4 @@ def test_pairs_on_the_command_line(tmp_path):
     assert [pair.groups["phenomenon"] for pair in pairs] == ["npi_licensing", "island_effects"]
     assert set(pairs[0].groups) == {"phenomenon", "rule"}
     assert "kinds of pairs typo: wanted some of agreement" in refused(*command, "--kind", "typo")
-    assert "no rule applies to any sentence; none has 2 to 2 words" in refused(*command, "--longest", "2")
+    assert "no rule applies to any sentence; none has 2 to 2 words" in refused(*command, "--max-length", "2")

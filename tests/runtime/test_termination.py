@@ -79,7 +79,7 @@ COMMANDS = {
     "cross-validate": "cross-validate lists -f busy -r refs",
     "run": "run job.toml --work work",
     "apply": "apply lists -w weights.toml -o best --nbest-out all.gz",
-    "parse": "parse text -p busy -o trees",
+    "parse": "trees parse text -p busy -o trees",
     "train dependency-lm": "train dependency-lm text -p busy -o model",
 }
 STOPPED = "no file is half written, and the same command continues an extraction"
@@ -183,7 +183,7 @@ def test_so_it_is_with_every_command_that_has_workers(place, command, name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "pause"), [("SIGTERM", 0), ("SIGTERM", 0.02), ("SIGHUP", 0.04)])
 def test_a_file_that_was_being_written_is_taken_away(place, name, pause):
-    with start("--plugin", "busy.py", "parse", "-", "-p", "busy", "-o", "trees", cwd=place) as process:
+    with start("--plugin", "busy.py", "trees", "parse", "-", "-p", "busy", "-o", "trees", cwd=place) as process:
         wait_for(lambda: list(place.glob(".trees.*.tmp")), process)
         process.send_signal(signal.Signals[name])
         time.sleep(pause)
@@ -197,7 +197,7 @@ def test_a_file_that_was_being_written_is_taken_away(place, name, pause):
 @pytest.mark.slow
 def test_a_signal_that_nohup_has_turned_off_stays_off(place):
     with start(
-        "--plugin", "busy.py", "parse", "-", "-p", "busy", "-o", "trees", cwd=place,
+        "--plugin", "busy.py", "trees", "parse", "-", "-p", "busy", "-o", "trees", cwd=place,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     ) as process:  # fmt: skip
         wait_for(lambda: list(place.glob(".trees.*.tmp")), process)
