@@ -108,7 +108,7 @@ def test_a_format(job):
         "7\ta": "bad.tsv:2: found 2 columns",
     }.items():
         (job / "bad.tsv").write_text(f"7\t1\ta\n{wrong}\n")
-        command = ("--plugin", "tab_lists.py", "merge", "bad.tsv", "--format", "tab-lists")
+        command = ("--plugin", "tab_lists.py", "lists", "merge", "bad.tsv", "--format", "tab-lists")
         assert said in refused(*command)
 
 
@@ -144,7 +144,7 @@ def test_a_language_model(job):
     after_a = {"a": 0, "b": 1, "</s>": 1, "unknown": 0}
     for word, count in after_a.items():
         assert np.isclose(np.exp(model.advance("a", word)[0]), (count + 2 * prior[word]) / 4)
-    wrong = refused("--plugin", "bigram.py", "score", "test.en", "-M", "bigram,corpus=two.txt,smoothing=0")
+    wrong = refused("--plugin", "bigram.py", "lm", "score", "test.en", "-M", "bigram,corpus=two.txt,smoothing=0")
     assert "smoothing is 0; wanted a number above 0" in wrong
     (score,) = commands("bigram.py")
     assert "20 sentences" in done(*score).out
