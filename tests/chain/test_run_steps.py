@@ -213,6 +213,16 @@ def test_features_of_a_plugin_file_are_extracted_in_each_run(place):
     assert written(place) == TABLES
 
 
+@pytest.mark.slow
+def test_features_that_declare_what_they_depend_on_are_not(place):
+    """`cached = True` says that the plugin file, the options and the resources are all."""
+    (place / "plugin.py").write_text(PLUGIN.replace('words."\n', 'words."\n    cached = True\n'))
+    edit(place / "job.toml", "[nbest]", 'plugins = ["plugin.py"]\n[nbest]')
+    edit(place / "job.toml", 'use = "length"', 'use = "of-file"')
+    assert written(place) == ALL
+    assert written(place) == set()
+
+
 def planned(place, *options):
     """The steps of a dry run by what it would do; it writes nothing."""
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}

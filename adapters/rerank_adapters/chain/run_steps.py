@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
     job, data, table = run.systems[label].for_set(name), run.sets[name], run.table(name, label)
 
     def inputs() -> Fingerprint:
-        features = {feature: fingerprint_of_values(job.plan, feature) for feature in job.labels}
-        own: dict[str, Any] = {
-            "features": [[feature, known.values] for feature, known in features.items()],
+        plan = job.plan
+        features = {feature: fingerprint_of_values(plan, feature) for feature in job.labels}
+        own: dict[str, Any] = {  # the text of each fingerprint: whether it is complete has been decided there
+            "features": [[feature, known.text] for feature, known in features.items()],
             "recorded": recorded_tables(job, run.folder, *EXTRACTING),
         }
         if data.unpaired == "leave-out":  # then the references say which lists there are
@@ -135,7 +137,7 @@ def with_lists(
     metrics = [[measure.name, describe(measure.metric), measure.text.describe()] for measure in measures]
     values = {**own, "format": describe(job.format), "lists": lists, "metrics": metrics, "version": __version__}
     known = Fingerprint.of(values, *OURS)
-    return known if sure else Fingerprint(known.values, complete=False)
+    return replace(known, complete=known.complete and sure)
 
 
 def files_of_references(job: Job, data: DataSet) -> list[str]:
