@@ -161,14 +161,13 @@ def _facts(run: Run, tuned: Weights) -> RunFacts:
 def _evaluation(run: Run, name: str) -> Evaluation:
     """The comparison of the decoder's 1-bests with those of each system, which are in its file."""
     outputs, data = run.outputs(name, *run.systems), run.lists(name).counted
-    nbests = data.nbests
-    sources = [nbest.source for nbest in nbests]
-    facts = SegmentFacts(data.ids, sources, data.groups, nbests=[nbest.texts for nbest in nbests])
+    facts = SegmentFacts(data.ids, [nbest.source for nbest in data.nbests], data.groups)
     with StatusLine(f"evaluating {data.name}"):
         return compare(
             run.job,
-            {"1-best": [nbest[0].text for nbest in nbests], **outputs},
+            {"1-best": [nbest[0].text for nbest in data.nbests], **outputs},
             data.references,
             facts,
+            nbests=data.nbests,
             pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
         )

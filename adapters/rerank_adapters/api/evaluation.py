@@ -82,9 +82,8 @@ def evaluate(
     outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     PairedTexts(named, texts, files, ids=ids).check(job)
-    of_lists = None if lists is None else [nbest.texts for nbest in lists]
     with showing(progress):
-        return compare(job, outputs, texts, SegmentFacts(ids, groups=groups, nbests=of_lists))
+        return compare(job, outputs, texts, SegmentFacts(ids, groups=groups), nbests=lists)
 
 
 def _in_memory(references: object) -> tuple[list[str], list[Texts]]:

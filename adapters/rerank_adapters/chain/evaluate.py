@@ -17,7 +17,7 @@ from rerank_adapters.formats.nist.markup import first_alternative
 from rerank_adapters.metrics.alignment import Aligning
 from rerank_adapters.report.tables import alignment_report
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import open_atomic
+from rerank_plugins import NBestList, open_atomic
 
 
 def compare(
@@ -26,14 +26,14 @@ def compare(
     references: Sequence[Sequence[str]],
     facts: SegmentFacts = SegmentFacts(),
     *,
+    nbests: Sequence[NBestList] | None = None,
     baseline: str | None = None,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> Evaluation:
     """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
 
-    `pairs` are compared besides each system with the baseline. With the n-best lists among the `facts` of the segments,
-    the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those that the first
-    metric saw.
+    `pairs` are compared besides each system with the baseline. With `nbests`, the result has the oracle and the
+    anti-oracle of these lists too. The texts of its segments are those that the first metric saw.
     """
     settings = job.config.evaluation
     resampling = Resampling(settings.bootstrap, settings.randomisation, job.config.seed, settings.resample_groups)
@@ -43,7 +43,7 @@ def compare(
     firsts = [list(map(first_alternative, several)) for several in references]
     lengths = reference_lengths(through(job.measures[0].text, firsts))  # one set of buckets for all metrics
     for text, measures in _by_pipeline(job.measures):
-        lists = None if facts.nbests is None else through(text, facts.nbests)
+        lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
         parts.append(
             evaluate(
                 dict(zip(systems, through(text, list(systems.values())), strict=True)),

@@ -110,10 +110,9 @@ def command(
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
     PairedTexts(compared, wanted, references, source_texts, ids).check(job)
-    of_lists = None if lists is None else [nbest_.texts for nbest_ in lists]
-    facts = SegmentFacts(ids, source_texts, read_groups(groups, ids) if groups else None, nbests=of_lists)
+    facts = SegmentFacts(ids, source_texts, read_groups(groups, ids) if groups else None)
     with StatusLine("evaluating"):
-        evaluation = compare(job, outputs, wanted, facts, baseline=baseline)
+        evaluation = compare(job, outputs, wanted, facts, nbests=lists, baseline=baseline)
     if alignments is not None:
         write_alignments(job, outputs, wanted, ids, alignments)
         closing.wrote("alignments", alignments)
