@@ -23,7 +23,6 @@ from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.extract import extract_with
 from rerank_adapters.chain.job import SET, Job
 from rerank_adapters.config import DataSet
-from rerank_adapters.evaluation import SegmentFacts
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -71,8 +70,7 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
         for name, metric in UTILITIES.items() if samples else ():
             outputs[name] = minimum_bayes_risk(job, test, Path(samples or ""), metric)
         without_tests = job.with_tests(0, 0, None)
-        facts = SegmentFacts(nbests=[nbest.texts for nbest in test.data.nbests])
-        evaluation = compare(without_tests, outputs, references, facts, baseline=FIRST)
+        evaluation = compare(without_tests, outputs, references, nbests=test.data.nbests, baseline=FIRST)
         size = np.mean([len(set(nbest.texts)) for nbest in test.data.nbests])
         for result in evaluation.metrics:
             best = "" if result.oracle is None else f"{result.oracle.best:.2f}"

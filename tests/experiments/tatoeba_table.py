@@ -38,7 +38,7 @@ from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_adapters.chain.tuning import chosen_rows
 from rerank_adapters.chain.tuning.cross_validation import cross_validate
 from rerank_adapters.config import DataSet, plugin_table, read_config
-from rerank_adapters.evaluation import Comparison, Evaluation, SegmentFacts
+from rerank_adapters.evaluation import Comparison, Evaluation
 from rerank_adapters.evaluation.result import MetricResult
 from rerank_adapters.evaluation.significance import holm
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -183,8 +183,8 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
         return
     pairs = [(name, other) for name, other in over.items() if other != FIRST and name in outputs]
     references = [several for lists in reranked for several in lists.data.references]
-    facts = SegmentFacts(nbests=[nbest.texts for lists in reranked for nbest in lists.data.nbests])
-    evaluation = compare(job, outputs, references, facts, baseline=FIRST, pairs=pairs)
+    nbests = [nbest for lists in reranked for nbest in lists.data.nbests]
+    evaluation = compare(job, outputs, references, nbests=nbests, baseline=FIRST, pairs=pairs)
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
         print(markdown_table(table_of(evaluation, metric, over, more)))
