@@ -175,7 +175,4 @@ def read_or_embedded(model: Any = None) -> ConceptModel:
 
     Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
-    path = model or EMBEDDED
-    found = shared_if_embedded(path, read_model)
-    # An embedded model of another kind may be in use already: reading the file says what it is.
-    return found if isinstance(found, ConceptModel) else read_model(path)
+    return shared_if_embedded(model or EMBEDDED, read_model)

@@ -99,7 +99,7 @@ class Builder:
             k = values.get("k", options["k"].default) if "k" in options else None
             values["parser"] = self._recorded_parser(values["model"], k, where)
         plugin = self._make(entry, values, where)
-        _check_languages(plugin)
+        tuple(plugin.parsers)  # a parser of another language is an error now, not after the features before this one
         return plugin
 
     def _of_language(
@@ -239,12 +239,6 @@ class Builder:
         return plain_hash(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
-
-
-def _check_languages(plugin: Any) -> None:
-    """Raise ModelError where a parser is of another language than the plugin's model, which its `parsers` compares."""
-    for _ in plugin.parsers:
-        return
 
 
 def _plain(value: object) -> str:

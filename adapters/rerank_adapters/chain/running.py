@@ -55,7 +55,7 @@ def first_steps(run: Run, label: str) -> Iterator[Step]:
     """The steps of a system that does without some features, up to its 1-bests of all test sets."""
     for name in run.sets:
         yield features_step(run, name, label)
-        yield weights_step(run, label) if name == TUNE else lists_step(run, name, label)
+        yield _of_features(run, name, label)
 
 
 def steps_of_set(run: Run, name: str, analyses: Analyses) -> Iterator[Step]:
@@ -63,8 +63,13 @@ def steps_of_set(run: Run, name: str, analyses: Analyses) -> Iterator[Step]:
     yield features_step(run, name)
     for label in run.systems:
         if label not in run.first:
-            yield weights_step(run, label) if name == TUNE else lists_step(run, name, label)
+            yield _of_features(run, name, label)
     yield from analyses(run, name)
+
+
+def _of_features(run: Run, name: str, label: str) -> Step:
+    """The step that needs the features of a data set: it tunes a system, or reranks with it."""
+    return weights_step(run, label) if name == TUNE else lists_step(run, name, label)
 
 
 def all_steps(run: Run, analyses: Analyses) -> list[Step]:

@@ -92,8 +92,7 @@ set_option = click.option(
     help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
 )  # fmt: skip
 seed_option = click.option(
-    "--seed", type=click.IntRange(0), help="The seed of everything that is random.",
-                                      show_default="1"
+    "--seed", type=click.IntRange(0), help="The seed of everything that is random.", show_default="1"
 )  # fmt: skip
 text_option = click.option(
     "--text", "steps", multiple=True, metavar="STEP",
@@ -155,7 +154,7 @@ def lists_file(value: str) -> Path:
 
 def output_option(what: str, type: Callable[[str], Path] = output_file) -> Callable[[Command], Command]:
     """`-o`: the file to write, stdout by default; `what` begins the help text."""
-    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=f"{what}", show_default="stdout")
+    return click.option("-o", "--output", type=type, default="-", metavar="FILE", help=what, show_default="stdout")
 
 
 def table_file(value: str) -> Path:
@@ -221,7 +220,7 @@ def language_option(default: str) -> Callable[[Command], Command]:
     return click.option(
         "--language", default="", metavar="CODE",
         help="Record this language in the model: its code, such as en.",
-        show_default=f"{default}",
+        show_default=default,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ embedded ones, each of which is read once for all parts of a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
@@ -48,7 +48,7 @@ READ_BY = {  # plugin that reads another one -> its options for that, of which o
 }
 ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
 
-_kept: list[Any] | None = None  # the embedded models that were read, where they are kept
+_kept: dict[Hashable, Any] | None = None  # the embedded models that were read, where they are kept
 
 
 def embedded(name: str, language: str = ENGLISH) -> Path:
@@ -60,16 +60,16 @@ def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
     """The model that `read` reads from a file; that of an embedded file is shared (in_use.py)."""
     if not path.is_relative_to(FOLDER):
         return read(path)
-    model = shared(path, lambda: read(path))
+    model = shared((path, read), lambda: read(path))  # what reads another kind of models refuses the file
     if _kept is not None:
-        _kept.append(model)
+        _kept[path, read] = model
     return model
 
 
 def keep_embedded() -> None:
     """Keep embedded models in memory from now on, even while nobody uses them."""
     global _kept  # noqa: PLW0603
-    _kept = []
+    _kept = {}
 
 
 def language_folders() -> dict[str, Path]:
