@@ -3,6 +3,7 @@
 # checkout, on every Python of pyproject.toml that is installed: on PATH or in pyenv. BUILDER is a Python with hatchling.
 set -eu
 cd "$(dirname "$0")/.."
+. tests/found_pythons.sh
 builder=$(pwd)/${BUILDER:-.venv/bin/python}
 most=45500000 # bytes of the wheel
 rm -rf dist
@@ -16,11 +17,8 @@ else
 	echo "dist: twine is not installed, so the description was not checked" >&2
 fi
 tried=0
-for version in $(sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); do
-	python=
-	for found in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python; do
-		"$found" -c '' 2> /dev/null && python=$found
-	done
+for version in $(promised_versions); do
+	python=$(found_python "$version")
 	if [ -z "$python" ]; then
 		echo "dist: Python $version: not installed" >&2
 		continue
@@ -34,7 +32,7 @@ for version in $(sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*
 		env/bin/rerank demo example
 		env/bin/rerank run example/mt.toml --work work > table
 	)
-	sed -n '/<!-- begin demo -->/,/<!-- end -->/p' docs/tour.md | grep '[│┃]' > "$place/wanted"
+	demo_table > "$place/wanted"
 	grep '[│┃]' "$place/table" | tail -n "$(wc -l < "$place/wanted")" | diff "$place/wanted" - ||
 		{ echo "dist: Python $version: another table than in docs/tour.md ($place)" >&2; exit 1; }
 	echo "dist: Python $version: the wheel runs the demo's job" >&2

@@ -4,15 +4,13 @@
 # fewer packages.
 set -u
 cd "$(dirname "$0")/.."
+. tests/found_pythons.sh
 mkdir -p work/pythons
 : > work/pythons/times
-sed -n '/<!-- begin demo -->/,/<!-- end -->/p' docs/tour.md | grep '[│┃]' > work/pythons/table
+demo_table > work/pythons/table
 failed=0
-for version in $(sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); do
-	python=
-	for found in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python; do
-		"$found" -c '' 2> /dev/null && python=$found
-	done
+for version in $(promised_versions); do
+	python=$(found_python "$version")
 	if [ -z "$python" ]; then
 		echo "Python $version: not installed" >> work/pythons/times
 		continue

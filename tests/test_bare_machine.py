@@ -114,7 +114,7 @@ def test_the_makefile_installs_all_extras_but_kenlm():
 
 def test_every_installed_python_runs_the_demo_and_the_fast_tests(tmp_path):
     """With an index of make's calls in place of make: 3.11 prints the tour's table, the demo of 3.12 another."""
-    for name in ("tests/pythons.sh", "pyproject.toml", "docs/tour.md"):
+    for name in ("tests/pythons.sh", "tests/found_pythons.sh", "pyproject.toml", "docs/tour.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for version in ("3.11", "3.12"):

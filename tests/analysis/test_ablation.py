@@ -148,14 +148,9 @@ use = "length"
 
 
 @pytest.fixture
-def config(tmp_path):
-    lists = [("a b c", -1.0), ("a b d e", -2.0), ("a c", -3.0)]
-    (tmp_path / "lists").write_text(
-        "".join(f"{s} ||| {text} ||| LM= {score} ||| {score}\n" for s in range(4) for text, score in lists)
-    )
-    (tmp_path / "references").write_text("a b d e\n" * 4)
-    (tmp_path / "job.toml").write_text(CONFIG)
-    return tmp_path / "job.toml"
+def config(four_lists):
+    (four_lists / "job.toml").write_text(CONFIG)
+    return four_lists / "job.toml"
 
 
 def test_command_on_a_config_and_on_lists(config, tmp_path):
