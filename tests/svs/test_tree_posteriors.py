@@ -43,7 +43,7 @@ def test_posteriors_are_sums_over_all_assignments(seed, sizes, k, zeros):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
     weights, flows = rng.random(len(sizes)), np.zeros_like(parameters[1])
-    np.testing.assert_allclose(log_likelihoods(trees, weights, *parameters, found, flows), logs)
+    np.testing.assert_allclose(log_likelihoods(trees, weights, *parameters, found, flows), logs, atol=1e-12)
     # Σ of the expected flows into a concept is the expected count of children with it.
     possible = np.repeat(logs > -np.inf, sizes) & (trees.relation >= 0) & (trees.parent >= 0)
     counts = (np.repeat(weights, sizes)[:, None] * found)[possible]
