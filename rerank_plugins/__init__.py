@@ -44,7 +44,7 @@ from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
 from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.kit.files.text import open_atomic, open_text
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "ROOT",
     "BatchedLM",
