@@ -40,6 +40,7 @@ from rerank_plugins.translation.word_lexicon import train as train_lexicon
 from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet.headlex import write_model as write_headlex
+from tests.neural.tiny_models import MISSING, REASON, write_models
 from tests.svs.naive_svs_parsing import random_model
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,6 +93,7 @@ CASES = {
             {"posterior": "uniform"},
         ],
         "substitutes": [{"model": ARPA, "k": 5}],
+        "neural-translation": [{"model": "t5"}, {"reverse_model": "t5", "dtype": "float64"}],
         "translation-memory": [{"model": "micro.memory"}, {"model": "micro.memory", "nearest": 1, "combine": "mean"}],
         "word-posteriors": [{}, {"posterior": "rank", "scale": 2.0}, {"posterior": "uniform"}],
         "random-indexing": [
@@ -128,6 +130,8 @@ CASES = {
             {**REFERENTIAL, "semantics": "trigram", "depth": 4},
             {**REFERENTIAL, "semantics": "none", "inference": "viterbi", "beam": 5, "description": "sizes"},
         ],
+        "neural-causal": [{"model": "gpt2"}, {"model": "gpt2", "share_prefixes": False, "dtype": "float64"}],
+        "neural-masked": [{"model": "bert"}, {"model": "bert", "whole_words": True, "dtype": "float64"}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {
@@ -257,6 +261,14 @@ def test_every_case_is_of_something_registered():
         assert set(known) == set(REGISTRY.entries[kind])
 
 
+def neural(kind: str, name: str, options: dict[str, object], folder: Path):
+    """A plugin by a tiny transformers model; the test skips where transformers is not installed."""
+    if MISSING:
+        pytest.skip(REASON)
+    write_models(folder, {str(value) for option, value in options.items() if option.endswith("model")})
+    return built(kind, name, options, folder)
+
+
 @pytest.mark.parametrize(("name", "options"), cases("feature"))
 def test_features(name, options, tmp_path):
     if name == "random-indexing":
@@ -265,6 +277,9 @@ def test_features(name, options, tmp_path):
         )
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
         check_feature_extractor(built("feature", name, options, tmp_path))
+        return
+    if name == "neural-translation":
+        check_feature_extractor(neural("feature", name, options, tmp_path), tolerance=1e-3)
         return
     if name == "column":
         (tmp_path / "scores.txt").write_text("-0.5\n" * (len(SENTENCES) + 1), encoding="utf-8")
@@ -306,6 +321,11 @@ def test_features(name, options, tmp_path):
 
 @pytest.mark.parametrize(("name", "options"), cases("language_model"))
 def test_language_models(name, options, tmp_path):
+    if name.startswith("neural-"):
+        model = neural("language_model", name, options, tmp_path)
+        check_language_model(model)
+        check_feature_extractor(model, tolerance=1e-3)
+        return
     if name == "headlex":
         settings = headlex.Settings()
         micro = headlex.train(headlex.collect(read_trees(BRACKETS.splitlines())), settings)

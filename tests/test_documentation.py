@@ -15,7 +15,6 @@ REGISTRY = load_plugins(BUILTIN, installed=False)
 EXAMPLES = load_plugins(  # with the example plugins, whose commands the documentation shows
     BUILTIN, sorted((ROOT / "example_nbest").glob("plugin*/*.py")), installed=False
 )
-ELSEWHERE = {"neural-lm"}  # of the package example_nbest/plugin/neural_lm, whose own tests run it
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 TABLES = {  # kind -> the page and the heading of the first column of the table that says what each of them is
     "feature": ("features.md", "feature"),
@@ -108,9 +107,7 @@ def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
     checked = 0
     shown = re.findall(r'register\("([\w-]+)"', (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
     for page, kind, name, options in mentions():
-        if name in ELSEWHERE or (
-            page == "plugins.md" and name in shown
-        ):  # examples/test_plugin_page.py runs these commands
+        if page == "plugins.md" and name in shown:  # examples/test_plugin_page.py runs these commands
             continue
         if name not in EXAMPLES.known(kind):
             assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model

@@ -34,6 +34,7 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
 """
 NEEDED = {
+    "neural_throughput": "transformers",
     "ngram_speed": "kenlm",
     "cluster_speed": "distributed",
     "reading_times": "statsmodels",
@@ -125,6 +126,10 @@ RUNS = {
         r"\| odds, contexts, n-gram \|( [\d.]+ \|){5}(?s:.*)\| n-gram \+ length \|( [\d.]+ \|){5} \d+, \d+, [\d.]+ \|",
     ),
     "embedded_ngram": ("{root}/mt/train.en --held-out {root}/mt/test.en", r"\| all n-grams \| [\d,]+ \| [\d.]+ \| [\d.]+% \|"),
+    "neural_throughput": (
+        "{root}/mt/tune.nbest --source {root}/mt/tune.de --number 2 --layers 1 --width 16",
+        r"\| causal \| shared prefixes \|(?s:.*)\| translation \| batches \|",
+    ),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \|( [\d.]+ \|){3}(?s:.*)\| KenLM \| [\d,]+ \|"),
     "nonwords": (
         "{root}/mt/train.en lm=ngram-lm,model={root}/mt/lm.arpa --number 5 --sentences 20",

@@ -12,7 +12,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted([*(ROOT / "rerank_plugins").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")])
-HEAVY = {"stanza", "torch", "matplotlib", "kenlm", "sacrebleu", "sacremoses", "numba", "sklearn", "scipy"}
+HEAVY = {
+    "stanza",
+    "torch",
+    "transformers",
+    "matplotlib",
+    "kenlm",
+    "sacrebleu",
+    "sacremoses",
+    "numba",
+    "sklearn",
+    "scipy",
+}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "shared"}
 LONGEST = 400
 MARK = re.compile(r"\b(njit|(filling_)?kernel|(allocating_)?part)\b")  # in the decorator of a kernel

@@ -2,7 +2,7 @@
 
 The decoder without a source is a GPT-2 (Radford et al. 2019) with rectified linear units, sinusoids in the place of
 learnt positions, and input embeddings that are √width times those of the output. So whatever reads such folders scores
-with the model: `neural-causal` of example_nbest/plugin/neural_lm, say.
+with the model: `neural-causal`, say.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def test_commands_from_pairs_to_columns(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_the_plugin_of_neural_scores_gives_forced_scores(tmp_path: Path, monkeypatch, root: Path) -> None:
+def test_neural_causal_gives_forced_scores(tmp_path: Path, root: Path) -> None:
     """A language model of random weights, written as a GPT-2 and read by `neural-causal`."""
     pytest.importorskip("sentencepiece", reason="sentencepiece is not installed: it comes with the extra `neural`")
     pytest.importorskip("transformers", reason="not installed: pip install transformers")
@@ -207,15 +207,14 @@ def test_the_plugin_of_neural_scores_gives_forced_scores(tmp_path: Path, monkeyp
     from rerank_adapters.chain.builder import Builder
     from rerank_plugins.core.loader import load_plugins
 
-    package = root / "example_nbest/plugin/neural_lm"
-    monkeypatch.syspath_prepend(package)
     texts = (root / "example_nbest/mt/train.en").read_text(encoding="utf-8").splitlines()[:300]
     learn_pieces(tmp_path / "pieces.model", texts, 400)
     pieces = open_pieces(tmp_path)
     model = random_model(Shape(len(pieces), **TINY | {"encoder": 0, "decoder": 2}))
     write_gpt2(model, pieces, tmp_path / "gpt2")
     texts = [*texts[:20], "Wörds ж ж and no words", "a"]
-    registry = load_plugins(files=[package / "rerank_neural_lm/__init__.py"])
-    plugin = Builder(registry).build("language_model", {"use": "neural-causal", "model": tmp_path / "gpt2"})
+    plugin = Builder(load_plugins(installed=False)).build(
+        "language_model", {"use": "neural-causal", "model": tmp_path / "gpt2"}
+    )
     forced = score.forced_scores(model, [([END], target) for target in encoded(pieces, texts)])
     np.testing.assert_allclose(plugin.totals([text.split() for text in texts]), forced, rtol=1e-5)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_neural_lm.batches import batches, padded
-from rerank_neural_lm.logits import ln_p
-from rerank_neural_lm.opening import Opened
 from rerank_plugins import FloatArray
+from rerank_plugins.neural.batches import batches, padded
+from rerank_plugins.neural.logits import ln_p
+from rerank_plugins.neural.opening import Opened
 
 TREE = 512  # nodes of a tree at most: the cost of attention grows with the square of the nodes
 

@@ -10,17 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rerank_neural_lm.causal import causal_scores, is_causal, reads_trees
-from rerank_neural_lm.masked import masked_scores
-from rerank_neural_lm.opening import Dtype, Opened, open_model
-from rerank_neural_lm.pieces import Pieces, split, word_sums
 from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, SentenceModel, option
-
-ENGINES = ("torch", "transformers", "tokenizers")
-TOKENS = 4096
-DEVICE = "where to compute, as torch names it: cpu, cuda, cuda:1, mps"
-DTYPE = "type of the weights; bfloat16 halves the memory of a GPU and gives two to three digits"
-BATCH = "tokens of a batch; the memory for logits is about 8 bytes × tokens × vocabulary"
+from rerank_plugins.neural.causal import causal_scores, is_causal, reads_trees
+from rerank_plugins.neural.masked import masked_scores
+from rerank_plugins.neural.opening import BATCH, DEVICE, DTYPE, ENGINES, TOKENS, Dtype, Opened, open_model
+from rerank_plugins.neural.pieces import Pieces, split, word_sums
 
 
 @dataclass(frozen=True)
@@ -28,6 +22,7 @@ class CausalLanguageModel(PickledFields, LanguageModel):
     """A causal transformers model (GPT-2, OPT, Pythia, Llama, Qwen, …): ln p of words from left to right."""
 
     engines: ClassVar[tuple[str, ...]] = ENGINES
+    one_process: ClassVar[bool] = True
 
     model: Path = option(doc="folder of the model, with its tokenizer")
     device: str = option("cpu", doc=DEVICE, changes_results=False)
@@ -89,6 +84,7 @@ class MaskedLanguageModel(PickledFields, SentenceModel):
     """
 
     engines: ClassVar[tuple[str, ...]] = ENGINES
+    one_process: ClassVar[bool] = True
 
     model: Path = option(doc="folder of the model, with its tokenizer")
     device: str = option("cpu", doc=DEVICE, changes_results=False)

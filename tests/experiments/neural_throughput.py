@@ -1,4 +1,4 @@
-"""Print how many hypotheses per second of CPU time the package scores, and how many a loop over hypotheses does.
+r"""Print how many hypotheses per second of CPU time neural models score, and how many a loop over hypotheses does.
 
 LISTS is a file of n-best lists. The models have random weights, since the time depends on the sizes alone, and a
 tokenizer of 8,000 pairs of bytes that is trained on the lists. The loop calls the model for one hypothesis, or one
@@ -6,7 +6,7 @@ masked copy of one, at a time. The time to open the model, found by scoring one 
 used if OMP_NUM_THREADS=1.
 
 \b
-    OMP_NUM_THREADS=1 python throughput.py tune.nbest --source tune.de
+    OMP_NUM_THREADS=1 python -m tests.experiments.neural_throughput tune.nbest --source tune.de
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from typing import Any
 
 import click
 import numpy as np
-import torch
-import transformers
-from rerank_neural_lm import CausalLanguageModel, MaskedLanguageModel, NeuralTranslationFeature
-from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from rerank_adapters.api import read_nbest
 from rerank_plugins import NBestList
+from rerank_plugins.neural.language_models import CausalLanguageModel, MaskedLanguageModel
+from rerank_plugins.neural.translation_feature import NeuralTranslationFeature
+from tests.experiments.experiment import FILE, experiment
 
 KINDS = {"causal": "CausalLM", "masked": "MaskedLM", "translation": "Seq2SeqLM"}
 SHARES = {"causal": 1, "masked": 10, "translation": 2}  # the loop over masked copies is slow: it gets a tenth
@@ -36,7 +35,9 @@ PIECES = 8000
 
 def configs(layers: int, width: int) -> dict[str, Any]:
     """The configs of a GPT-2, a BERT and a T5 of the same sizes."""
-    heads, ends = width // 64, {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    import transformers
+
+    heads, ends = max(1, width // 64), {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
     inner = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads}
     return {
         "causal": transformers.GPT2Config(vocab_size=PIECES, n_embd=width, n_layer=layers, n_head=heads, **ends),
@@ -54,6 +55,9 @@ def configs(layers: int, width: int) -> dict[str, Any]:
 
 def tokenizer_of(texts: Sequence[str], *, ends: bool) -> Any:
     """A tokenizer trained on the texts; where it `ends`, each text gets an end."""
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -67,13 +71,17 @@ def tokenizer_of(texts: Sequence[str], *, ends: bool) -> Any:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>", mask_token="<mask>")
 
 
-@torch.inference_mode()
 def loop(kind: str, model: Any, tokenizer: Any, nbests: Sequence[NBestList]) -> list[float]:
     """The score of each hypothesis, with one call for each hypothesis or masked copy."""
-    return [_one(kind, model, tokenizer, nbest.source or "", text) for nbest in nbests for text in nbest.texts]
+    import torch
+
+    with torch.inference_mode():
+        return [_one(kind, model, tokenizer, nbest.source or "", text) for nbest in nbests for text in nbest.texts]
 
 
 def _one(kind: str, model: Any, tokenizer: Any, source: str, text: str) -> float:
+    import torch
+
     ids = tokenizer(text)["input_ids"]
     if kind == "masked":
         return sum(
@@ -89,21 +97,23 @@ def _one(kind: str, model: Any, tokenizer: Any, source: str, text: str) -> float
 
 
 def _logs(model: Any, ids: list[int], **more: Any) -> Any:
+    import torch
+
     return torch.log_softmax(model(input_ids=torch.tensor([ids]), **more).logits[0], 1)
 
 
 def ours(kind: str, folder: Path, nbests: Sequence[NBestList], **options: Any) -> list[float]:
-    """The score of each hypothesis by the package."""
+    """The score of each hypothesis by the plugins."""
     if kind == "translation":
         arrays = NeuralTranslationFeature(folder, **options).extract_all(nbests)
-        return np.concatenate(arrays)[:, 0].tolist()
+        return [float(value) for value in np.concatenate(arrays)[:, 0]]
     lm = (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(folder, **options)
-    return lm.totals([text.split() for nbest in nbests for text in nbest.texts]).tolist()
+    return [float(value) for value in lm.totals([text.split() for nbest in nbests for text in nbest.texts])]
 
 
 def timed(function: Callable[[], list[float]], repeats: int) -> tuple[float, list[float]]:
     """The least CPU seconds of some calls, and the values."""
-    best, values = math.inf, []
+    best, values = math.inf, list[float]()
     for _ in range(repeats):
         started = time.process_time()
         values = function()
@@ -111,15 +121,17 @@ def timed(function: Callable[[], list[float]], repeats: int) -> tuple[float, lis
     return best, values
 
 
-@click.command()
-@click.argument("lists", type=click.Path(exists=True))
-@click.option("--source", required=True, type=click.Path(exists=True), help="The source sentences of all lists.")
-@click.option("--number", default=8, show_default=True, help="Lists to score.")
-@click.option("--layers", default=6, show_default=True, help="Layers of each model.")
-@click.option("--width", default=384, show_default=True, help="Width of each model.")
-@click.option("--repeats", default=1, show_default=True, help="Take the best time of so many.")
-def main(lists: str, source: str, number: int, layers: int, width: int, repeats: int) -> None:
-    """Time the package against a loop on the first LISTS of a file."""
+@experiment("neural_throughput", __doc__)
+@click.argument("lists", type=FILE)
+@click.option("--source", required=True, type=FILE, help="The source sentences of all lists.")
+@click.option("--number", default=8, help="Lists to score.")
+@click.option("--layers", default=6, help="Layers of each model.")
+@click.option("--width", default=384, help="Width of each model.")
+@click.option("--repeats", default=1, help="Take the best time of so many.")
+def main(lists: Path, source: Path, number: int, layers: int, width: int, repeats: int) -> None:
+    """Time the plugins against a loop on the first LISTS of a file."""
+    import transformers
+
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     nbests = read_nbest([lists], source=source)[:number]
@@ -136,14 +148,14 @@ def main(lists: str, source: str, number: int, layers: int, width: int, repeats:
             rows = sum(map(len, chosen))
             slow, wanted = timed(partial(loop, kind, model, tokenizer, chosen), repeats)
             print(f"| {kind} | loop | {rows} | {rows / slow:.1f} | 1 |")
-            ways = (
-                {"batches": {"share_prefixes": False}, "shared prefixes": {}} if kind == "causal" else {"batches": {}}
-            )
+            ways: dict[str, dict[str, Any]] = {"batches": {}}
+            if kind == "causal":
+                ways = {"batches": {"share_prefixes": False}, "shared prefixes": {}}
             for way, options in ways.items():
                 opening, _ = timed(partial(ours, kind, folder, [chosen[0].select([0])], **options), repeats)
                 seconds, values = timed(partial(ours, kind, folder, chosen, **options), repeats)
                 np.testing.assert_allclose(values, wanted, rtol=1e-4, atol=1e-3)
-                seconds -= opening
+                seconds = max(1e-3, seconds - opening)
                 print(f"| {kind} | {way} | {rows} | {rows / seconds:.1f} | {slow / seconds:.1f} |")
 
 

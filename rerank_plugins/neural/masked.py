@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_neural_lm.batches import batches, padded
-from rerank_neural_lm.logits import ln_p
-from rerank_neural_lm.opening import Opened
-from rerank_neural_lm.pieces import Pieces
 from rerank_plugins import FloatArray
+from rerank_plugins.neural.batches import batches, padded
+from rerank_plugins.neural.logits import ln_p
+from rerank_plugins.neural.opening import Opened
+from rerank_plugins.neural.pieces import Pieces
 
 
 class _Copy(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_neural_lm.batches import batches, padded
-from rerank_neural_lm.logits import ln_p
-from rerank_neural_lm.opening import Opened
 from rerank_plugins import FloatArray, ModelError
+from rerank_plugins.neural.batches import batches, padded
+from rerank_plugins.neural.logits import ln_p
+from rerank_plugins.neural.opening import Opened
 
 
 def translation_scores(

@@ -1,4 +1,4 @@
-"""Features by transformers models: the score of a hypothesis, and its score given the source, in both directions."""
+"""The feature `neural-translation`: ln p(hypothesis | source) and ln p(source | hypothesis) by transformers models."""
 
 from __future__ import annotations
 
@@ -6,70 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from rerank_neural_lm.language_models import (
-    BATCH,
-    DEVICE,
-    DTYPE,
-    ENGINES,
-    TOKENS,
-    CausalLanguageModel,
-    MaskedLanguageModel,
-)
-from rerank_neural_lm.opening import Dtype, Opened, open_model
-from rerank_neural_lm.pieces import split
-from rerank_neural_lm.translation import translation_scores
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PickledFields, SentenceModel, option
-
-
-@dataclass(frozen=True)
-class NeuralFeature(PickledFields, FeatureExtractor):
-    """Sentence score by a causal or masked transformers model: total and per word.
-
-    An empty hypothesis has the score of `</s>`, which is 0 for a masked model.
-    """
-
-    engines: ClassVar[tuple[str, ...]] = ENGINES
-    one_process: ClassVar[bool] = True
-
-    model: Path = option(doc="folder of the model, with its tokenizer")
-    kind: Literal["causal", "masked"] = option("causal", doc="ln p from left to right, or the pseudo-log-likelihood")
-    device: str = option("cpu", doc=DEVICE, changes_results=False)
-    dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH, changes_results=False)
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, `per_word` (the total divided by the number of words and `</s>`)."""
-        return ("total", "per_word")
-
-    @cached_property
-    def _lm(self) -> SentenceModel:
-        kind = CausalLanguageModel if self.kind == "causal" else MaskedLanguageModel
-        return kind(self.model, self.device, self.dtype, self.batch_tokens)
-
-    @property
-    def vocabulary(self) -> SentenceModel:
-        """The words without an unknown piece."""
-        return self._lm
-
-    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
-        """The scores of the words."""
-        return self._lm.word_values([hypothesis.words for hypothesis in nbest])
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 2) natural logs."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """(n, 2) natural logs of each list; all lists share the batches."""
-        sentences = [text.split() for nbest in nbests for text in nbest.texts]
-        totals = self._lm.totals(sentences)
-        values = np.stack([totals, totals / [len(words) + 1 for words in sentences]], axis=1)
-        return _by_list(values, nbests)
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PickledFields, option
+from rerank_plugins.neural.opening import BATCH, DEVICE, DTYPE, ENGINES, TOKENS, Dtype, Opened, open_model
+from rerank_plugins.neural.pieces import split
+from rerank_plugins.neural.translation import translation_scores
 
 
 @dataclass(frozen=True)

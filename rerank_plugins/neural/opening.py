@@ -8,6 +8,11 @@ from typing import Any, Literal, NamedTuple
 from rerank_plugins import ConfigError, ModelError
 
 Dtype = Literal["float32", "float64", "bfloat16", "float16"]
+ENGINES = ("torch", "transformers", "tokenizers")  # distributions whose versions the values depend on
+TOKENS = 4096
+DEVICE = "where to compute, as torch names it: cpu, cuda, cuda:1, mps"
+DTYPE = "type of the weights; bfloat16 halves the memory of a GPU and gives two to three digits"
+BATCH = "tokens of a batch; the memory for logits is about 8 bytes × tokens × vocabulary"
 UNLIMITED = 1_000_000  # pieces: tokenizers without a limit of their own name a huge number
 
 
@@ -32,7 +37,8 @@ def open_model(kind: Literal["CausalLM", "MaskedLM", "Seq2SeqLM"], folder: Path,
         import torch
         import transformers
     except ImportError as error:
-        raise ModelError(f"{folder}: reading it needs {error.name}: pip install {error.name}") from None
+        wanted = "pip install 'rerank-plugins[neural]'"
+        raise ModelError(f"{folder}: reading it needs {error.name}, which is not installed: {wanted}") from None
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     try:
