@@ -26,7 +26,7 @@ HEAVY = {
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "shared"}
 LONGEST = 400
-MARK = re.compile(r"\b(njit|(filling_)?kernel|(allocating_)?part)\b")  # in the decorator of a kernel
+MARK = re.compile(r"\b(njit|kernel|part)\b")  # in the decorator of a kernel
 BY_SCIPY = re.compile(r"np\.(vdot|matmul|inner|linalg|cov|corrcoef|roots)|.*\.dot")  # compiled by way of its BLAS
 
 
@@ -119,7 +119,7 @@ def products(source: str) -> list[str]:
 
 def test_kernels_do_without_scipy():
     kernel = "@{}\ndef f(a, b):\n    return {}\n"
-    for mark in ("njit(cache=True)", "kernel", "partial(filling_kernel, fastmath=True)", "part"):
+    for mark in ("njit(cache=True)", "kernel", "partial(kernel, fastmath=True)", "part"):
         assert products(kernel.format(mark, "a @ b + np.dot(a, b)")) == ["a @ b", "np.dot"]
     assert products(kernel.format("part", "a.dot(b) + np.linalg.det(np.inner(a, b))")) == [
         "a.dot",

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import kernel, part
 
 LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
 
@@ -43,7 +42,7 @@ def lane_sum(lanes: Any) -> Any:
     return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any) -> None:
     """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
 
@@ -95,7 +94,7 @@ def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, insid
                     inside[place + a] = acc[a, i] * per
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_outside(
     runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any, outside: Any, counts: Any
 ) -> None:
@@ -164,7 +163,7 @@ def fill_outside(
                         outside[place + c] += across[c, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_losses(
     label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, proportions: Any,
     losses: Any,
@@ -188,7 +187,7 @@ def merge_losses(
             losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
     """Add the sum of row a of each rule's matrix to totals[begins[rule] + a]."""
     for rule in range(len(places)):
@@ -197,7 +196,7 @@ def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, tot
             totals[begins[rule] + a] += row.sum()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
     """Divide row a of each rule's matrix by totals[begins[rule] + a]; a row whose total is 0 is set to 1."""
     for rule in range(len(places)):
@@ -210,7 +209,7 @@ def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, 
                 row[:] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any, least: float) -> None:
     """Set to zero those values of each row that are below `least` when multiplied by the row's total."""
     for rule in range(len(places)):
@@ -221,7 +220,7 @@ def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: A
                     values[at] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_together(p: Any, places: Any, rows: Any, columns: Any, weights: Any) -> None:
     """Smooth in place: p(a) = (1 - w) p(a) + w · mean over the parent's states (Petrov et al. 2006, §2.3)."""
     for rule in range(len(places)):
@@ -235,7 +234,7 @@ def draw_together(p: Any, places: Any, rows: Any, columns: Any, weights: Any) ->
                 p[at + a * width + c] = (1.0 - weights[rule]) * p[at + a * width + c] + mean
 
 
-@njit(cache=True)
+@kernel
 def heights(left: Any, right: Any, height: Any) -> None:
     """Fill in the height of each node over its words; children come before their parents."""
     for node in range(len(left)):

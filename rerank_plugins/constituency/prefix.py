@@ -15,7 +15,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
@@ -23,6 +22,7 @@ from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
+from rerank_plugins.kit.kernels import kernel
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
@@ -38,7 +38,7 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
     return bundled(by_child(edges, grammar.size)), float(mass[ROOT])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_prefixes(
     rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, begins: Any, scales: Any, ahead: Any, totals: Any
 ) -> None:

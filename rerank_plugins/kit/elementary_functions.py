@@ -26,9 +26,9 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., FloatArray]:
 
     @cache
     def compiled() -> Any:
-        from numba import vectorize  # slow to import
+        from rerank_plugins.kit.kernels import universal  # numba is slow to import
 
-        return vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
+        return universal(function)
 
     @wraps(function)
     def call(*arrays: FloatArray) -> FloatArray:

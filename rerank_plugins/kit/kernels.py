@@ -1,76 +1,65 @@
-"""Decorators of compiled functions: `kernel` and `filling_kernel`, and of their parts: `part`, `allocating_part`.
+"""Decorators of compiled functions: `kernel`, and `part` of kernels; and what several kernels call.
+
+A kernel is compiled on its first call, and its machine code is kept on disk (machine_code.py). A part is compiled with
+the kernels that call it.
 
 Kernels assign arrays to slices and rows element by element: numba compiles the message about shapes that do not agree
 with each `a[i:j] = b`, which takes longer, 3 s, than most kernels. They assign to three variables at once at most: of
-four values, Python makes a tuple first, whose type numba compiles. A part is compiled once for the kernels that call it
-and once for the parts that do.
+four values, Python makes a tuple first, whose type numba compiles.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from contextlib import nullcontext
+from typing import Any, TypeVar
 
-from numba import njit
+from numba import njit, vectorize
 from numba.extending import register_jitable
 
+from rerank_plugins.kit.machine_code import folder_of, kept_in
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+_kernels: list[Any] = []  # all that have been decorated
 
 
-def forget_other_versions(package: Path = Path(__file__).parents[1]) -> None:
-    """Remove machine code beside the source that another version of the package has compiled.
-
-    Its index may name classes of modules that have gone, and a kernel does not notice a change to its parts in another
-    file.
-    """
-    modules = sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
-    present = f"{version('rerank-plugins')} {zlib.crc32(' '.join(modules).encode()):08x}"
-    marker = package / "__pycache__" / "kernels.version"
-    with suppress(OSError):  # where nothing can be written, no machine code is kept beside the source
-        if not marker.exists() or marker.read_text() != present:
-            for index in package.rglob("*.nb[ci]"):
-                index.unlink(missing_ok=True)
-            marker.parent.mkdir(exist_ok=True)
-            marker.write_text(present)
+def kernel(function: Function, **options: Any) -> Function:
+    """Compile a function on its first call, without the interpreter's lock, and keep the machine code on disk."""
+    compiled: Function = _kept(njit, function, nogil=True, **options)
+    _kernels.append(compiled)
+    return compiled
 
 
-forget_other_versions()
+def universal(function: Callable[..., Any]) -> Any:
+    """A universal function of NumPy that is compiled on its first call, and its machine code is kept on disk."""
+    return _kept(vectorize, function)
 
 
-def kernel(function: Function) -> Function:
-    """Compile a function on its first call, and keep the machine code on disk."""
-    return filling_kernel(function, nogil=False, _nrt=True)
-
-
-def filling_kernel(function: Function, **options: Any) -> Function:
-    """Like `kernel`, for a function that fills arrays, but neither creates nor returns any: all come from the caller.
-
-    It is compiled without reference counts, and therefore in about half the time, and releases the interpreter's lock.
-    """
-    settings = {"cache": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True} | options
-    return cast(Function, njit(**settings)(function))
+def _kept(decorator: Callable[..., Any], function: Callable[..., Any], **options: Any) -> Any:
+    """The decorated function; its machine code is kept where there is a folder for it."""
+    folder = folder_of(function.__module__.partition(".")[0])
+    with kept_in(folder) if folder else nullcontext():
+        return decorator(cache=folder is not None, **options)(function)
 
 
 def part(function: Function, **options: Any) -> Function:
     """Let kernels call a function that has no machine code of its own; called from Python, it is plain Python.
 
     It is compiled with the kernels that call it, without a wrapper for Python, which would take longer to compile than
-    most such functions, and without reference counts of its arrays, which would take longer than short loops. It must
-    therefore neither create arrays nor return any. Kernels do not notice a change to a part in another file: delete
-    their cache then.
+    most such functions.
     """
-    return allocating_part(function, _nrt=False, **options)
-
-
-def allocating_part(function: Function, **options: Any) -> Function:
-    """Like `part`, for a function that creates arrays or returns some, with reference counts."""
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: Function = register_jitable(**options)(function)
+    compiled: Function = register_jitable(nopython=True, **options)(function)
     return compiled
+
+
+def decorated() -> list[Any]:
+    """All kernels of the modules that have been imported; none without compilation (`NUMBA_DISABLE_JIT=1`)."""
+    return [each for each in _kernels if hasattr(each, "stats")]
+
+
+def compiled() -> list[str]:
+    """Names of the kernels that this process has compiled, or is compiling, once for each combination of types."""
+    return [each.__qualname__ for each in decorated() for _ in range(sum(each.stats.cache_misses.values()))]
 
 
 @part

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import kernel
 
 MATCH, SKIP, INSERT = 0, 1, 2  # a word in a slot; a slot without a word; a word that needs a new slot
 SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments
@@ -29,7 +29,7 @@ CONFIDENCES: tuple[ConfidenceKind, ...] = ("avg", "max")
 EQUAL = 1e-9  # scores that differ by less are equal
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest_path(costs: FloatArray, skips: FloatArray, insert_first: bool) -> IntArray:
     """The operations, from left to right, of the cheapest alignment of m words with n slots.
 

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
-from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
+from rerank_plugins.kit.kernels import kernel, part, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL
 from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
@@ -99,7 +98,7 @@ def best_words(
     return Filled(words, p, parts.reshape(n, k, len(COMPONENTS)))
 
 
-@filling_kernel
+@kernel
 def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, wanted: Any, p: Any) -> None:
     """Fill in the relative frequency of the wanted word in each context."""
     for i in range(len(contexts)):
@@ -129,7 +128,7 @@ def add_context(table: Any, context: int, weight: float, end: int, sums: Any, to
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_gaps(
     left2: Any, around: Any, right2: Any, left1: Any, right1: Any, unigrams: Any, contexts: Any, weights: Any,
     width: int, end: int, best: Any, p: Any,

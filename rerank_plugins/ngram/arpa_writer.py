@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.kernels import kernel
 
 PIECE = 1 << 18  # n-grams formatted at a time
 NUMBER = 24  # characters that a number and its tab take at most
@@ -49,7 +49,7 @@ def arpa_text(tables: BackoffTables, words: Sequence[str]) -> Iterator[bytes]:
     yield b"\n\\end\\\n"
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def format_number(value: Any, out: Any, at: int) -> int:
     """Write the shortest decimal that is nearest to this float32, from `at` on; returns where it ends."""
     if value < 0:
@@ -83,7 +83,7 @@ def format_number(value: Any, out: Any, at: int) -> int:
     return at + digits + point
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def format_ngrams(
     contexts: Any, events: Any, letters: Any, ends: Any, order: int, backoffs: bool, deepest: int, context: int,
     last: int, event: int, stop: int, out: Any,

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import FloatArray, ModelError
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_event
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class NgramSampler:
         return [tuple(words[i] for i in row[:n]) for row, n in zip(tokens.tolist(), lengths.tolist(), strict=True)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_sentences(
     contexts: Any, events: Any, sums: Any, start: int, eos: int, forbidden: int, shortest: int, rng: Any, tokens: Any
 ) -> Any:

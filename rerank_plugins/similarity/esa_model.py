@@ -13,13 +13,12 @@ from math import sqrt
 from typing import Annotated, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import check_sentences, checks_sentences
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import kernel, part
 from rerank_plugins.similarity.random_indexing import KnownWords
 
 Sentence = Sequence[str]
@@ -41,7 +40,7 @@ def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> i
     return distinct
 
 
-@njit(cache=True)
+@kernel
 def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any, weights: Any, sizes: Any) -> int:
     """Compute the unit vectors of the documents, with (1 + ln tf) idf for each word, and return the number of entries.
 
@@ -68,7 +67,7 @@ def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any,
     return total
 
 
-@njit(cache=True)
+@kernel
 def pair_cosines(
     starts: Any, documents: Any, weights: Any, size: int, sides: Any, tokens: Any, token_weights: Any
 ) -> Any:
@@ -110,7 +109,7 @@ def inner(left: Any, right: Any) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: Any) -> Any:
     """The (n, m) cosines of words; the number -1 stands for a word without a vector, of cosine 0."""
     values = np.zeros((len(left), len(right)))

@@ -28,7 +28,6 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
@@ -36,7 +35,7 @@ from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
 from rerank_plugins.kit.files.declared import Array, ModelFile
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.kit.vocabulary.word_numbers import EOS
 from rerank_plugins.substitutes.ngram_filters import seen_filters
 
@@ -139,14 +138,14 @@ def back_off_chains(contexts: Any, events: Any, words: int, unseen: float) -> tu
     return chains, base
 
 
-@filling_kernel
+@kernel
 def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
     """Fill in the sums from the empty context on; a context comes after its suffixes."""
     for context in range(1, len(chains)):
         chains[context] = chains[contexts[context]["parent"]] + contexts[context]["backoff"] - unseen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_sums(
     contexts: Any, events: Any, context_levels: Any, event_levels: Any, owner: Any, chains: Any, unseen: float,
     sums: Any, middle: Any, has_suffix: Any,
@@ -232,7 +231,7 @@ def sorted_queues(
     return queues.astype(np.int64), symbol[new], ends, words[order].astype(np.int32), keys[order]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_rows(rows: Any, starts: Any, composite: Any, order: Any) -> None:
     """Fill in the order of the entries: a counting sort by row, then a sort of each row by `composite`."""
     cursor = starts[:-1].copy()

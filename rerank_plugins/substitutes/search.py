@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
-from rerank_plugins.kit.kernels import place_in_row
+from rerank_plugins.kit.kernels import kernel, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 from rerank_plugins.substitutes.ngram_filters import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end
@@ -27,7 +26,7 @@ MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
 NOTHING = -np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     model: Any, queues: Any, unseen: float, left: int, tokens: Any, start: int, place: int, unknown: bool,
     visited: Any, turn: int, scores: Any, words: Any,
@@ -215,7 +214,7 @@ def search(
     return size, pops
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_places(
     model: Any, queues: Any, unseen: float, tokens: Any, places: Any, unknown: bool,
     words: Any, scores: Any, sizes: Any, pops: Any,

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import ConfigError, FloatArray, ModelError
 from rerank_plugins.kit.elementary_functions import exp
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
 
 FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect(
     offsets: Any, weights: Any, left: Any, right: Any, rule: Any, relation: Any, p: Any, transfer: Any, root: Any,
     counts: Any, flows: Any, roots: Any, posterior: Any,

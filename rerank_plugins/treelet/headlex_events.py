@@ -22,10 +22,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import IntArray, LongArray
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.treelet.rule_numbers import rules_of
 from rerank_plugins.treelet.tree_arrays import EDGE, Symbols, TreeArrays, siblings
@@ -73,7 +72,7 @@ def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
     return Heads(child, word)
 
 
-@filling_kernel
+@kernel
 def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
     """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
     for k in range(len(phrases) - 1, -1, -1):
@@ -129,7 +128,7 @@ def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: in
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_events(
     symbol: Any, word: Any, is_tag: Any, tree: Any, first: Any, following: Any, head_child: Any, head_word: Any,
     root: int, symbols: int, words: int, of_heads: Any, of_symbols: Any, of_tags: Any, of_words: Any,

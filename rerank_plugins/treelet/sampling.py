@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import ROOT, FloatArray, ModelError, Tree
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_down, draw_event, seen_above
 from rerank_plugins.kit.backoff.events import NONE
 from rerank_plugins.kit.backoff.scoring import find_context
 from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
 from rerank_plugins.treelet.events import START_WORD
 from rerank_plugins.treelet.model import TreeletModel
@@ -191,7 +191,7 @@ class TreeletSampler:
         return tree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_children(contexts: Any, children: Any, events: Any, sums: Any, parent: int, rng: Any) -> Any:
     """Draw symbols until STOP, at most LONGEST_YIELD, given the parent, or without it if that is NONE."""
     drawn = np.empty(LONGEST_YIELD, np.int32)

@@ -30,7 +30,7 @@ from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.substitutes.window_scores import score_word, step
@@ -105,7 +105,7 @@ def read_forms(data: Path) -> tuple[dict[tuple[str, str], list[str]], dict[tuple
     return forms, lemmas
 
 
-@filling_kernel
+@kernel
 def score_every_word(
     contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, scores: Any
 ) -> None:

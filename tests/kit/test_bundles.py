@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import kernel
 
 
 class Inner(NamedTuple):
@@ -49,7 +49,7 @@ def summed(fields: Any, sums: Any) -> None:
     record.key, record.value = 3, 0.5
 
 
-@pytest.mark.parametrize("function", [summed, filling_kernel(summed)])
+@pytest.mark.parametrize("function", [summed, kernel(summed)])
 def test_fields_in_python_and_in_kernels(function):
     fields, sums = made(), np.zeros(3)
     function(bundled(fields), sums)
@@ -64,7 +64,7 @@ def test_copies():
     bundle = bundled(made())
     for copy in (pickle.loads(pickle.dumps(bundle)), bundle._replace(row=np.arange(3.0))):
         sums, wanted = np.zeros(3), copy.row.sum()
-        filling_kernel(summed)(copy, sums)
+        kernel(summed)(copy, sums)
         assert sums[0] == wanted
         assert [type(field) for field in copy][:4] == [np.ndarray, np.ndarray, int, float]
 

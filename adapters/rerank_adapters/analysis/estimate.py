@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rerank_adapters.chain.extraction.plan import Plan, extract_lists
 from rerank_adapters.chain.job import Job
-from rerank_adapters.runtime.kernel_cache import compilations
+from rerank_adapters.runtime.kernel_cache import compiled
 from rerank_plugins import FeatureExtractor, NBestList
 from rerank_plugins.core.paths import cache_folder, without_cache
 from rerank_plugins.core.threads import cores
@@ -117,23 +118,23 @@ def peak() -> int:
 
 
 def _cost(plan: Plan, label: str, nbests: Sequence[NBestList]) -> FeatureCost:
-    compiled: list[str] = []
+    earlier = compiled()
     loading = seconds = 0.0
     measured = 0
-    with compilations(compiled.append):
-        shortest = min(nbests, key=_length)
-        loading += _seconds(plan, shortest.select(range(min(2, len(shortest)))))
-        for nbest in _sample(nbests, whole=plan.extractors[label].scope == "list"):
-            kernels = len(compiled)
-            spent = _seconds(plan, nbest)
-            if len(compiled) > kernels:  # do it again without the compiler
-                again = _seconds(plan, nbest)
-                loading, spent = loading + spent - again, again
-            seconds += spent
-            measured += len(set(nbest.texts))
-            if seconds > BUDGET:
-                break
-    return FeatureCost(label, seconds / max(1, measured), max(0.0, loading), tuple(dict.fromkeys(compiled)), measured)
+    shortest = min(nbests, key=_length)
+    loading += _seconds(plan, shortest.select(range(min(2, len(shortest)))))
+    for nbest in _sample(nbests, whole=plan.extractors[label].scope == "list"):
+        kernels = len(compiled())
+        spent = _seconds(plan, nbest)
+        if len(compiled()) > kernels:  # do it again without the compiler
+            again = _seconds(plan, nbest)
+            loading, spent = loading + spent - again, again
+        seconds += spent
+        measured += len(set(nbest.texts))
+        if seconds > BUDGET:
+            break
+    names = tuple((Counter(compiled()) - Counter(earlier)).keys())
+    return FeatureCost(label, seconds / max(1, measured), max(0.0, loading), names, measured)
 
 
 def _sample(nbests: Sequence[NBestList], *, whole: bool) -> list[NBestList]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.kit.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aligned_codes(hypothesis: IntArray, reference: IntArray, substitution: int, gap: int) -> IntArray:
     """(operations): 0 correct, 1 substitution, 2 deletion, 3 insertion, from left to right.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aligned_steps(
     hypothesis: IntArray, optional: IntArray, units: IntArray, kinds: IntArray, starts: IntArray, before: IntArray,
     final: IntArray, costs: FloatArray,

@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import kernel, part
 
 EMPTY = -1
 MULTIPLIER = 0x1E3779B97F4A7C15  # odd, near 2**61 / golden ratio, so that consecutive keys differ in the high bits
@@ -70,7 +70,7 @@ def match_ngrams(tokens: IntArray, starts: LongArray, jobs: LongArray, order: in
     add_matches(bundled(Matching(tokens, starts, jobs, matches, keys, children, seen, limit)), order)
 
 
-@filling_kernel
+@kernel
 def add_matches(work: Matching, order: int) -> None:
     """Compute `matches`, see `match_ngrams`."""
     tokens, starts, jobs, keys, children = work.tokens, work.starts, work.jobs, work.keys, work.children
@@ -151,7 +151,7 @@ def _table(ngrams: int) -> tuple[LongArray, IntArray]:
     return np.full(size, EMPTY, np.int64), np.empty(size, np.int32)
 
 
-@filling_kernel
+@kernel
 def add_overlaps(work: Overlaps, order: int) -> None:
     """Compute `matches`, see `overlap_ngrams`."""
     tokens, starts, matches, keys, children = work.tokens, work.starts, work.matches, work.keys, work.children

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import kernel, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -93,7 +93,7 @@ def count_edits(tokens: IntArray, starts: LongArray, pairs: LongArray, edits: Lo
     search_shifts(bundled(work))
 
 
-@filling_kernel
+@kernel
 def search_shifts(work: Work) -> None:
     """Compute `edits`."""
     starts, pairs, trials, orders = work.starts, work.pairs, work.trials, work.orders

@@ -1,9 +1,9 @@
 """Where numba keeps compiled kernels, how it writes errors, and what the user is told while it compiles.
 
-numba caches them beside the source code, so that they are removed with the installation. Where that folder cannot be
-written (a system-wide installation, a container), the command line sets `NUMBA_CACHE_DIR`, which worker processes
-inherit, to `kernels` in the program's cache or, without one, to a temporary folder, which the end of the process
-removes.
+They are kept beside the source, in a folder for each contents of it (kit/machine_code), the last few of which stay.
+Where the source cannot be written to (a system-wide installation, a container), the command line sets
+`NUMBA_CACHE_DIR`, which worker processes inherit, to `kernels` in the program's cache or, without one, to a temporary
+folder, which the end of the process removes.
 
 numba unpickles what it finds there, so that whoever can write to the folder can run code as the user. A folder is
 therefore used only if it and the folders above it belong to the user or to root, and nobody else may write to them, as
@@ -16,9 +16,10 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from rerank_plugins.core.paths import cache_folder
 VARIABLE = "NUMBA_CACHE_DIR"
 PLAIN = "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"
 FOLDER = "kernels"
+KEPT = 8  # folders of machine code, one for each contents of the source (kit/machine_code)
 BESIDE = Path(rerank_plugins.__file__).parent / "__pycache__"
 logger = logging.getLogger(__name__)
 
@@ -49,13 +51,15 @@ def choose_folder() -> None:
     else:
         folder, usable = BESIDE, _usable(BESIDE)
     if usable:
+        if not named:
+            _forget_old(folder)
         return
     cache = None if named else cache_folder()
     if cache is not None:
         folder = cache / FOLDER
     if cache is None or not _usable(folder):
         cache = _temporary(folder)
-    os.environ[VARIABLE] = str(cache / FOLDER / rerank_plugins.__version__)
+    os.environ[VARIABLE] = str(cache / FOLDER)
 
 
 def shared_with_others(folder: Path) -> Path | None:
@@ -89,7 +93,6 @@ def _is_own_group(number: int) -> bool:
 
 def _temporary(refused: Path) -> Path:
     """A folder for this run alone, in place of one that was refused, of which a line says why."""
-    import shutil
     import tempfile
 
     folder, owner = Path(tempfile.mkdtemp(prefix="rerank-kernels-")), os.getpid()
@@ -116,17 +119,16 @@ def _usable(folder: Path) -> bool:
     return os.access(folder, os.W_OK) and shared_with_others(folder) is None
 
 
-@contextmanager
-def compilations(listener: Callable[[str], object]) -> Iterator[None]:
-    """In the block, call the listener with the name of each kernel that numba begins to compile."""
-    from numba.core import event
+def compiled() -> list[str]:
+    """Names of the kernels that this process has compiled, or is compiling; none where it has not imported numba."""
+    kernels: Any = sys.modules.get("rerank_plugins.kit.kernels")
+    names: list[str] = kernels.compiled() if kernels else []
+    return names
 
-    class Listener(event.Listener):
-        def on_start(self, event: Any) -> None:
-            listener(event.data["dispatcher"].py_func.__name__)
 
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Listener()):
-        yield
+def _forget_old(folder: Path) -> None:
+    """Remove the machine code of other contents of the source, but for that which was begun last."""
+    with suppress(FileNotFoundError):  # another process may remove them, too
+        begun = {each: each.stat().st_mtime for each in folder.glob(f"{FOLDER}-*")}
+        for old in sorted(begun, key=lambda each: -begun[each])[KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)

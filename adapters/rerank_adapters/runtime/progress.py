@@ -19,7 +19,7 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from rerank_adapters.runtime.kernel_cache import compilations
+from rerank_adapters.runtime.kernel_cache import compiled
 from rerank_plugins.core.trainer import counted as counted
 
 Item = TypeVar("Item")
@@ -27,6 +27,7 @@ Item = TypeVar("Item")
 DELAY = 2.0  # seconds before anything appears on a terminal
 MINUTE = 60.0  # seconds between the lines of a log
 HYPOTHESES = "hypotheses"
+FIRST_USE = "kernels, which takes some 20 s on the first use only"
 
 logger = logging.getLogger(__name__)
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
@@ -203,11 +204,17 @@ class CountingBar(_LateDisplay):
     def _columns(self) -> tuple[Any, ...]:
         from rich import progress
 
-        name, count = progress.TextColumn("{task.description}"), progress.TextColumn("{task.completed:,}")
+        name, count = self._name_column(), progress.TextColumn("{task.completed:,}")
         if self.total is not None:
             return name, progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
         pace = progress.TaskProgressColumn(show_speed=True)
         return progress.SpinnerColumn(), count, name, pace, progress.TimeElapsedColumn()
+
+    def _name_column(self) -> Any:
+        """The column that says what is counted."""
+        from rich import progress
+
+        return progress.TextColumn("{task.description}")
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The same items; each counts as done when the next one is taken."""
@@ -225,24 +232,34 @@ class ExtractionProgress(CountingBar):
     def __init__(self, total: int | None = None) -> None:
         super().__init__(HYPOTHESES, total)
         self.seconds: Counter[str] = Counter()
-        self._listening = ExitStack()
+        self._compiled = len(compiled())  # when values came last
 
-    def _opened(self) -> Any:
-        first_run = "compiling kernels, in the first run only ({})"
-        self._listening.enter_context(compilations(lambda kernel: self._name(first_run.format(kernel))))
-        return super()._opened()
+    def _name_column(self) -> Any:
+        from rich.progress import TextColumn
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        super().__exit__(kind, error, at)
-        self._listening.close()
+        doing = self._doing
 
-    def _name(self, what: str) -> None:
-        self.what = what
-        self._show()
+        class Doing(TextColumn):
+            """What is counted, or that kernels are being compiled, as it is when the line is drawn."""
+
+            def render(self, task: Any) -> Any:
+                task.description = doing()
+                return super().render(task)
+
+        return Doing("{task.description}")
+
+    def _doing(self) -> str:
+        """What the job is doing: until values come, it may be compiling kernels."""
+        kernels = len(compiled()) - self._compiled
+        return f"compiling {FIRST_USE} ({kernels} so far)" if kernels else self.what
+
+    def _line(self) -> str:
+        line, doing = super()._line(), self._doing()
+        return line if doing == self.what else f"{line}, {doing}"
 
     def __call__(self, rows: int, seconds: Mapping[str, float]) -> None:
         """Count `rows` more hypotheses, extracted in `seconds` by label (empty for values that were there already)."""
-        self.what = HYPOTHESES
+        self._compiled = len(compiled())
         self.seconds.update(seconds)
         self.add(rows)
 

@@ -29,11 +29,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins import FloatArray, Metric
 from rerank_plugins.core.arrays import LongArray
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import kernel, part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.
 ROUNDING = 1e-9
@@ -59,7 +58,7 @@ def upper_envelopes(
 
 
 # The flags let reductions process several rows at a time: no value is nan, and -0 may be taken for 0.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
+@partial(kernel, fastmath={"nnan", "nsz"}, error_model="numpy")
 def _envelopes(
     scores: Any, slopes: Any, offsets: Any, low: Any, high: Any, first: Any, at: Any, before: Any, after: Any
 ) -> int:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.backoff.scoring import find_symbol
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import kernel, part
 
 TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
 
@@ -27,7 +26,7 @@ def cumulated(tables: BackoffTables) -> FloatArray:
     return sums
 
 
-@filling_kernel
+@kernel
 def cumulate(contexts: Any, events: Any, sums: Any) -> None:
     """Fill in the cumulative probabilities within each context."""
     for context in range(len(contexts) - 1):
@@ -51,7 +50,7 @@ def first_above(sums: Any, low: int, high: int, value: float) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
     """An event drawn from the context `path[depth]` or a shorter one (-1 from the empty one), and its depth in `path`.
 
@@ -68,7 +67,7 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
     return -1, depth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
     """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
     for d in range(depth - 1, -1, -1):
@@ -77,7 +76,7 @@ def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_event(contexts: Any, events: Any, sums: Any, context: int, path: Any, rng: Any) -> Any:
     """The number of an event drawn from p(· | context); `path` has room for order + 1 contexts."""
     path[0] = context

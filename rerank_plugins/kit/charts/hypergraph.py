@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.bundles import bundled
-from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import kernel, part
 
 
 class Edges(NamedTuple):
@@ -55,7 +55,7 @@ class Hypergraph(NamedTuple):
     top: int
 
 
-@filling_kernel
+@kernel
 def best_scores(starts: Any, edges: Edges, count: int) -> None:
     """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
 
@@ -98,7 +98,7 @@ def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergra
     return Hypergraph(edges, count, 2 * top + 1 if top >= 0 else -1)
 
 
-@filling_kernel
+@kernel
 def write_heads(first: Any, following: Any, heads: Any) -> None:
     """Write the vertex that each edge leads to."""
     for vertex in range(len(first)):

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
 from rerank_plugins import LongArray
+from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
 NAMES = (
@@ -24,7 +24,7 @@ NAMES = (
 SHORTEST = 3  # the minimum length of a tile in characters; of words, one is enough
 
 
-@njit(cache=True)
+@kernel
 def longest_common_substring(a: Any, b: Any) -> int:
     """The length of the longest contiguous run that occurs in both sequences. O(|a| |b|)."""
     row = np.zeros(len(b) + 1, np.int64)
@@ -39,7 +39,7 @@ def longest_common_substring(a: Any, b: Any) -> int:
     return int(longest)
 
 
-@njit(cache=True)
+@kernel
 def greedy_string_tiling(a: Any, b: Any, shortest: int) -> int:
     """The number of elements covered by greedy string tiling (Wise 1996).
 
