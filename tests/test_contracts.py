@@ -40,6 +40,7 @@ from rerank_plugins.translation.word_lexicon import train as train_lexicon
 from rerank_plugins.translation.word_lexicon import write_model as write_lexicon
 from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet.headlex import write_model as write_headlex
+from tests.neural.loopback_servers import Behaviour, serving
 from tests.neural.tiny_models import MISSING, REASON, write_models
 from tests.svs.naive_svs_parsing import random_model
 
@@ -132,6 +133,7 @@ CASES = {
         ],
         "neural-causal": [{"model": "gpt2"}, {"model": "gpt2", "share_prefixes": False, "dtype": "float64"}],
         "neural-masked": [{"model": "bert"}, {"model": "bert", "whole_words": True, "dtype": "float64"}],
+        "llm": [{"model": "m"}, {"model": "m", "form": "tgi", "prompt": "x\\n", "end": ""}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {
@@ -325,6 +327,12 @@ def test_language_models(name, options, tmp_path):
         model = neural("language_model", name, options, tmp_path)
         check_language_model(model)
         check_feature_extractor(model, tolerance=1e-3)
+        return
+    if name == "llm":
+        with serving(Behaviour()) as url:
+            model = built("language_model", name, {**options, "url": url})
+            check_language_model(model)
+            check_feature_extractor(model)
         return
     if name == "headlex":
         settings = headlex.Settings()

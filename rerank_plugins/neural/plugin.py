@@ -7,9 +7,11 @@ from rerank_plugins import Register, hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
     from rerank_plugins.neural.language_models import CausalLanguageModel, MaskedLanguageModel
+    from rerank_plugins.neural.llm import ServerLanguageModel
 
     register("neural-causal", CausalLanguageModel)
     register("neural-masked", MaskedLanguageModel)
+    register("llm", ServerLanguageModel)
 
 
 @hookimpl
