@@ -18,7 +18,6 @@ import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
 from rerank_plugins.kit.charts.rules import Rules, compile_rules
@@ -26,7 +25,7 @@ from rerank_plugins.kit.kernels import kernel
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
-    """Return L for ROOT and the symbols that are right children, bundled, and Z(ROOT)."""
+    """Return L for ROOT and the symbols that are right children, and Z(ROOT)."""
     mass = finite_mass(grammar)
     corners = np.concatenate((grammar.unary, grammar.binary[:, :2]))
     p = np.concatenate((np.exp(grammar.unary_logp), np.exp(grammar.binary_logp) * mass[grammar.binary[:, 2]]))
@@ -35,7 +34,7 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
     needed[grammar.binary[:, 2]] = needed[ROOT] = True
     kept = needed[edges.above]
     edges = Closure(edges.above[kept], edges.below[kept], edges.p[kept])
-    return bundled(by_child(edges, grammar.size)), float(mass[ROOT])
+    return by_child(edges, grammar.size), float(mass[ROOT])
 
 
 @kernel

@@ -19,7 +19,6 @@ from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_cou
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.hhmm.recombination import CONTRIBUTION, STORE, Table, new_table
 from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
@@ -153,19 +152,17 @@ class Tables:
         self.search = self.new_search(2 * len(self.search.order))
 
     def new_search(self, rows: int) -> Search:
-        """Return empty tables of `rows` stores, a power of two, bundled with the grammar and the lists of rules."""
+        """Return empty tables of `rows` stores, a power of two, with the grammar and the lists of rules."""
         stacks, promoted, awaiting, emitted = (new_table(rows, kind) for kind in (np.int64, STORE, STORE, STORE))
         stacks.keys[0], stacks.rows[0] = EMPTY, 0
         order, spare = np.empty((2, rows), np.int64)
         sums, viterbi, entropy = np.empty((3, rows))
         stores, back = np.empty((rows, self.depth + 1), np.int32), np.empty((rows, 5), np.int32)
-        return bundled(
-            Search(
+        return Search(
                 self.rules, self.memory, stacks, promoted, awaiting, emitted, np.empty(self.most, CONTRIBUTION),
                 np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
                 Stores(stores, sums, viterbi, entropy, back),
-            )
-        )  # fmt: skip
+            )  # fmt: skip
 
     def begin(self, word: Emission) -> float:
         """Write the result of step 2 for the first word, the empty store, which awaits ROOT; return P(word)."""
@@ -183,7 +180,7 @@ class Tables:
         return int(max(2 * np.diff(starts).max(), np.diff(promotions).max(), self.grammar.size + 1))
 
     def emission(self, word: str, position: int) -> Emission:
-        """Return the probabilities of a word, bundled and cached by its known form.
+        """Return the probabilities of a word, cached by its known form.
 
         `position` 0 is the first of its sentence.
         """
@@ -219,7 +216,7 @@ class Tables:
         counted = self.rules.counted
         opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges // size % size]
         mixed, number = np.maximum(mixed, 0.0), next(self.numbering)
-        return bundled(Emission(number, tags, p, here, tags[best], best_p, mixed, ahead, opened))
+        return Emission(number, tags, p, here, tags[best], best_p, mixed, ahead, opened)
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
@@ -249,12 +246,12 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
             ending = np.nan_to_num(left_progeny.closure[ROOT] / left_progeny.expected[0, ROOT], posinf=0.0)
     else:
         counted, ending = interpolated(events, grammar, left_progeny, order)
-    rules = bundled(Rules(
+    rules = Rules(
         _starts(left.astype(np.int64) * grammar.size + parent, grammar.size**2), parent, right, p[order],
         _starts(awaited, grammar.size), filler.astype(np.int32), left_progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), left_progeny.closure[place, node],
         left_progeny.expected, left_progeny.expected.max(axis=2), counted,
-    ))  # fmt: skip
+    )  # fmt: skip
     tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.hhmm.recombination import find
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 
 LISTS, ENTRIES = 1 << 14, 1 << 20  # 16 MB, of which only what is used is touched
@@ -47,15 +46,13 @@ class Remembered(NamedTuple):
 
 
 def nothing_remembered(longest: int) -> Remembered:
-    """Return an empty memory with room for lists of up to `longest` rules, bundled."""
+    """Return an empty memory with room for lists of up to `longest` rules."""
     entries = max(ENTRIES, longest)
-    return bundled(
-        Remembered(
+    return Remembered(
             np.zeros(2 * LISTS, np.int64), np.empty(LISTS, np.int64), np.empty((LISTS, 2), np.int64),
             np.empty(entries, ENTRY), np.empty(longest), np.empty(longest + EXPONENTS + 1, np.int64),
             np.array([1, 0, 0], np.int64),
-        )
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 @part
@@ -92,8 +89,8 @@ def fillers(memory: Remembered, rules: Any, b: int, p: int) -> tuple[int, int]:
             pair = p * size + rules.nodes[f]
             for r in range(starts[pair], starts[pair + 1]):
                 entry = entries[place]
-                entry.rule, entry.element = r, rules.parent[r] << 16 | rules.right[r]
-                entry.weight = rules.filling[f] * rules.p[r]
+                entry["rule"], entry["element"] = r, rules.parent[r] << 16 | rules.right[r]
+                entry["weight"] = rules.filling[f] * rules.p[r]
                 place += 1
         end_list(memory, number, place - memory.state[USED])
     return memory.bounds[number, 0], memory.bounds[number, 1]
@@ -136,7 +133,7 @@ def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[
         if exponent < EXPONENTS - 1:
             entry = entries[start + counts[exponent]]
             counts[exponent] += 1
-            entry.rule = r
-            entry.element = rules.parent[r] << 16 | rights[r]
-            entry.weight = weights[r - first]
+            entry["rule"] = r
+            entry["element"] = rules.parent[r] << 16 | rights[r]
+            entry["weight"] = weights[r - first]
     return memory.bounds[number, 0], memory.bounds[number, 1]

@@ -179,30 +179,30 @@ def transit(
                 first, after = openers(search.memory, rules, word, deeper, p)
                 for e in range(first, after):
                     entry = entries[e]
-                    if limit * entry.weight <= bound:
+                    if limit * entry["weight"] <= bound:
                         break
-                    value = mass * entry.weight * edge[entry.element >> 16]
-                    if value > bound and (row < 0 or last_use[entry.rule] != use + WITHIN):
+                    value = mass * entry["weight"] * edge[entry["element"] >> 16]
+                    if value > bound and (row < 0 or last_use[entry["rule"]] != use + WITHIN):
                         bound = threshold * value if threshold * value > bound else bound
                         part = parts[m]
-                        part.key = rest | entry.element
+                        part.key = rest | entry["element"]
                         part.value = value
-                        part.event, part.kind = entry.rule, WITHIN
+                        part.event, part.kind = entry["rule"], WITHIN
                         m += 1
                 continue
             # The rules q' -> p c of each node q' that b_d can become by unary rules, with U*[b_d, q'].
             first, after = fillers(search.memory, rules, b, p)
             for e in range(first, after):
                 entry = entries[e]
-                c = entry.element & LOW
+                c = entry["element"] & LOW
                 k = row_of(edges, size, d, a, c, 0) if has_counts else -1
-                value = mass * entry.weight * (ahead[d, c] if k < 0 else opened[k])
-                if value > bound and (row < 0 or last_use[entry.rule] != use + CROSS):
+                value = mass * entry["weight"] * (ahead[d, c] if k < 0 else opened[k])
+                if value > bound and (row < 0 or last_use[entry["rule"]] != use + CROSS):
                     bound = threshold * value if threshold * value > bound else bound
                     part = parts[m]
                     part.key = rest | c
                     part.value = value
-                    part.event, part.kind = entry.rule, CROSS
+                    part.event, part.kind = entry["rule"], CROSS
                     m += 1
         for e in range(m):
             part = parts[e]

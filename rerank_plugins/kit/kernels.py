@@ -14,18 +14,22 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import njit, vectorize
 from numba.extending import register_jitable
 
-from rerank_plugins.kit.machine_code import folder_of, kept_in
+from rerank_plugins.kit.machine_code import config, folder_of, kept_in
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+NO_CALLBACK: dict[str, Any] = {"no_cfunc_wrapper": True}  # C calls none of them
 _kernels: list[Any] = []  # all that have been decorated
 
 
 def kernel(function: Function, **options: Any) -> Function:
     """Compile a function on its first call, without the interpreter's lock, and keep the machine code on disk."""
-    compiled: Function = _kept(njit, function, nogil=True, **options)
+    if config.DISABLE_JIT:
+        return _interpreted(function, **options)
+    compiled: Function = _kept(njit, function, **({"nogil": True} | NO_CALLBACK | options))
     _kernels.append(compiled)
     return compiled
 
@@ -33,6 +37,12 @@ def kernel(function: Function, **options: Any) -> Function:
 def universal(function: Callable[..., Any]) -> Any:
     """A universal function of NumPy that is compiled on its first call, and its machine code is kept on disk."""
     return _kept(vectorize, function)
+
+
+def _interpreted(function: Function, error_model: str = "python", **_: Any) -> Function:
+    """The function as plain Python, whose whole numbers wrap around in silence, as those of machine code do."""
+    division: Any = {"divide": "ignore", "invalid": "ignore"} if error_model == "numpy" else {}
+    return np.errstate(over="ignore", **division)(function)
 
 
 def _kept(decorator: Callable[..., Any], function: Callable[..., Any], **options: Any) -> Any:
@@ -48,13 +58,15 @@ def part(function: Function, **options: Any) -> Function:
     It is compiled with the kernels that call it, without a wrapper for Python, which would take longer to compile than
     most such functions.
     """
-    compiled: Function = register_jitable(nopython=True, **options)(function)
+    if config.DISABLE_JIT:
+        return _interpreted(function, **options)
+    compiled: Function = register_jitable(**(NO_CALLBACK | options))(function)
     return compiled
 
 
 def decorated() -> list[Any]:
     """All kernels of the modules that have been imported; none without compilation (`NUMBA_DISABLE_JIT=1`)."""
-    return [each for each in _kernels if hasattr(each, "stats")]
+    return list(_kernels)
 
 
 def compiled() -> list[str]:

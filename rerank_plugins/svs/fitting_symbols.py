@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import kernel
@@ -40,7 +39,7 @@ class SymbolSets(NamedTuple):
 
 
 def symbol_sets(rules: VectorRules) -> SymbolSets:
-    """The sets of symbols of a model's rules, bundled."""
+    """The sets of symbols of a model's rules."""
     group, members, starts = rules.group, rules.members, rules.member_starts
     integers = (int(np.diff(starts).max()) + BITS - 1) // BITS
 
@@ -60,7 +59,7 @@ def symbol_sets(rules: VectorRules) -> SymbolSets:
     over.ravel()[pairs] = np.arange(len(pairs))
     left, right, only = sets(triples, rules.left), sets(triples, rules.right), sets(which, rules.below)
     every_block = np.concatenate([*blocks, np.empty(0, np.int32)])
-    return bundled(SymbolSets(every_block, block_starts, left, right, over, only))
+    return SymbolSets(every_block, block_starts, left, right, over, only)
 
 
 class Kept(NamedTuple):
@@ -79,22 +78,22 @@ class Kept(NamedTuple):
 
 
 def kept_categories(rules: VectorRules, sets: SymbolSets, n: int, kept: BoolArray) -> Kept | None:
-    """The categories that are `kept` (cells, G) of n words, bundled; None if ROOT is not kept over all words."""
+    """The categories that are `kept` (cells, G) of n words; None if ROOT is not kept over all words."""
     if not n or not kept[-1, rules.group[ROOT]]:
         return None
     cell, group = np.nonzero(kept)
     starts, groups = np.searchsorted(cell, np.arange(len(kept) + 1)).astype(np.int32), group.astype(np.int32)
     allowed = np.zeros((len(groups), sets.left.shape[1]), np.uint64)
-    left = bundled(Kept(kept, starts, groups, allowed, np.zeros(1, np.int64)))
+    left = Kept(kept, starts, groups, allowed, np.zeros(1, np.int64))
     allow(rules, sets, n, left)
     return left
 
 
 def every_category(cells: int, groups: int) -> Kept:
-    """All categories in so many cells, with all their symbols, bundled."""
+    """All categories in so many cells, with all their symbols."""
     nothing, none, starts = np.zeros((0, groups), np.bool_), np.zeros((0, 1), np.uint64), np.arange(cells + 1) * groups
     every = np.tile(np.arange(groups, dtype=np.int32), cells)
-    return bundled(Kept(nothing, starts.astype(np.int32), every, none, np.zeros(1, np.int64)))
+    return Kept(nothing, starts.astype(np.int32), every, none, np.zeros(1, np.int64))
 
 
 @kernel

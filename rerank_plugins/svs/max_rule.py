@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
@@ -45,7 +44,7 @@ class PlainRules(NamedTuple):
 
 
 def plain_rules(rules: VectorRules, between: Sequence[tuple[str, ...]]) -> PlainRules:
-    """The rules over the plain categories, bundled; unary rules of different `between` are distinct."""
+    """The rules over the plain categories; unary rules of different `between` are distinct."""
     group = rules.group
     _, rule = np.unique(group[np.stack((rules.parent, rules.left, rules.right))], axis=1, return_inverse=True)
     numbers = {chain: number for number, chain in enumerate(dict.fromkeys(between))}
@@ -53,7 +52,7 @@ def plain_rules(rules: VectorRules, between: Sequence[tuple[str, ...]]) -> Plain
     chains, chain = np.unique(np.stack((group[rules.above], group[rules.below], names)), axis=1, return_inverse=True)
     _, kinds = np.unique(chains[:2], axis=1, return_counts=True)
     numbers_of = rule.ravel().astype(np.int32), chain.ravel().astype(np.int32)
-    return bundled(PlainRules(*numbers_of, int(kinds.max(initial=1))))
+    return PlainRules(*numbers_of, int(kinds.max(initial=1)))
 
 
 class Expected(NamedTuple):
@@ -210,7 +209,7 @@ def max_rule_categories(plain: PlainRules, chart: VectorChart, kept: Kept) -> Bo
     outer[chart.top, 0] = 1 / chart.heap.vector[chart.top, 0]  # the rows of ROOT's L are a_T
     most = 1 + max(int(plain.rule.max(initial=0)), int(plain.chain.max(initial=0)), len(rules.member_starts))
     notes = np.zeros(most), np.empty(most, np.int32), np.zeros(1, np.int64)
-    expected = bundled(Expected(outer, np.empty(chart.concepts), *notes))
+    expected = Expected(outer, np.empty(chart.concepts), *notes)
     edges = make_edges(2 * categories, plain.kinds * int(kept.ways[0]) + 2 * categories)
     parts = chart.words, kept, chart.heap, chart.work, places, expected, edges
     count = expect_rules(rules, chart.sets, plain, *parts)

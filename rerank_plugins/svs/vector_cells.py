@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.kernels import part
 
@@ -44,13 +43,13 @@ class Heap(NamedTuple):
 
 
 def make_heap(cells: int, items: int, concepts: int, categories: int) -> Heap:
-    """An empty heap with room for this many items, and cells of so many categories, bundled."""
+    """An empty heap with room for this many items, and cells of so many categories."""
     begin, end, power, width, runs_end = np.full((5, cells), NEW, np.int32)
     symbol, cell, rule, left, right = np.empty((5, items), np.int32)
     runs, vector = np.empty((cells * categories, 3), np.int32), np.empty((items, concepts))
     greatest, total = np.empty((2, items))
     columns = begin, end, power, width, symbol, cell, rule, left, right, runs_end, runs, vector, greatest, total
-    return bundled(Heap(*columns))
+    return Heap(*columns)
 
 
 def enlarged(heap: Heap, cells: int, items: int, categories: int) -> Heap:

@@ -131,8 +131,8 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
                 continue
             now = derived[symbol]
             if sums is None and worth[symbol] <= 0.0:
-                now.left = now.right = -1
-            rule, x, y = now.rule, now.left, now.right
+                now["left"] = now["right"] = -1
+            rule, x, y = now["rule"], now["left"], now["right"]
             for c in range(len(e)):
                 if rule == EMISSION:
                     e[c] = rules.word_p[y, c]
@@ -141,7 +141,7 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
                 elif worth[symbol] <= 0.0:
                     e[c] = 0.0
                 elif rule >= 0:
-                    e[c] = rules.p[rule, c] * (now.scale * vector[x, c] * vector[y, c])
+                    e[c] = rules.p[rule, c] * (now["scale"] * vector[x, c] * vector[y, c])
                 else:
                     e[c] = rules.chain_p[-2 - rule, c] * vector[x, c]
             heap.rule[item], heap.left[item], heap.right[item] = rule, x, y
@@ -203,7 +203,7 @@ def fill_cells(
                     symbol = rules.word_symbol[entry]
                     if worth[symbol] < BARRED:
                         worth[symbol], now = 1.0, derived[symbol]  # above 0: a preterminal has no other candidate
-                        now.rule, now.left, now.right = EMISSION, -1, entry
+                        now["rule"], now["left"], now["right"] = EMISSION, -1, entry
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if powers[left] == HIGHEST or powers[right] == HIGHEST:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.svs.model import SvsModel
 
@@ -65,7 +64,7 @@ class VectorRules(NamedTuple):
 
 
 def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
-    """The rules of a model, sorted and bundled for the kernels; `group` (S) has the plain categories of its symbols."""
+    """The rules of a model, sorted for the kernels; `group` (S) has the plain categories of its symbols."""
     size = len(model.symbols)
     prior, relation = model.prior.copy(), model.relation.copy()
     prior[ROOT], relation[ROOT] = model.root, len(model.relations)
@@ -91,7 +90,7 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     member_starts = np.searchsorted(group[members], np.arange(groups + 1)).astype(np.int32)
     place = np.empty(size, np.int32)
     place[members] = np.arange(size) - np.repeat(member_starts[:-1], np.diff(member_starts))
-    rules = VectorRules(
+    return VectorRules(
         group,
         members,
         member_starts,
@@ -123,4 +122,3 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         model.lexicon.symbols,
         np.ascontiguousarray(model.lexicon.p),
     )
-    return bundled(rules)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import part
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
@@ -48,12 +47,12 @@ class Work(NamedTuple):
 
 
 def make_work(symbols: int, concepts: int, pairs: int) -> Work:
-    """Room for so many symbols, concepts and pairs of children, bundled."""
+    """Room for so many symbols, concepts and pairs of children."""
     worth, derived = np.empty(symbols), np.zeros(symbols, DERIVED)
     (where, here), (both, e) = np.empty((2, symbols), np.int32), np.empty((2, concepts))
     opened, parts, blocks = np.empty((3, symbols + 1), np.int32)
     pair, left, right = np.empty((3, pairs + 1), np.int32)
-    return bundled(Work(worth, derived, where, here, both, e, opened, parts, blocks, pair, left, right))
+    return Work(worth, derived, where, here, both, e, opened, parts, blocks, pair, left, right)
 
 
 @partial(part, fastmath=FAST, forceinline=True)
@@ -66,12 +65,12 @@ def keep_best(
         value += weight[row, c] * both[c]
     if value > work.worth[parent]:
         work.worth[parent], now = value, work.derived[parent]
-        now.scale, now.rule, now.left, now.right = scale, rule, x, y
+        now["scale"], now["rule"], now["left"], now["right"] = scale, rule, x, y
 
 
 @partial(part, fastmath=FAST, forceinline=True)
 def add_up(work: Any, parent: Any, rule: int, p: Any, row: int, both: Any, sums: Any) -> None:
     """Add e = p[row] · both to the parent's sum."""
-    work.worth[parent], work.derived[parent].rule = 1.0, rule
+    work.worth[parent], work.derived[parent]["rule"] = 1.0, rule
     for c in range(len(both)):
         sums[parent, c] += p[row, c] * both[c]

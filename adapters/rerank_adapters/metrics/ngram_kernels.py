@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import kernel, part
 
 EMPTY = -1
@@ -44,7 +43,7 @@ def _table_size(ngrams: int) -> int:
 
 
 class Matching(NamedTuple):
-    """What `match_ngrams` is called with, and room for the job with the most reference tokens; bundled."""
+    """What `match_ngrams` is called with, and room for the job with the most reference tokens."""
 
     tokens: IntArray
     starts: LongArray
@@ -67,7 +66,7 @@ def match_ngrams(tokens: IntArray, starts: LongArray, jobs: LongArray, order: in
     most = order * int((starts[jobs[:, 3]] - starts[jobs[:, 2]]).max(initial=0))
     keys, children = _table(most)
     seen, limit = np.zeros((2, most + 1), np.int32)
-    add_matches(bundled(Matching(tokens, starts, jobs, matches, keys, children, seen, limit)), order)
+    add_matches(Matching(tokens, starts, jobs, matches, keys, children, seen, limit), order)
 
 
 @kernel
@@ -113,7 +112,7 @@ def add_matches(work: Matching, order: int) -> None:
 
 
 class Overlaps(NamedTuple):
-    """What `overlap_ngrams` is called with, and room for the n-grams of all texts; bundled."""
+    """What `overlap_ngrams` is called with, and room for the n-grams of all texts."""
 
     tokens: IntArray
     starts: LongArray
@@ -142,7 +141,7 @@ def overlap_ngrams(tokens: IntArray, starts: LongArray, order: int, matches: Int
     seen, level, listed, counts = np.zeros((4, most + 1), np.int32)
     bounds = np.zeros(len(starts), np.int64)
     work = Overlaps(tokens, starts, matches, keys, children, seen, level, bounds, listed, counts)
-    add_overlaps(bundled(work), order)
+    add_overlaps(work, order)
 
 
 def _table(ngrams: int) -> tuple[LongArray, IntArray]:

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import kernel, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
@@ -50,7 +49,7 @@ WORST = 1 << 62  # greater than the number of any shift
 
 
 class Work(NamedTuple):
-    """The pairs, and room for hypotheses of n words and references of m, which are b = ⌊m / 64⌋ + 1 blocks; bundled."""
+    """The pairs, and room for hypotheses of n words and references of m, which are b = ⌊m / 64⌋ + 1 blocks."""
 
     # Sequence s is tokens[starts[s]:starts[s + 1]]; edits[k] are those of the sequences pairs[k].
     tokens: IntArray
@@ -90,7 +89,7 @@ def count_edits(tokens: IntArray, starts: LongArray, pairs: LongArray, edits: Lo
         np.empty(MOST_TRIALS + MOST_WORDS + 1, np.int64), np.empty(m, np.int64),
         np.empty(n, np.int8), np.empty(m, np.int8),
     )  # fmt: skip
-    search_shifts(bundled(work))
+    search_shifts(work)
 
 
 @kernel

@@ -12,7 +12,7 @@ from rerank_plugins.kit.kernels import kernel, part
 
 
 class Lists(NamedTuple):
-    """The lists in the order of visits, and what visits change; bundled.
+    """The lists in the order of visits, and what visits change.
 
     Weights and their bounds are those of dense features, then of sparse ones.
     """

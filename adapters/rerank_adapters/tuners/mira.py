@@ -71,7 +71,6 @@ class Mira(IterativeTuner):
     def search(self, problem: Problem) -> Search:
         """A search by passes over the lists; restarts differ in the order of the lists."""
         from rerank_adapters.tuners.hope_fear import Lists, visit_lists  # loads numba, at the first search
-        from rerank_plugins.kit.bundles import bundled
 
         statistics = problem.statistics
         if self.gain == "sentence":
@@ -92,13 +91,11 @@ class Mira(IterativeTuner):
             unit = spread(gains_of(statistics, slope_at(background, memory)), problem.offsets)
             lag = np.zeros_like(weights)  # weights - lag / visits is the mean of the weights after each visit
             order, slope = np.empty(problem.segments, np.int64), np.empty(statistics.shape[1])
-            lists = bundled(
-                Lists(
+            lists = Lists(
                     order, problem.offsets, values, sparse.indptr, sparse.indices, sparse.data, problem.base,
                     statistics, slope, problem.lower, problem.upper, float(self.C), float(self.decay),
                     weights, lag, background, np.empty(most, np.int64), np.empty(most),
-                )
-            )  # fmt: skip
+                )  # fmt: skip
             for pass_ in range(self.passes):
                 order[:], earlier = rng.permutation(problem.segments), pass_ * problem.segments
                 step = PULL if self.prior else BLOCK

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import closure_of
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
@@ -60,7 +59,7 @@ class Blocks(NamedTuple):
 
 
 def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
-    """Arrange the rules of a grammar in blocks, bundled; unless `split`, every symbol is a base of its own.
+    """Arrange the rules of a grammar in blocks; unless `split`, every symbol is a base of its own.
 
     Raises ModelError if the unary rules have a cycle of probability one.
     """
@@ -89,7 +88,7 @@ def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
     begins = np.flatnonzero(_changes(number, a))
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, grammar.unary_p, len(grammar.base))
-    return bundled(Blocks(
+    return Blocks(
         states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.int32),
         symbols[:, 3].astype(np.int32), starts, a[begins], _with_end(begins, len(order)),
         local[parent[order]].astype(np.int32), group[order].astype(np.int32), grammar.binary_p[order],
@@ -97,7 +96,7 @@ def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], grammar.unary_p, base, local, size),
         _unary(closure.above, closure.below, closure.p, base, local, size), grammar.word_starts,
         grammar.word_symbol, grammar.word_p,
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def _unary(

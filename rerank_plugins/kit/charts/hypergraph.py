@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.kernels import kernel, part
 
 
 class Edges(NamedTuple):
-    """V vertices, and the edges that have been added so far, with room for more; bundled."""
+    """V vertices, and the edges that have been added so far, with room for more."""
 
     # first, next: (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
     first: IntArray
@@ -36,7 +35,7 @@ def make_edges(vertices: int, room: int) -> Edges:
     """Return so many vertices without edges, and room for edges."""
     following, left, right = np.empty((3, room), np.int32)
     first, best = np.full(vertices, -1, np.int32), np.full(vertices, -np.inf)
-    return bundled(Edges(first, following, left, right, np.empty(room), best))
+    return Edges(first, following, left, right, np.empty(room), best)
 
 
 @part

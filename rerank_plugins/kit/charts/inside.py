@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.interfaces import Sentence
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import apply_chains
 from rerank_plugins.kit.charts.rules import Rules
 from rerank_plugins.kit.charts.weighted_rules import ROOT
@@ -81,10 +80,10 @@ class CellMemory:
             np.empty(most, np.int64),
         )
         powers.fill(EMPTY)
-        self._cells = bundled(Cells(slots, rows, powers, np.ones(1, np.int64)))  # number 0 is the empty span
+        self._cells = Cells(slots, rows, powers, np.ones(1, np.int64))  # number 0 is the empty span
 
     def cells(self) -> Cells:
-        """Return the cells, bundled for a kernel that may fill in more."""
+        """Return the cells for a kernel that may fill in more."""
         most = len(self._cells.rows)
         if self._cells.used[0] == most:
             self._start(2 * most if 2 * most * self._values * 8 <= BYTES else most)
@@ -285,9 +284,9 @@ class Chart:
         below, above = np.empty((2, size))
         pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
         nodes, total_power = np.empty(length, np.int64), np.empty(length + 1, np.int64)
-        self._work = bundled(InsideBuffers(below, above, pairs, nodes, total_power))
+        self._work = InsideBuffers(below, above, pairs, nodes, total_power)
         values = self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers
-        self.values = bundled(InsideValues(*values))
+        self.values = InsideValues(*values)
 
     def fill(self, words: IntArray) -> None:
         """Compute the inside probabilities of a sentence, given by its words' numbers in the lexicon."""

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
 from rerank_plugins.kit.kernels import kernel, part
 
@@ -223,7 +222,7 @@ class KBest:
         top, size = np.empty(vertices, np.int32), np.empty(1, np.int32)
         heaps = Heaps(np.empty(candidates), edge, left, right, child, sibling, top, size)
         answer, opened, waiting, numbers = np.empty((4, vertices + derivations), np.int32)
-        self._search = bundled(Search(kept, heaps, Requests(answer, opened, waiting, numbers)))
+        self._search = Search(kept, heaps, Requests(answer, opened, waiting, numbers))
         self._room = vertices, edges, derivations
 
     def __call__(self, graph: Hypergraph, k: int) -> Derivations:

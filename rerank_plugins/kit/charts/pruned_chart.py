@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.spans import cell_number, spans
@@ -30,7 +29,7 @@ ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of 
 
 
 class Items(NamedTuple):
-    """The items of a pruned chart, sorted by cell and base; bundled."""
+    """The items of a pruned chart, sorted by cell and base."""
 
     starts: IntArray  # (cells + 1) cell c has the items starts[c] to starts[c + 1]
     # base, cell: (items) the base and the cell of each item
@@ -60,18 +59,18 @@ def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
     starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.int32)
     base, cell = np.empty((2, counts.size), np.int32)
     items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
-    return bundled(Items(starts, base[:items], cell[:items], offsets[: items + 1]))
+    return Items(starts, base[:items], cell[:items], offsets[: items + 1])
 
 
 def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
     """Return the items of a chart with so many cells; `cell` and `base` are sorted by cell, then by base."""
     starts = np.searchsorted(cell, np.arange(cells + 1))
     offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
-    return bundled(Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets))))
+    return Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets)))
 
 
 class Passes(NamedTuple):
-    """What the passes fill in; bundled."""
+    """What the passes fill in."""
 
     # (values) `lower` and `upper` are inside probabilities below and above the chains of unary rules, 0 at first;
     # `outer` and `inner` are outside probabilities of symbols at the top of a chain and at its bottom
@@ -104,7 +103,7 @@ def cell_buffers(blocks: Blocks) -> CellBuffers:
     pairs = len(blocks.starts) - 1
     place, touched, alive = np.full((3, pairs), -1, np.int64)
     where, sums, products = np.full(len(blocks.states), -1, np.int64), np.empty(blocks.room), np.empty(len(blocks.b))
-    return bundled(CellBuffers(where, place, touched, alive, sums, products))
+    return CellBuffers(where, place, touched, alive, sums, products)
 
 
 def meetings_at_most(starts: IntArray, n: int) -> int:
@@ -334,7 +333,7 @@ class PrunedChart:
         left, right, pair = np.empty((3, room), np.int32)
         starts = np.empty(len(items.starts), np.int32)
         values = self.lower, self.upper, self.outer, self.inner
-        self.passes = bundled(Passes(*values, starts, left, right, pair))
+        self.passes = Passes(*values, starts, left, right, pair)
         self.work = cell_buffers(blocks)
         self.ways = fill_inside(blocks, items, words, scales, self.passes, self.work)
         first, last = items.starts[-2:]

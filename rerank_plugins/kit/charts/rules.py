@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.kit.bundles import bundled
 from rerank_plugins.kit.charts.closure import Chains, by_child, closure_of
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
@@ -39,7 +38,7 @@ class Rules(NamedTuple):
 
 
 def compile_rules(grammar: WeightedRules) -> Rules:
-    """Compile the rules of a grammar, bundled. Raises ModelError if its unary rules have a cycle of probability one."""
+    """Compile the rules of a grammar. Raises ModelError if its unary rules have a cycle of probability one."""
     size = len(grammar.base)
     parent, left, right = grammar.binary.T.astype(np.int64)
     order = np.lexsort((parent, right, left))
@@ -51,7 +50,7 @@ def compile_rules(grammar: WeightedRules) -> Rules:
     narrow[grammar.word_symbol] = True
     narrow[grammar.binary[:, 0]] = False
     narrow[grammar.unary[:, 0]] = False
-    return bundled(Rules(
+    return Rules(
         np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32), (pairs // size).astype(np.int32),
         (pairs % size).astype(np.int32), np.append(rule_starts, len(order)).astype(np.int32),
         parent[order].astype(np.int32), grammar.binary_p[order],
@@ -59,4 +58,4 @@ def compile_rules(grammar: WeightedRules) -> Rules:
         np.searchsorted(pairs, keys[by_parent]).astype(np.int32), grammar.binary_p[by_parent],
         by_child(closure, size), grammar.word_starts, grammar.word_symbol, grammar.word_p,
         narrow, np.flatnonzero(~narrow).astype(np.int32),
-    ))  # fmt: skip
+    )  # fmt: skip
