@@ -314,6 +314,7 @@ def texts() -> Iterable[Target]:
     yield text("weights of a reranker", WEIGHTS, Reranker.load, "weights.toml")
     yield text("weights of a pipeline", WEIGHTS + FITTED, Pipeline.load, "weights.toml")
     yield text("numbers", "1.5 2\n-3 4e5\n", read_columns, "numbers")
+    yield text("scores of hypotheses", "a cat\t0.5\nthe dog\t-1\n", read_scored_pairs, "pairs")
     yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_scored_pairs, "pairs")
     yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")
     yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")

@@ -135,10 +135,39 @@ def test_scores_of_pairs(tmp_path):
         ConfigError, match=r"pairs\.tsv: there is no score for the hypothesis 'd' with the reference 'r'"
     ):
         metric.statistics([["c", "d"]], [["r"]])
-    with pytest.raises(FormatError, match=r"pairs\.tsv:1: found 2 tab-separated columns"):
-        read_scored_pairs(pairs(tmp_path, ("a", 1)))
+    with pytest.raises(FormatError, match=r"pairs\.tsv:1: found 1 tab-separated columns.* or `hypothesis TAB score`"):
+        read_scored_pairs(pairs(tmp_path, ("a",)))
     with pytest.raises(FormatError, match=r"pairs\.tsv:1: the score is 'x', expected a number"):
         read_scored_pairs(pairs(tmp_path, ("a", "b", "x")))
+
+
+def test_scores_without_references(tmp_path):
+    """A score is found by the hypothesis alone; MBR then chooses the hypothesis of the highest score."""
+    metric = ColumnMetric(pairs(tmp_path, ("a  b", 0.5), ("c", 0.0), ("c", 0.3)), -100)
+    rows = metric.statistics([["a b", "c"], ["c "]], [["r"], ["any", "text"]])
+    np.testing.assert_allclose(rows, [[-50, 1], [-15, 1], [-15, 1]])
+    np.testing.assert_allclose(metric.pairwise(["a b", "c"]), [[-50, -50], [-15, -15]])
+    with pytest.raises(ConfigError, match=r"there is no score for the hypothesis 'd'; `rerank table pairs`"):
+        metric.statistics([["d"]], [["r"]])
+    for lines, wanted in (
+        ((("a", 1), ("a", "r", 1)), "found 3 tab-separated columns, wanted `hypothesis TAB score`"),
+        ((("a", "r", 1), ("a", 1)), "found 2 tab-separated columns, wanted `hypothesis TAB reference TAB score`"),
+        ((("a", "r"),), "the score is 'r', expected a number"),
+    ):
+        with pytest.raises(FormatError, match=wanted):
+            read_scored_pairs(pairs(tmp_path, *lines))
+
+
+def test_tuning_towards_scores_without_references(tmp_path):
+    lists = [f"{s} ||| {text} ||| good= {good} bad= {3 - good} ||| 0\n"
+             for s in range(6) for text, good in ((f"a{s}", 1), (f"b{s}", 2))]  # fmt: skip
+    (tmp_path / "tune.nbest").write_text("".join(lists), encoding="utf-8")
+    (tmp_path / "tune.src").write_text("".join(f"Quelle a{s}\n" for s in range(6)), encoding="utf-8")
+    file = pairs(tmp_path, *((f"{kind}{s}", score) for s in range(6) for kind, score in (("a", 0.2), ("b", 0.8))))
+    done("tune", tmp_path / "tune.nbest", "--reference", tmp_path / "tune.src", "-m", f"column,file={file}",
+         "-t", "mert", "-o", tmp_path / "weights.toml")  # fmt: skip
+    chosen = done("apply", tmp_path / "tune.nbest", "-w", tmp_path / "weights.toml").out.split()
+    assert chosen == [f"b{s}" for s in range(6)]
 
 
 CONFIG = """

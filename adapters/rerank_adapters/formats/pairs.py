@@ -13,8 +13,9 @@ what a pair is an example of and are kept by name (`groups`). The two sentences 
 then no model can prefer one of them. Reading takes linear time.
 
 A line of scores is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the
-source sentence that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair
-may come several times, as with several sources; its score is then the mean.
+source sentence that `rerank table pairs` writes, are not read. A line of scores that need no reference is `hypothesis
+TAB score`. Runs of white space in texts count as one space. A pair, or a hypothesis without reference, may come several
+times, as with several sources; its score is then the mean.
 
 Parallel sentences are two files, line by line, or one file of lines `source ||| target`.
 """
@@ -31,7 +32,7 @@ from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, open
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.kit.files.text import display_name, finite_value
 
-ScoredPairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
+ScoredPairs = dict[str | None, dict[str, float]]  # reference, or None where scores need none -> hypothesis -> score
 BLIMP = {"linguistics_term": "phenomenon", "field": "field", "UID": "paradigm"}
 PLAIN = ("good", "bad", "phenomenon")
 
@@ -82,21 +83,24 @@ def plain_text(text: str) -> str:
 
 
 def read_scored_pairs(path: str | Path) -> ScoredPairs:
-    """The scores by reference and hypothesis.
+    """The scores by reference and hypothesis; the reference is None in a file whose lines have two columns.
 
-    Raises FormatError, with the line, for fewer than three columns and for a score that is no finite number, and for an
-    empty file.
+    Raises FormatError, with the line, for fewer than two columns, for lines with and without references in one file and
+    for a score that is no finite number, and for an empty file.
     """
     name = display_name(path)
     scores: ScoredPairs = {}
-    times: dict[tuple[str, str], int] = {}  # of the pairs that come more than once
+    times: dict[tuple[str, str | None], int] = {}  # of the pairs that come more than once
     with open_text(path) as lines:
         for at, line in enumerate(lines, 1):
             columns = line.rstrip("\r\n").split("\t")
-            if len(columns) < 3:
-                wanted = "wanted `hypothesis TAB reference TAB score`"
-                raise FormatError(f"found {len(columns)} tab-separated columns, {wanted}", path=name, line=at)
-            hypothesis, reference = plain_text(columns[0]), plain_text(columns[1])
+            alone = len(columns) == 2
+            if len(columns) < 2 or (scores and alone != (None in scores)):
+                wanted = "`hypothesis TAB score`" if None in scores else "`hypothesis TAB reference TAB score`"
+                either = " or `hypothesis TAB score`" if not scores else ""
+                message = f"found {len(columns)} tab-separated columns, wanted {wanted}{either}"
+                raise FormatError(message, path=name, line=at)
+            hypothesis, reference = plain_text(columns[0]), None if alone else plain_text(columns[1])
             score = finite_value(columns[-1], "the score", name, at)
             known = scores.setdefault(reference, {})
             if hypothesis in known:

@@ -1,9 +1,10 @@
-"""Scores of pairs computed elsewhere (COMET, BLEURT, people) as a metric: the mean over the chosen hypotheses.
+"""Scores computed elsewhere (COMET, BLEURT, quality estimates, people) as a metric: the mean over chosen hypotheses.
 
 The statistics (S = 2) are the score of the hypothesis and the number of segments (1), so that sums of them give the
 mean. With several references the score is the mean over them. The scores are looked up by the texts of the hypothesis
 and of the reference, as they are after the text pipeline of the metric: one file serves all data sets and all systems
-whose outputs it has, and MBR decisions where it has the pairs of hypotheses.
+whose outputs it has, and MBR decisions where it has the pairs of hypotheses. Scores that need no reference are looked
+up by the text of the hypothesis alone.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ from rerank_plugins.core.paths import content_hash
 
 @dataclass
 class ColumnMetric(PickledFields, Metric):
-    """The mean of scores computed elsewhere for pairs of a hypothesis and a reference."""
+    """The mean of scores computed elsewhere for pairs of a hypothesis and a reference, or for hypotheses alone."""
 
     decomposes: ClassVar[bool] = True
 
-    file: Path = option(doc="file of the scores: lines of `hypothesis TAB reference TAB score` (`rerank table pairs`)")
+    file: Path = option(
+        doc="file of the scores: lines of `hypothesis TAB reference TAB score` (`rerank table pairs`), or of "
+        "`hypothesis TAB score` for scores that need no reference"
+    )
     scale: float = option(1.0, doc="multiply the scores by this: 100 for percentages, -1 where lower scores are better")
 
     @cached_property
@@ -49,12 +53,15 @@ class ColumnMetric(PickledFields, Metric):
         return np.column_stack([self.scale * np.array(scores, np.float64), np.ones(len(scores))])
 
     def _of_reference(self, texts: Sequence[str], reference: str) -> list[float]:
-        known = self._scores.get(reference, {})
+        alone = None in self._scores  # the scores need no reference
+        known = self._scores.get(None if alone else reference, {})
         try:
             return [known[text] if text in known else known[plain_text(text)] for text in texts]
         except KeyError:
             text = next(text for text in texts if plain_text(text) not in known)
-            pair = f"the hypothesis {plain_text(text)[:60]!r} with the reference {reference[:60]!r}"
+            pair = f"the hypothesis {plain_text(text)[:60]!r}" + (
+                "" if alone else f" with the reference {reference[:60]!r}"
+            )
             wanted = "`rerank table pairs` writes the pairs to be scored"
             raise ConfigError(f"{self.file}: there is no score for {pair}; {wanted}") from None
 
