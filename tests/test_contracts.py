@@ -165,6 +165,7 @@ CASES = {
         "wer": [{}, {"lowercase": True}, {"costs": "sclite"}],
         "cer": [{}, {"whitespace": False}],
         "accuracy": [{}, {"lowercase": True}],
+        "mean": [{"metrics": ["bleu", "ter"]}, {"metrics": ["chrf"]}, {"metrics": ["ter", "chrf"], "weights": [1, 2]}],
         "meaning": [{}, {"longest": 4}],
         "ser": [{}, {"lowercase": True}],
         "column": [{"file": "pairs.tsv"}, {"file": "pairs.tsv", "scale": 100.0}],

@@ -214,17 +214,24 @@ def plugin_table(text: str) -> dict[str, Any]:
     """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
 
     A value that is not TOML is a string; paths of existing files are made absolute. The value of an option that is a
-    plugin itself is a name, or its table in braces.
+    plugin itself is a name, or its table in braces. Words in a list need no quotation marks.
 
     >>> plugin_table("chrf,label=chrF++,word_order=2")
     {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
     >>> plugin_table("slr,lm={headlex,model=own.headlex},label=ratio")
     {'use': 'slr', 'lm': {'use': 'headlex', 'model': 'own.headlex'}, 'label': 'ratio'}
+    >>> plugin_table("mean,metrics=[bleu,chrf]")
+    {'use': 'mean', 'metrics': ['bleu', 'chrf']}
     """
     name, *pairs = _outside_braces(text)
     if not name or "=" in name:
         raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
-    return {"use": name} | dict(_option(pair) for pair in pairs)
+    table: dict[str, Any] = {"use": name}
+    for key, value in map(_option, pairs):
+        if key in table:
+            raise ConfigError(f"{text!r} has the option {key!r} twice; wanted one value, or a list: {key}=[A,B]")
+        table[key] = value
+    return table
 
 
 def _outside_braces(text: str) -> list[str]:
@@ -242,6 +249,8 @@ def _option(pair: str) -> tuple[str, Any]:
     key, _, text = pair.partition("=")
     if re.fullmatch(r"\{[^{},=]+,.*\}", text):
         return key, plugin_table(text[1:-1])
+    if re.fullmatch(r"\[[^][{}\"']*[A-Za-z][^][{}\"']*\]", text):
+        return key, [word.strip() for word in text[1:-1].split(",")]
     try:
         value: Any = read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:

@@ -1,5 +1,7 @@
 """`rerank prepare` trains the models of a config, and again only what has changed; wrong tables are errors beforehand."""
 
+from pathlib import Path
+
 import pytest
 
 from rerank_plugins.core.dependency_tree import read_conllu
@@ -99,7 +101,11 @@ def test_a_run_says_how_a_missing_model_is_trained(place):
     assert "en.ngram: this model is missing; `rerank prepare" in error
 
 
-def test_an_option_may_name_a_model_that_is_trained_before(place):
+@pytest.mark.parametrize("relative", [False, True])
+def test_an_option_may_name_a_model_that_is_trained_before(place, relative, monkeypatch):
+    """Its path begins at the config, by whatever path the config is named."""
+    monkeypatch.chdir(place.parent)
+    config = Path(place.name if relative else place, "job.toml")
     (place / "job.toml").write_text(
         """
         nbest = { use = "moses" }
@@ -114,8 +120,8 @@ def test_an_option_may_name_a_model_that_is_trained_before(place):
         options = { alignment = "models/words.align", epochs = 1, embedding = 2, hidden = 2 }
         """
     )
-    assert "trained 2 models of 2" in done("prepare", place / "job.toml").err
-    assert "trained 0 models of 2" in done("prepare", place / "job.toml").err
+    assert "trained 2 models of 2" in done("prepare", config).err
+    assert "trained 0 models of 2" in done("prepare", config).err
 
 
 def test_the_parser_of_a_training_may_be_a_table_of_the_config(place):

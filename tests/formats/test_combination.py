@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from rerank_adapters.formats.combination import combine
 from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.metrics.bleu import Bleu
+from rerank_adapters.metrics.chrf import ChrF
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.nbest import Hypothesis, NBestList
 from tests.command_line import done, refused
@@ -92,3 +94,34 @@ def test_files_that_cannot_be_combined(tmp_path, monkeypatch):
     said = refused("lists", "merge", "a", "b")
     assert said.startswith("b:1: ")
     assert "lists of different decoders are combined by `rerank lists merge NAME=FILE" in said
+
+
+def test_agreement_is_the_score_with_each_decoders_first_hypothesis(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "A").write_text("0 ||| the cat sat there ||| LM= -1 ||| -1\n0 ||| a cat ||| LM= -2 ||| -3\n")
+    (tmp_path / "B").write_text("0 ||| the cat sits there ||| LM= -5 ||| -5\n1 ||| no ||| LM= 1 ||| 2\n")
+    done("lists", "merge", "A=A", "B=B", "--agreement", "chrf", "--agreement", "bleu,label=words", "-o", "both")
+    first, second = read_nbest([tmp_path / "both"], MosesFormat())
+    for hypothesis in first:
+        row = dict(zip(first.feature_names, hypothesis.features, strict=True))
+        for decoder, reference in (("A", "the cat sat there"), ("B", "the cat sits there")):
+            for name, metric in (("chrf", ChrF()), ("words", Bleu())):
+                wanted = metric.sentence_scores(metric.statistics([[hypothesis.text]], [[reference]]))[0]
+                assert row[f"{decoder}-{name}"] == pytest.approx(wanted)
+    row = dict(zip(second.feature_names, second[0].features, strict=True))
+    assert (row["A-chrf"], row["B-chrf"]) == (0, 100)
+    assert refused("lists", "merge", "A", "B", "--agreement", "chrf").startswith("--agreement compares")
+
+
+def test_outputs_of_decoders_are_lists_of_one(tmp_path, monkeypatch):
+    """A file that shows no format of lists has the output of a decoder, also where lines are empty."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.en").write_text("The cat.\n\nYes.\n")
+    (tmp_path / "b.en").write_text("A cat.\nNo.\nYes.\n")
+    (tmp_path / "short.en").write_text("A cat.\n")
+    done("lists", "merge", "A=a.en", "B=b.en", "-o", "both")
+    lists = read_nbest([tmp_path / "both"], MosesFormat())
+    assert [nbest.texts for nbest in lists] == [["The cat.", "A cat."], ["", "No."], ["Yes."]]
+    assert [h.features for h in lists[2]] == [(1, 1, 1, 1)]
+    said = refused("lists", "merge", "A=a.en", "B=b.en", "C=short.en")
+    assert said == "short.en has 1 lines, a.en has 3; wanted as many lines in each output, one for each segment"

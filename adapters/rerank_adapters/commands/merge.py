@@ -14,6 +14,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
+    from rerank_plugins import Metric
 
 DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that can begin the names of features
 
@@ -27,7 +28,12 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
     help="Write the lists in this format: NAME or NAME,option=value,…",
     show_default="that of the files, each byte as it was",
 )  # fmt: skip
-def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None) -> None:
+@click.option(
+    "--agreement", "agreements", multiple=True, metavar="METRIC",
+    help="Add DECODER-METRIC, the sentence score of each hypothesis with the decoder's first one as its reference. "
+    "Repeatable.",
+)  # fmt: skip
+def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, agreements: tuple[str, ...]) -> None:
     """Merge n-best lists, or combine those of different decoders.
 
     The lists of the same segments may be those of several tuning rounds, or of several systems with the same features.
@@ -43,24 +49,32 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None) ->
     all hypotheses and all features, equal texts once. In a hypothesis that a decoder did not list, its features have
     the lowest value of its list for the segment. DECODER-score is its total, DECODER-rank 1 / rank in its list or 0,
     and DECODER-listed 1 or 0. They are written in the format of Moses, without totals. Lists for tuning and for
-    testing need the same decoders.
+    testing need the same decoders. A file that shows no format of lists is the output of a decoder, a line for each
+    segment.
 
     \b
     rerank lists merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
+    rerank lists merge A=a.en B=b.en C=c.en --agreement chrf -o test.nbest.gz
     """  # noqa: D301
     from rerank_adapters.chain.job import lists_size
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.combination import combine
+    from rerank_adapters.formats.combination import combine, outputs_of_lines
+    from rerank_adapters.formats.plain import PlainFormat
     from rerank_adapters.formats.reading import merge_files, without_lines
     from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.runtime.progress import StatusLine, counted
 
     closing = Closing()
     decoders = _by_decoder(nbest)
+    if agreements and not decoders:
+        raise ConfigError("--agreement compares the hypotheses of decoders with each other: name them, DECODER=FILE")
     if decoders:
         # Each decoder has a format of its own, since a format that the first lines show is that of one file.
         formats = {name: job.with_config({}).format for name in decoders}
-        lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()})
+        if job.config.nbest == {"use": "auto"}:
+            formats |= dict.fromkeys(outputs_of_lines(decoders), PlainFormat(n=1))
+        agreement = dict(_metric(job, text) for text in agreements)
+        lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()}, agreement)
     else:
         lists = merge_files(nbest, job.format)
     form = form or ("moses" if decoders else None)
@@ -76,6 +90,14 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None) ->
         spelt = "line ends and tabs become spaces, and the bars of ||| &#124;"
         click.echo(f"rerank: warning: {texts} what ends a line or a column in this format: {spelt}", err=True)
     closing.wrote(lists_size(segments, hypotheses), output)
+
+
+def _metric(job: Job, text: str) -> tuple[str, Metric]:
+    """The label and the metric of `NAME,option=value,…`."""
+    from rerank_adapters.config import plugin_table
+
+    table = plugin_table(text)
+    return table.pop("label", table["use"]), job.builder.build("metric", table, "--agreement")
 
 
 def _by_decoder(files: tuple[str, ...]) -> dict[str, list[str]]:

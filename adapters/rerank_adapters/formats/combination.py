@@ -6,36 +6,43 @@ of this decoder. In the hypotheses that a decoder did not list, its features and
 list (0 where it has no list for the segment), and the other two are 0: the tuned weight of `NAME-listed` corrects what
 that lowest value is too high or too low for. Hypotheses with the same text are one hypothesis with the features of both
 decoders.
+
+With metrics of `agreement`, a hypothesis has for each decoder and metric another feature, `NAME-METRIC`: the metric's
+sentence score of the hypothesis with the decoder's first hypothesis as its reference (0 where the decoder has no list
+for the segment). A weighted sum of these is the expected utility of minimum Bayes risk with the decoders as samples
+(Kumar & Byrne 2004), where the tuned weights say how much the evidence of each decoder counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from rerank_adapters.formats.decoder_features import as_first
+from rerank_adapters.formats.guessing import shows_no_lists
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.segment_ids import is_number, some_of
-from rerank_plugins import FloatArray, FormatError, Hypothesis, NBestList
+from rerank_plugins import FloatArray, FormatError, Hypothesis, Metric, NBestList, open_text
 
 
 class Combination:
     """Combines one segment after another; the first list of each decoder sets the decoder's features."""
 
-    def __init__(self, first_lists: Mapping[str, NBestList]) -> None:
-        self.first = dict(first_lists)
+    def __init__(self, first_lists: Mapping[str, NBestList], agreement: Mapping[str, Metric] | None = None) -> None:
+        self.first, self.agreement = dict(first_lists), agreement or {}
         self.totals = {name: all(h.score is not None for h in nbest) for name, nbest in first_lists.items()}
         uses = Counter(feature for nbest in first_lists.values() for feature in nbest.feature_names)
         names: list[str] = []
         for decoder, nbest in first_lists.items():
             names += [f"{decoder}-{name}" if uses[name] > 1 else name for name in nbest.feature_names]
             own = ("score", "rank", "listed") if self.totals[decoder] else ("rank", "listed")
-            names += [f"{decoder}-{name}" for name in own]
+            names += [f"{decoder}-{name}" for name in (*own, *self.agreement)]
         self.feature_names = tuple(names)
         if len(set(names)) < len(names):
             twice = next(name for name, uses in Counter(names).items() if uses > 1)
@@ -53,7 +60,9 @@ class Combination:
             for hypothesis in nbest:
                 if rows.setdefault(hypothesis.text, len(rows)) == len(hypotheses):
                     hypotheses.append(hypothesis)
-        blocks = [self._block(decoder, lists.get(decoder), rows) for decoder in self.first]
+        firsts = {decoder: nbest[0].text for decoder, nbest in lists.items() if len(nbest)}
+        agreement = self._agreement(list(rows), firsts)
+        blocks = [self._block(decoder, lists.get(decoder), rows, agreement.get(decoder)) for decoder in self.first]
         values = np.concatenate(blocks, axis=1).tolist()
         some = next(iter(lists.values()))
         return replace(
@@ -66,31 +75,52 @@ class Combination:
             rows=(),
         )
 
-    def _block(self, decoder: str, nbest: NBestList | None, rows: Mapping[str, int]) -> FloatArray:
+    def _agreement(self, texts: Sequence[str], firsts: Mapping[str, str]) -> dict[str, FloatArray]:
+        """For each decoder, the (texts, metrics) scores of the texts with its first hypothesis as their reference."""
+        if not (self.agreement and firsts):
+            return {}
+        references = list(dict.fromkeys(firsts.values()))
+        columns = []
+        for metric in self.agreement.values():
+            statistics = metric.statistics([texts] * len(references), [[reference] for reference in references])
+            columns.append(metric.sentence_scores(statistics).reshape(len(references), len(texts)))
+        scores = np.stack(columns, axis=-1)
+        return {decoder: scores[references.index(text)] for decoder, text in firsts.items()}
+
+    def _block(
+        self, decoder: str, nbest: NBestList | None, rows: Mapping[str, int], agreement: FloatArray | None
+    ) -> FloatArray:
         """(hypotheses, features of the decoder) values; of texts that a decoder lists twice, the first one's."""
         first, totals = self.first[decoder], self.totals[decoder]
-        block = np.zeros((len(rows), len(first.feature_names) + totals + 2))
+        own = len(first.feature_names) + totals + 2
+        block = np.zeros((len(rows), own + len(self.agreement)))
+        if agreement is not None:
+            block[:, own:] = agreement
         if nbest is None:
             return block
         nbest = as_first(nbest, first, decoder)
         scores = [(hypothesis.score,) if totals else () for hypothesis in nbest]
         ranks = 1 / np.arange(1.0, len(nbest) + 1.0)
         values = np.array([(*h.features, *score, rank, 1) for h, score, rank in zip(nbest, scores, ranks, strict=True)])
-        block[:, :-2] = values[:, :-2].min(axis=0)
+        block[:, : own - 2] = values[:, :-2].min(axis=0)
         positions = [rows[hypothesis.text] for hypothesis in nbest]
-        block[positions[::-1]] = values[::-1]
+        block[positions[::-1], :own] = values[::-1]
         return block
 
 
-def combine(decoders: Mapping[str, Iterable[NBestList]]) -> Iterator[NBestList]:
+def combine(
+    decoders: Mapping[str, Iterable[NBestList]], agreement: Mapping[str, Metric] | None = None
+) -> Iterator[NBestList]:
     """Yield the combined list of each segment that any decoder has lists for; the decoders' names name features.
+
+    `agreement` has the metrics by which hypotheses are compared with the first hypothesis of each decoder, by name.
 
     Each stream holds one list per segment. Where all ids are numbers that ascend, one segment is in memory. The
     segments that a decoder lacks are logged. Raises FormatError.
     """
     streams = {name: iter(lists) for name, lists in decoders.items()}
     first_lists = {name: next(lists) for name, lists in streams.items()}
-    combination = Combination(first_lists)
+    combination = Combination(first_lists, agreement)
     restored = {name: chain([first_lists[name]], lists) for name, lists in streams.items()}
     lacking: dict[str, list[str]] = {name: [] for name in decoders}
     segments = 0
@@ -101,6 +131,23 @@ def combine(decoders: Mapping[str, Iterable[NBestList]]) -> Iterator[NBestList]:
         yield combination.combined({name: group[name] for name in decoders if name in group})
     missing = {name: ids for name, ids in lacking.items() if ids}
     warn([f"{name}: no list for {len(ids)} of {segments} segments ({some_of(ids)})" for name, ids in missing.items()])
+
+
+def outputs_of_lines(decoders: Mapping[str, Sequence[str]]) -> list[str]:
+    """The decoders whose files show no format of lists and have as many lines as each other: a segment a line.
+
+    Raises FormatError where their numbers of lines differ.
+    """
+    sizes: dict[str, int] = {}
+    for decoder, files in decoders.items():
+        if len(files) == 1 and files[0] != "-" and Path(files[0]).is_file() and shows_no_lists(files[0]):
+            with open_text(files[0]) as lines:
+                sizes[decoder] = sum(1 for _ in lines)
+    if len(set(sizes.values())) > 1:
+        one, other = (next(name for name in sizes if sizes[name] == size) for size in sorted(set(sizes.values()))[:2])
+        found = f"{decoders[one][0]} has {sizes[one]} lines, {decoders[other][0]} has {sizes[other]}"
+        raise FormatError(f"{found}; wanted as many lines in each output, one for each segment")
+    return list(sizes)
 
 
 def _segments(streams: Mapping[str, Iterable[NBestList]], ascend: bool) -> Iterator[dict[str, NBestList]]:

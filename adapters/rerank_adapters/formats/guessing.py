@@ -78,6 +78,16 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     return reading
 
 
+def shows_no_lists(path: str) -> bool:
+    """Whether the first lines of a file show no format of lists, as those of a plain text do."""
+    with open_text(path) as lines:
+        head = list(islice(lines, LINES))
+    try:
+        return not any(line.strip() for line in head) or guess(head, path).name == "plain"
+    except FormatError:
+        return True
+
+
 def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
     """The format of lists that these lines show, where they can be no text; otherwise None."""
     filled = [line for line in lines[:LINES] if line.strip()]

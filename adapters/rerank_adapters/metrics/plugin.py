@@ -12,6 +12,7 @@ def register_metrics(register: Register) -> None:
     from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
     from rerank_adapters.metrics.column import ColumnMetric
     from rerank_adapters.metrics.edit_rate import CER, WER
+    from rerank_adapters.metrics.mean import MeanMetric
     from rerank_adapters.metrics.ter import TER
 
     register("bleu", Bleu)
@@ -23,6 +24,7 @@ def register_metrics(register: Register) -> None:
     register("accuracy", Accuracy)
     register("ser", SentenceErrorRate)
     register("column", ColumnMetric)
+    register("mean", MeanMetric)
 
 
 @hookimpl

@@ -157,7 +157,10 @@ def _flat(values: Collection[Any]) -> Iterator[str]:
 
 
 def _expanded(config: Config, key: str, value: str) -> str:
-    """The value; where it names a file, or a parser or weight with one, that file is relative to here."""
+    """The value; where it names a file, or a parser or weight with one, that file is no longer relative to the config.
+
+    A file is absolute, since the builder takes a relative one to begin at the config.
+    """
     if key == PARSER and (parser := _parser(config, value)):
         return ",".join([parser.pop("use", ""), *(f"{name}={option}" for name, option in parser.items())])
     if key == WEIGHT:
@@ -165,7 +168,7 @@ def _expanded(config: Config, key: str, value: str) -> str:
         return f"{config.path(name)}={number}"
     path = config.path(value)
     names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
-    return str(path) if names_file else value
+    return str(path.absolute()) if names_file else value
 
 
 def _parser(config: Config, name: object) -> dict[str, str] | None:
