@@ -1,11 +1,13 @@
 """Every experiment explains itself, runs on tiny made data, and says in one line what is wrong with its data."""
 
 import importlib
+import io
 import json
 import lzma
 import pkgutil
 import re
 import sys
+import tarfile
 
 import click
 import pytest
@@ -131,6 +133,11 @@ RUNS = {
         r"\| causal \| shared prefixes \|(?s:.*)\| translation \| batches \|",
     ),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \|( [\d.]+ \|){3}(?s:.*)\| KenLM \| [\d,]+ \|"),
+    "mqm_table": (
+        "{wmt} {ratings} de-en",
+        r"the system chosen on the other half \| -[\d.]+ \|(?s:.*)\| agreement with the systems, chrf \| [\d.]+ \|",
+    ),
+    "wmt_table": ("{wmt} de-en", r"\| de-en \| 3 \| combined \| [+-][\d.]+ \|"),
     "nonwords": (
         "{root}/mt/train.en lm=ngram-lm,model={root}/mt/lm.arpa --number 5 --sentences 20",
         r"\| lm \| [\d.]+ \[[\d.]+, [\d.]+\] \| \d+ \| [\d.]+ \| [\d.]+ \| [\d.]+% \|",
@@ -232,6 +239,24 @@ def changed(tree, words):
     return re.sub(r"(?<= )\w+(?=\))", lambda match: words.get(match[0], match[0]), tree)
 
 
+def wmt_archive(folder):
+    """A tar of the sources, references and outputs of three systems, each of which has other words in some segments."""
+    words = ["the cat sat", "a dog ran", "birds sing", "we saw it"]
+    right = [f"{words[s % 4]} in room {s} ." for s in range(12)]
+    texts = {"sources/t.de-en.src.de": [f"Satz {s} ." for s in range(12)], "references/t.de-en.ref.A.en": right}
+    for number, name in enumerate("ABC"):
+        outputs = [text.replace(" in ", " at the ") if (s + number) % 3 else text for s, text in enumerate(right)]
+        texts[f"system-outputs/t.de-en.hyp.{name}.en"] = outputs
+    path = folder / "wmt.tar.xz"
+    with tarfile.open(path, "w:xz") as archive:
+        for name, lines in texts.items():
+            content = "".join(line + "\n" for line in lines).encode()
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
 @pytest.fixture(scope="module")
 def made(small, treebank_path, tmp_path_factory):
     """A folder of tiny data as the experiments want them, and files beside it."""
@@ -296,9 +321,16 @@ def made(small, treebank_path, tmp_path_factory):
     done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
     job = folder / "job.toml"
     job.write_text(JOB.format(lists=lists), encoding="utf-8")
+    ratings = folder / "ratings.tsv"
+    ratings.write_text(
+        "system mqm_avg_score seg_id\n"
+        + "".join(f"{name}\t{-float((s * k) % 5)} {s}\n" for s in range(1, 13) for k, name in enumerate("ABC", 1))
+    )
     cheap = folder / "cheap.toml"
     cheap.write_text('[[feature]]\nuse = "length"\n')
     return {
+        "ratings": ratings,
+        "wmt": wmt_archive(folder),
         "cheap": cheap,
         "data": data,
         "table": table,

@@ -158,7 +158,9 @@ def agreements(task: Task, rated: Sequence[Rated], tables: Sequence[object]) -> 
     """How often features, and the metrics against the references, order two outputs of a segment as people do."""
     columns: dict[str, list[FloatArray]] = {}
     for metric in (load("bleu"), load("chrf")):
-        statistics = metric.statistics([one.nbest.texts for one in rated], [task.references[one.segment] for one in rated])
+        statistics = metric.statistics(
+            [one.nbest.texts for one in rated], [task.references[one.segment] for one in rated]
+        )
         bounds = np.cumsum([len(one.nbest) for one in rated])[:-1]
         name = f"{type(metric).__name__} against the references"
         columns[name] = np.split(metric.sentence_scores(statistics), bounds)

@@ -11,10 +11,12 @@ half, and the differences, with 95 % intervals of the paired bootstrap.
     `+ language`   the same with n-gram and unigram models (into English), unknown words, and overlap with the source
     `+ syntax`     the same with the embedded syntactic models (with --syntax, into English)
 
-Weights whose gain over the chosen system on held-out folds of the first half is not positive are not used.
+Weights whose gain over the chosen system on held-out folds of the first half is not positive are not used. --lists
+writes the lists, sources and references of one PAIR for `rerank run configs/wmt.toml`.
 
 \b
     python -m tests.experiments.wmt_table wmt22.tar.xz de-en
+    python -m tests.experiments.wmt_table wmt22.tar.xz de-en --lists work/wmt
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ import numpy as np
 
 from rerank_adapters import NBestList, Pipeline, evaluate, load
 from rerank_adapters.formats.combination import combine
+from rerank_adapters.formats.delimited import MosesFormat
+from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import ConfigError
@@ -108,13 +112,17 @@ def features(target: str, syntax: bool) -> dict[str, list[object]]:
 @click.argument("archive", type=FILE)
 @click.argument("pairs", nargs=-1, metavar="[PAIR]...")
 @click.option("--syntax", is_flag=True, help="Add the row with the embedded syntactic models.")
+@click.option("--lists", type=click.Path(path_type=Path), help="Only write the files of one PAIR to this folder.")
 @click.option("--jobs", type=click.IntRange(1), default=1, help="Extract features in this many processes.")
-def main(archive: Path, pairs: tuple[str, ...], syntax: bool, jobs: int) -> None:
+def main(archive: Path, pairs: tuple[str, ...], syntax: bool, lists: Path | None, jobs: int) -> None:
     """Combine the systems of each pair, and print the table of all pairs and the means of the differences."""
     tasks = read_tasks(archive)
     for pair in pairs:
         if pair not in tasks:
             raise ConfigError(f"{archive}: has no pair {pair!r}; it has {', '.join(tasks)}")
+    if lists is not None:
+        write_job(tasks[(pairs or tuple(tasks))[0]], lists)
+        return
     rows: list[tuple[str, ...]] = []
     differences: dict[str, list[tuple[float, float]]] = {}
     for pair in pairs or tasks:
@@ -128,6 +136,21 @@ def main(archive: Path, pairs: tuple[str, ...], syntax: bool, jobs: int) -> None
     header = ("pair", "systems", "output", "held-out gain", "BLEU", "−", "95 % interval", "chrF", "−", "95 % interval")
     print(markdown_table(Table(f"{archive.name}", header, tuple(rows))))
     print(markdown_table(Table("Means of the differences", ("output", "BLEU", "chrF", "pairs"), tuple(means))))
+
+
+def write_job(task: Task, folder: Path) -> None:
+    """Write the lists of both halves in the format of Moses, with their sources and first references."""
+    half = len(task.source) // 2
+    folder.mkdir(parents=True, exist_ok=True)
+    lists = task.best_first(range(half)).lists()
+    for name, segments in (("tune", range(half)), ("test", range(half, len(lists)))):
+        with open_lists(folder / f"{name}.nbest.gz", MosesFormat()) as out:
+            for at, segment in enumerate(segments):
+                out.write(replace(lists[segment], segment_id=str(at)))
+        for ending, lines in (("src", task.source), ("ref", [texts[0] for texts in task.references])):
+            text = "".join(lines[segment] + "\n" for segment in segments)
+            (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+    print(f"wrote the lists of {len(lists)} segments by {len(task.systems)} systems to {folder}")
 
 
 def combinations(
