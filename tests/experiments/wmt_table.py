@@ -16,7 +16,7 @@ writes the lists, sources and references of one PAIR for `rerank run configs/wmt
 
 \b
     python -m tests.experiments.wmt_table wmt22.tar.xz de-en
-    python -m tests.experiments.wmt_table wmt22.tar.xz de-en --lists work/wmt
+    python -m tests.experiments.wmt_table wmt22.tar.xz de-en --lists work/wmt-lists
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def test_pairs(mean):
 
 
 def test_its_signature_names_all(mean):
-    assert mean.signature().startswith("mean:0.5*(case:mixed|")
-    assert "-0.25*(" in mean.signature()
+    assert mean.signature().startswith("mean:0.5*Bleu(case:mixed,eff:no,")
+    assert "-0.25*TER(" in mean.signature()
     assert mean.higher_is_better
 
 

@@ -64,8 +64,10 @@ class MeanMetric(PickledFields, Metric):
 
     def signature(self) -> str:
         """The metrics' signatures with their shares."""
-        parts = [f"{share:.3g}*({metric.signature()})" for share, metric in zip(self.shares, self.metrics, strict=True)]
-        return join_signature(__version__, mean="+".join(parts))
+        signatures = [metric.signature().replace("|", ",") for metric in self.metrics]
+        names = [type(metric).__name__ for metric in self.metrics]
+        parts = [f"{share:.3g}*{n}({s})" for share, n, s in zip(self.shares, names, signatures, strict=True)]
+        return join_signature(__version__, mean="+".join(parts).replace("+-", "-"))
 
     def _mean(self, score: Callable[[Metric, FloatArray], FloatArray], statistics: FloatArray) -> FloatArray:
         blocks = np.split(statistics, np.cumsum(self._widths)[:-1], axis=-1)
