@@ -169,6 +169,7 @@ def combinations(
         pipeline = Pipeline(some, tuner=TUNER, metric=METRIC, seed=1, jobs=jobs)
         pipeline.fit(lists[:half], task.references[:half])
         held = pipeline.tuning_.held_out
+        assert held is not None  # there are folds
         gains[name] = held.score - held.first
         reranked = [one.best for one in pipeline.predict(lists[half:])] if gains[name] > 0 else texts[half:]
         outputs[name] = reranked
@@ -191,7 +192,8 @@ def rows_of(
         cells: list[str] = []
         for score in scores:
             cells.append(f"{score.score:.2f}")
-            if (test := score.comparison) is None:
+            test = score.comparison
+            if test is None or test.interval is None:
                 cells += ["", ""]
             else:
                 cells += [f"{test.difference:+.2f}", f"{test.interval.low:+.2f} to {test.interval.high:+.2f}"]

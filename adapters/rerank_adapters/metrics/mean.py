@@ -37,7 +37,8 @@ class MeanMetric(PickledFields, Metric):
         """The share of each metric in the mean, negative where its lower scores are better."""
         weights = np.array(self.weights or (1.0,) * len(self.metrics))
         signs = np.array([1.0 if metric.higher_is_better else -1.0 for metric in self.metrics])
-        return signs * weights / weights.sum()
+        shares: FloatArray = signs * weights / weights.sum()
+        return shares
 
     @cached_property
     def _widths(self) -> list[int]:
@@ -60,7 +61,7 @@ class MeanMetric(PickledFields, Metric):
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the means of the metrics' scores of pairs."""
         scores = [metric.pairwise(hypotheses) for metric in self.metrics]
-        return np.einsum("m,mij->ij", self.shares, np.stack(scores))
+        return np.asarray(np.tensordot(self.shares, np.stack(scores), axes=1))
 
     def signature(self) -> str:
         """The metrics' signatures with their shares."""
