@@ -73,6 +73,10 @@ RUNS = {
         "{text} --words 200 --sentences 0 --workers 1 --jobs 1 --tasks 20",
         r"\| counting \| a cluster of 1 \| [\d.]+ \| [\d.]+ \| yes \|(?s:.*)\| 1 \| [\d.]+ \|",
     ),
+    "corridor_counts": (
+        "--lists 2 --repeats 1 --show frames",
+        r"\| modules loaded by a run \| \d+ \|(?s:.*)cli.py: main\n(?s:.*)lists/length.py: extract",
+    ),
     "completion_table": (
         "{text} {root}/completion/questions.tsv --min-count 1 --jobs 1",
         r"\| 5 \|( [\d.]+ \[[\d.]+, [\d.]+\] \|){6}",
@@ -380,7 +384,7 @@ def test_run(name, made, capsys):
     assert re.search(wanted, capsys.readouterr().out)
 
 
-OF_OWN_DATA = {"agreement_pairs", "memory_table"}  # they need no files
+OF_OWN_DATA = {"agreement_pairs", "corridor_counts", "memory_table"}  # they need no files
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -63,11 +63,23 @@ def test_contract_checks_load_neither_kernels_nor_commands():
     assert imported("rerank_plugins.testing") & (HEAVY | {"click", "pydantic", "rich", "rerank_adapters"}) == set()
 
 
-def test_listing_plugins_loads_nothing_heavy():
-    """What `rerank --help` does: every built-in module is imported, none of the plugins' machinery."""
-    names = ["formats", "metrics", "tuners"]
-    loaded = imported(", ".join(f"rerank_adapters.{name}.plugin" for name in names) + ", rerank_plugins.core.loader")
-    assert loaded & HEAVY == set()
+def test_a_registry_imports_no_plugin_until_it_is_used():
+    script = """if True:
+        import sys
+        from rerank_adapters.builtin import BUILTIN
+        from rerank_plugins.core.loader import load_plugins
+        from rerank_plugins.core.registry import BUILTIN as FAMILIES
+        registry = load_plugins(BUILTIN)
+        rooms = tuple(f"{name}." for name in (*FAMILIES, *BUILTIN) if "." in name)
+        print(*(name for name in sys.modules if name.startswith(rooms)))
+        registry.get("feature", "length").options()
+        print(*(name for name in sys.modules if name.startswith("rerank_plugins.lists.")))
+        print(*sys.modules)"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    registered, used, everything = (set(line.split()) for line in ran.stdout.splitlines())
+    assert {name for name in registered if not name.endswith(".plugin")} == {"rerank_adapters.formats.named_formats"}
+    assert used == {"rerank_plugins.lists.plugin", "rerank_plugins.lists.length"}
+    assert everything & HEAVY == set()
 
 
 @pytest.mark.parametrize("family", ["lists", "treelet", "substitutes"])

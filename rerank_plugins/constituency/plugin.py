@@ -6,22 +6,16 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.constituency.language_model import PcfgLanguageModel
-
-    register("pcfg", PcfgLanguageModel)
+    register("pcfg", "rerank_plugins.constituency.language_model:PcfgLanguageModel")
 
 
 @hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this family."""
-    from rerank_plugins.constituency.parser import PcfgParser
-
-    register("pcfg", PcfgParser)
+    register("pcfg", "rerank_plugins.constituency.parser:PcfgParser")
 
 
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.constituency.trainer import GrammarTrainer
-
-    register("grammar", GrammarTrainer)
+    register("grammar", "rerank_plugins.constituency.trainer:GrammarTrainer")

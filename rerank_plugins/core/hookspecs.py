@@ -1,7 +1,8 @@
 """The hooks of plugins. Each but the last registers plugins of one kind: it calls `register(name, factory)` for each.
 
 A factory is a dataclass that implements the interface of its kind; its fields are the options that a user may set. A
-config refers to it by its name: `use = "name"`.
+config refers to it by its name: `use = "name"`. In place of the class stands, for a plugin of the project, the text
+`module:Class`, so that the module is imported when the plugin is used.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("rerank_plugins")
 hookimpl = pluggy.HookimplMarker("rerank_plugins")
 
-Register = Callable[..., None]  # (name, factory, *, former=()); `former` are names of earlier versions
+Register = Callable[..., None]  # (name, factory or its place, *, former=()); `former` are names of earlier versions
 
 
 @hookspec

@@ -123,7 +123,7 @@ def _register(
 ) -> hookspecs.Register:
     origin = (distribution.name, distribution.version) if distribution else ("", "")
 
-    def register(name: str, factory: Callable[..., Any], *, former: tuple[str, ...] = ()) -> None:
+    def register(name: str, factory: Callable[..., Any] | str, *, former: tuple[str, ...] = ()) -> None:
         names.add((kind, name))
         new.append(Entry(kind, name, factory, owner, former, *origin))
 

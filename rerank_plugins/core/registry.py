@@ -12,7 +12,8 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -76,17 +77,29 @@ class Option:
 class Entry:
     """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it.
 
+    `made_by` is the factory, or the place of a class (`module:Class`), which is imported when it is first used.
     `former` are names that it had in earlier versions, which are still understood. `distribution` and `version` are
     those of the package that an installed plugin is from, and empty for others.
     """
 
     kind: str
     name: str
-    factory: Callable[..., Any]
+    made_by: Callable[..., Any] | str
     owner: str
     former: tuple[str, ...] = ()
     distribution: str = ""
     version: str = ""
+
+    @cached_property
+    def factory(self) -> Callable[..., Any]:
+        """What makes the objects. Raises PluginError, which names the owner, where it cannot be imported."""
+        made_by = self.made_by
+        return guarded(self.owner, partial(class_at, made_by)) if isinstance(made_by, str) else made_by
+
+    @property
+    def place(self) -> str:
+        """Where the factory is, `module:Class`; a class is not imported for it."""
+        return self.made_by if isinstance(self.made_by, str) else place_of(self.made_by)
 
     @property
     def summary(self) -> str:
@@ -216,6 +229,26 @@ class Registry:
     def is_installed(self, owner: str) -> bool:
         """Whether the owner is an installed distribution, not a built-in package or a plugin file."""
         return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
+
+
+def class_at(place: str) -> Any:
+    """The class at a place: `module:Class`.
+
+    >>> class_at("collections:Counter")
+    <class 'collections.Counter'>
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def place_of(made: Any) -> str:
+    """The place of a class or a function, where `class_at` finds it; empty for an object without one.
+
+    >>> place_of(Entry)
+    'rerank_plugins.core.registry:Entry'
+    """
+    name = getattr(made, "__qualname__", "")
+    return f"{made.__module__}:{name}" if name else ""
 
 
 @lru_cache

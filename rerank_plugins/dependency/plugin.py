@@ -6,30 +6,22 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.dependency.language_model import DependencyLanguageModel
-
-    register("dependency-lm", DependencyLanguageModel)
+    register("dependency-lm", "rerank_plugins.dependency.language_model:DependencyLanguageModel")
 
 
 @hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this family."""
-    from rerank_plugins.dependency.parsers import BiaffineParser, EnglishParser, TreebankParser, UdpipeParser
-    from rerank_plugins.dependency.stanza_parser import StanzaParser
-
-    register("english", EnglishParser)
-    register("biaffine", BiaffineParser)
-    register("udpipe", UdpipeParser)
-    register("stanza", StanzaParser)
-    register("treebank", TreebankParser)
+    register("english", "rerank_plugins.dependency.parsers:EnglishParser")
+    register("biaffine", "rerank_plugins.dependency.parsers:BiaffineParser")
+    register("udpipe", "rerank_plugins.dependency.parsers:UdpipeParser")
+    register("stanza", "rerank_plugins.dependency.stanza_parser:StanzaParser")
+    register("treebank", "rerank_plugins.dependency.parsers:TreebankParser")
 
 
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.dependency.parsed_text import TreebankTrainer
-    from rerank_plugins.dependency.trainer import DependencyLMTrainer, DependencyParserTrainer
-
-    register("dependency-lm", DependencyLMTrainer)
-    register("dependency-parser", DependencyParserTrainer)
-    register("treebank", TreebankTrainer)
+    register("dependency-lm", "rerank_plugins.dependency.trainer:DependencyLMTrainer")
+    register("dependency-parser", "rerank_plugins.dependency.trainer:DependencyParserTrainer")
+    register("treebank", "rerank_plugins.dependency.parsed_text:TreebankTrainer")

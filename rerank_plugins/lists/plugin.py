@@ -6,23 +6,13 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.lists.column import ColumnFeature
-    from rerank_plugins.lists.consensus import ConsensusFeature, WordPosteriorsFeature
-    from rerank_plugins.lists.decoder_order import (
-        DecoderScoreFeature,
-        EditToFirstFeature,
-        RankFeature,
-        ReciprocalRankFeature,
-    )
-    from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
-
-    register("length", LengthFeature)
-    register("word-penalty", WordPenaltyFeature)
-    register("character-length", CharacterLengthFeature)
-    register("decoder-score", DecoderScoreFeature)
-    register("reciprocal-rank", ReciprocalRankFeature)
-    register("rank", RankFeature)
-    register("edit-to-1best", EditToFirstFeature)
-    register("consensus", ConsensusFeature)
-    register("word-posteriors", WordPosteriorsFeature)
-    register("column", ColumnFeature)
+    register("length", "rerank_plugins.lists.length:LengthFeature")
+    register("word-penalty", "rerank_plugins.lists.length:WordPenaltyFeature")
+    register("character-length", "rerank_plugins.lists.length:CharacterLengthFeature")
+    register("decoder-score", "rerank_plugins.lists.decoder_order:DecoderScoreFeature")
+    register("reciprocal-rank", "rerank_plugins.lists.decoder_order:ReciprocalRankFeature")
+    register("rank", "rerank_plugins.lists.decoder_order:RankFeature")
+    register("edit-to-1best", "rerank_plugins.lists.decoder_order:EditToFirstFeature")
+    register("consensus", "rerank_plugins.lists.consensus:ConsensusFeature")
+    register("word-posteriors", "rerank_plugins.lists.consensus:WordPosteriorsFeature")
+    register("column", "rerank_plugins.lists.column:ColumnFeature")

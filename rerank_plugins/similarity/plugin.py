@@ -6,24 +6,18 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.similarity.feature import RandomIndexingFeature, SvsSimilarityFeature
-
-    register("random-indexing", RandomIndexingFeature)
-    register("svs-similarity", SvsSimilarityFeature)
+    register("random-indexing", "rerank_plugins.similarity.feature:RandomIndexingFeature")
+    register("svs-similarity", "rerank_plugins.similarity.feature:SvsSimilarityFeature")
 
 
 @hookimpl
 def register_metrics(register: Register) -> None:
     """Register the metrics of this family."""
-    from rerank_plugins.similarity.meaning_metric import MeaningMetric
-
-    register("meaning", MeaningMetric)
+    register("meaning", "rerank_plugins.similarity.meaning_metric:MeaningMetric")
 
 
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.similarity.trainers import EsaTrainer, RandomIndexingTrainer
-
-    register("random-indexing", RandomIndexingTrainer)
-    register("esa", EsaTrainer)
+    register("random-indexing", "rerank_plugins.similarity.trainers:RandomIndexingTrainer")
+    register("esa", "rerank_plugins.similarity.trainers:EsaTrainer")

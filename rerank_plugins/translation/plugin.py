@@ -6,32 +6,20 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.translation.alignment.feature import DecoderAlignmentFeature, WordTranslationFeature
-    from rerank_plugins.translation.copied_words import LexicalOverlapFeature, UntranslatedFeature
-    from rerank_plugins.translation.dependency_agreement import DependencyAgreementFeature
-    from rerank_plugins.translation.model_features import JointLMFeature, TranslationMemoryFeature, WordLexiconFeature
-
-    register("lexical-overlap", LexicalOverlapFeature)
-    register("untranslated", UntranslatedFeature)
-    register("dependency-agreement", DependencyAgreementFeature)
-    register("word-translation", WordTranslationFeature)
-    register("translation-memory", TranslationMemoryFeature)
-    register("decoder-alignment", DecoderAlignmentFeature)
-    register("word-lexicon", WordLexiconFeature)
-    register("joint-lm", JointLMFeature)
+    register("lexical-overlap", "rerank_plugins.translation.copied_words:LexicalOverlapFeature")
+    register("untranslated", "rerank_plugins.translation.copied_words:UntranslatedFeature")
+    register("dependency-agreement", "rerank_plugins.translation.dependency_agreement:DependencyAgreementFeature")
+    register("word-translation", "rerank_plugins.translation.alignment.feature:WordTranslationFeature")
+    register("translation-memory", "rerank_plugins.translation.model_features:TranslationMemoryFeature")
+    register("decoder-alignment", "rerank_plugins.translation.alignment.feature:DecoderAlignmentFeature")
+    register("word-lexicon", "rerank_plugins.translation.model_features:WordLexiconFeature")
+    register("joint-lm", "rerank_plugins.translation.model_features:JointLMFeature")
 
 
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.translation.trainers import (
-        JointLMTrainer,
-        TranslationMemoryTrainer,
-        WordAlignmentTrainer,
-        WordLexiconTrainer,
-    )
-
-    register("word-alignment", WordAlignmentTrainer)
-    register("word-lexicon", WordLexiconTrainer)
-    register("joint-lm", JointLMTrainer)
-    register("translation-memory", TranslationMemoryTrainer)
+    register("word-alignment", "rerank_plugins.translation.trainers:WordAlignmentTrainer")
+    register("word-lexicon", "rerank_plugins.translation.trainers:WordLexiconTrainer")
+    register("joint-lm", "rerank_plugins.translation.trainers:JointLMTrainer")
+    register("translation-memory", "rerank_plugins.translation.trainers:TranslationMemoryTrainer")

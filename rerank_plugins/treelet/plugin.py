@@ -6,23 +6,17 @@ from rerank_plugins import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
-    from rerank_plugins.treelet.slr import SlrFeature
-
-    register("slr", SlrFeature)
+    register("slr", "rerank_plugins.treelet.slr:SlrFeature")
 
 
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this family."""
-    from rerank_plugins.treelet.language_model import HeadlexLanguageModel, TreeletLanguageModel
-
-    register("treelet-lm", TreeletLanguageModel)
-    register("headlex", HeadlexLanguageModel)
+    register("treelet-lm", "rerank_plugins.treelet.language_model:TreeletLanguageModel")
+    register("headlex", "rerank_plugins.treelet.language_model:HeadlexLanguageModel")
 
 
 @hookimpl
 def register_trainers(register: Register) -> None:
     """Register the trainers of this family."""
-    from rerank_plugins.treelet.trainer import TreeletLMTrainer
-
-    register("treelet-lm", TreeletLMTrainer)
+    register("treelet-lm", "rerank_plugins.treelet.trainer:TreeletLMTrainer")

@@ -8,8 +8,8 @@ from rerank_plugins.core.dependency_tree import DependencyTree, write_conllu
 from rerank_plugins.core.interfaces import Parse, Parser
 from rerank_plugins.english.english_lexicon import english
 from rerank_plugins.english.frame_counts import VERB_COUNTS, Counts
+from rerank_plugins.english.grammar_violations import GrammarViolationsFeature
 from rerank_plugins.english.minimal_pairs import KINDS, PairMaker
-from rerank_plugins.english.plugin import GrammarViolationsFeature
 from rerank_plugins.english.rules.violations import VALUES, grammar_values
 from rerank_plugins.english.word_forms import VerbForms, noun_numbers, verb_paradigms
 from tests.command_line import done, refused

@@ -20,6 +20,7 @@ from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.core.errors import ConfigError, FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.registry import class_at, place_of
 from rerank_plugins.kit.files.text import open_text
 from tests.formats import naive_formats
 
@@ -55,10 +56,10 @@ def reversed_with(nbest, *names):
 
 
 def test_every_format_is_registered():
-    found = {}
-    plugin.register_nbest_formats(found.__setitem__)
-    assert {name: type(factory()) for name, factory in found.items()} == found
-    assert {type(format) for format in FILES.values()} < set(found.values())
+    places = {}
+    plugin.register_nbest_formats(places.__setitem__)
+    assert {name: place_of(type(class_at(place)())) for name, place in places.items()} == places
+    assert {place_of(type(format)) for format in FILES.values()} < set(places.values())
 
 
 @every_file

@@ -13,7 +13,7 @@ from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.trainer import write_arpa
 from rerank_plugins.ngram.training import NgramSettings, train
-from rerank_plugins.substitutes.plugin import SubstitutesFeature
+from rerank_plugins.substitutes.feature import SubstitutesFeature
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 

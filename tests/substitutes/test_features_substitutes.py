@@ -7,7 +7,7 @@ import pytest
 
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.substitutes.fastsubs import FastSubs
-from rerank_plugins.substitutes.plugin import SubstitutesFeature
+from rerank_plugins.substitutes.feature import SubstitutesFeature
 
 TEXT = [
     "the old man sat in the house by the sea",

@@ -16,7 +16,7 @@ from rerank_adapters.chain.builder import OBJECT, Builder
 from rerank_adapters.chain.job import OURS
 from rerank_adapters.chain.loading import check_object, entry_and_table, label_of, load, several
 from rerank_plugins import ConfigError, Metric, Parser, SentenceModel
-from rerank_plugins.core.registry import Entry, Registry
+from rerank_plugins.core.registry import Entry, Registry, place_of
 from rerank_plugins.kit.files.cached_parser import CachedParser
 
 INNER: dict[type, str] = {Parser: "parser", SentenceModel: "language_model", Metric: "metric"}
@@ -79,7 +79,8 @@ def table_of(plugin: Any, kind: str, registry: Registry) -> dict[str, Any] | Non
     {'use': 'chrf', 'word_order': 2}
     """
     plugin = plugin.parser if isinstance(plugin, CachedParser) else plugin
-    entry = next((entry for entry in registry.known(kind).values() if entry.factory is type(plugin)), None)
+    of_class = (entry for entry in registry.known(kind).values() if entry.place == place_of(type(plugin)))
+    entry = next((entry for entry in of_class if entry.factory is type(plugin)), None)
     if entry is None or not is_dataclass(plugin):
         return None
     table: dict[str, Any] = {"use": entry.name}
@@ -118,7 +119,7 @@ def _always(plugin: Any) -> Callable[[], Any]:
 def recorded_tuner(provenance: Mapping[str, Any], registry: Registry) -> dict[str, Any] | str:
     """The table of the tuner that weights record, or the name of the usual one where they record no registered one."""
     for entry in registry.entries["tuner"].values():
-        if provenance.get("tuner") == f"{entry.factory.__module__}.{entry.factory.__qualname__}":
+        if provenance.get("tuner") == entry.place.replace(":", "."):
             options = provenance.get("options", {})
             known = options if isinstance(options, Mapping) else {}
             chosen = {o.name: known[o.name] for o in entry.options() if o.name in known}

@@ -20,7 +20,7 @@ from typing import Any
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import BAR
 from rerank_adapters.formats.line_lists import lists_in
-from rerank_adapters.formats.named_formats import FORMATS
+from rerank_adapters.formats.named_formats import format_named
 from rerank_adapters.formats.srilm import PAUSES
 from rerank_plugins import FormatError, NBestFormat, NBestList, PluginError, Rescored, open_text
 from rerank_plugins.core.json_and_toml import read_json
@@ -104,7 +104,7 @@ def unmistakable(lines: Sequence[str], path: str) -> Guess | None:
 
 def format_of(guess: Guess, id_key: str = "") -> NBestFormat:
     """The format of a guess; `id_key` is the option of this name of formats in JSON."""
-    return FORMATS[guess.name](**({"id_key": id_key} if id_key else {}))
+    return format_named(guess.name, **({"id_key": id_key} if id_key else {}))
 
 
 def guess_folder(folder: str) -> Guess:

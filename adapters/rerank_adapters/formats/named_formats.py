@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-from rerank_adapters.formats.delimited import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
-from rerank_adapters.formats.espnet import EspnetFormat
-from rerank_adapters.formats.fairseq import FairseqFormat
-from rerank_adapters.formats.htk import HtkMlfFormat
-from rerank_adapters.formats.htk_lattices import HtkSlfFormat
-from rerank_adapters.formats.hyporadise import HyporadiseFormat
-from rerank_adapters.formats.icefall import IcefallFormat
-from rerank_adapters.formats.julius import JuliusFormat
-from rerank_adapters.formats.kaldi import KaldiFormat, KaldiLatticeFormat
-from rerank_adapters.formats.nemo import NemoFormat
-from rerank_adapters.formats.plain import PlainFormat
-from rerank_adapters.formats.pyctcdecode import PyctcdecodeFormat
-from rerank_adapters.formats.speech_services import AlternativesFormat
-from rerank_adapters.formats.srilm import SrilmFormat
-from rerank_adapters.formats.translation_json import Ctranslate2Format, SockeyeFormat, TransformersFormat
-from rerank_adapters.formats.wenet import WenetFormat
-from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins import NBestFormat
+from rerank_plugins.core.registry import class_at
 
-FORMATS: dict[str, type[NBestFormat]] = {
-    "moses": MosesFormat,
-    "cdec": CdecFormat,
-    "joshua": JoshuaFormat,
-    "travatar": TravatarFormat,
-    "marian": MarianFormat,
-    "fairseq": FairseqFormat,
-    "hyporadise": HyporadiseFormat,
-    "plain": PlainFormat,
-    "sockeye": SockeyeFormat,
-    "ctranslate2": Ctranslate2Format,
-    "transformers": TransformersFormat,
-    "kaldi": KaldiFormat,
-    "srilm": SrilmFormat,
-    "htk-mlf": HtkMlfFormat,
-    "julius": JuliusFormat,
-    "espnet": EspnetFormat,
-    "whisper": WhisperFormat,
-    "nemo": NemoFormat,
-    "icefall": IcefallFormat,
-    "wenet": WenetFormat,
-    "pyctcdecode": PyctcdecodeFormat,
-    "alternatives": AlternativesFormat,
-    "kaldi-lattice": KaldiLatticeFormat,
-    "htk-slf": HtkSlfFormat,
+FORMATS = {  # name -> the module in this package and the class
+    "moses": "delimited:MosesFormat",
+    "cdec": "delimited:CdecFormat",
+    "joshua": "delimited:JoshuaFormat",
+    "travatar": "delimited:TravatarFormat",
+    "marian": "delimited:MarianFormat",
+    "fairseq": "fairseq:FairseqFormat",
+    "hyporadise": "hyporadise:HyporadiseFormat",
+    "plain": "plain:PlainFormat",
+    "sockeye": "translation_json:SockeyeFormat",
+    "ctranslate2": "translation_json:Ctranslate2Format",
+    "transformers": "translation_json:TransformersFormat",
+    "kaldi": "kaldi:KaldiFormat",
+    "srilm": "srilm:SrilmFormat",
+    "htk-mlf": "htk:HtkMlfFormat",
+    "julius": "julius:JuliusFormat",
+    "espnet": "espnet:EspnetFormat",
+    "whisper": "whisper:WhisperFormat",
+    "nemo": "nemo:NemoFormat",
+    "icefall": "icefall:IcefallFormat",
+    "wenet": "wenet:WenetFormat",
+    "pyctcdecode": "pyctcdecode:PyctcdecodeFormat",
+    "alternatives": "speech_services:AlternativesFormat",
+    "kaldi-lattice": "kaldi:KaldiLatticeFormat",
+    "htk-slf": "htk_lattices:HtkSlfFormat",
 }
+
+
+def place_of(name: str) -> str:
+    """Where the class of a format is: `module:Class`."""
+    return f"{__package__}.{FORMATS[name]}"
+
+
+def format_named(name: str, **options: object) -> NBestFormat:
+    """The format of that name with these options."""
+    made: NBestFormat = class_at(place_of(name))(**options)
+    return made

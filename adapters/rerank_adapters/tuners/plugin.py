@@ -7,18 +7,10 @@ from rerank_plugins.core.hookspecs import Register
 @hookimpl
 def register_tuners(register: Register) -> None:
     """Register the tuners of this package."""
-    from rerank_adapters.tuners.boosted import Boosted
-    from rerank_adapters.tuners.expected_risk import ExpectedRisk
-    from rerank_adapters.tuners.grid import Grid
-    from rerank_adapters.tuners.mbr import Mbr
-    from rerank_adapters.tuners.mert import Mert
-    from rerank_adapters.tuners.mira import Mira
-    from rerank_adapters.tuners.pro import Pro
-
-    register("mert", Mert)
-    register("pro", Pro)
-    register("mira", Mira)
-    register("expected-risk", ExpectedRisk)
-    register("mbr", Mbr)
-    register("boosted", Boosted)
-    register("grid", Grid)
+    register("mert", "rerank_adapters.tuners.mert:Mert")
+    register("pro", "rerank_adapters.tuners.pro:Pro")
+    register("mira", "rerank_adapters.tuners.mira:Mira")
+    register("expected-risk", "rerank_adapters.tuners.expected_risk:ExpectedRisk")
+    register("mbr", "rerank_adapters.tuners.mbr:Mbr")
+    register("boosted", "rerank_adapters.tuners.boosted:Boosted")
+    register("grid", "rerank_adapters.tuners.grid:Grid")
