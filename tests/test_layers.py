@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import rerank_plugins
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted([*(ROOT / "rerank_plugins").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")])
 HEAVY = {
@@ -61,6 +63,22 @@ def test_importing_loads_nothing_heavy(module):
 def test_contract_checks_load_neither_kernels_nor_commands():
     """Plugin authors are promised that the checks pull in nothing else; every import of ours is of a lower layer."""
     assert imported("rerank_plugins.testing") & (HEAVY | {"click", "pydantic", "rich", "rerank_adapters"}) == set()
+
+
+def test_help_needs_no_numpy():
+    script = "import sys, rerank_adapters.cli; rerank_adapters.cli.main(['--help'])"
+    watched = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {script}"
+    ran = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout.startswith("Usage: rerank")
+    assert "rerank_adapters.cli" in ran.stderr.split()
+    assert "numpy" not in ran.stderr.split()
+
+
+def test_every_public_name_has_its_module():
+    assert sorted(rerank_plugins._MODULES) == sorted(rerank_plugins.__all__) == dir(rerank_plugins)
+    assert [name for name in rerank_plugins.__all__ if not hasattr(rerank_plugins, name)] == []
+    with pytest.raises(AttributeError, match="has no attribute 'Parsers'"):
+        rerank_plugins.Parsers  # noqa: B018
 
 
 def test_a_registry_imports_no_plugin_until_it_is_used():

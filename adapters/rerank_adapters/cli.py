@@ -36,7 +36,7 @@ from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.guests.stdout import kept_for_data
 from rerank_plugins.core.loader import installed_plugins, load_plugins
 from rerank_plugins.core.paths import cache_folder
-from rerank_plugins.kit.files.text import drop_unread
+from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 SENTENCE = re.compile(r"[A-Z][a-z]+ ")  # the beginning of a message of click, where a name would have other characters
 REPEATED = 1.0  # seconds within which a signal counts once: `timeout` sends it to the process and to its group
@@ -83,7 +83,8 @@ class PluginGroup(GroupWithHeadings):
         ctx.meta["plugin_files"] = files
         ctx.obj = None
         self.forget_commands()  # those of another call's plugins
-        if not files and not installed_plugins():
+        self.has_guests = bool(files or installed_plugins())
+        if not self.has_guests:
             register_commands(self)
             return
         ctx.obj = load_plugins(BUILTIN, files)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_plugins.core.hookspecs import hookimpl
@@ -16,7 +16,12 @@ from rerank_plugins.core.hookspecs import hookimpl
 if TYPE_CHECKING:
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
 
-GROUP = ""  # in place of a summary, which the module of a group has
+
+class OwnGroup(NamedTuple):
+    """A group that a module of its own defines, as its `command`."""
+
+    module: str
+    summary: str
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ TOOLS = Task(
         "new-plugin": ("applications.new_plugin", "Write a package for a feature of your own."),
     },
 )
-COMMANDS: dict[str, dict[str, Task | tuple[str, str]]] = {  # by heading, name -> module and summary
+COMMANDS: dict[str, dict[str, Task | OwnGroup | tuple[str, str]]] = {  # by heading, name -> module and summary
     "The chain": {
         "init": ("commands.init", "Write a commented config for the FILES of a job."),
         "demo": ("commands.demo", "Write the example's lists and their config to a FOLDER."),
@@ -140,15 +145,15 @@ COMMANDS: dict[str, dict[str, Task | tuple[str, str]]] = {  # by heading, name -
         "plugins": ("commands.plugins", "List all plugins (features, metrics, …) and their options."),
     },
     "Groups by task": {
-        "train": ("applications.training", GROUP),
+        "train": OwnGroup("applications.training", "Train a model from text, treebanks or sentence pairs."),
         "lists": LISTS,
-        "table": ("applications.tables", GROUP),
+        "table": OwnGroup("applications.tables", "Show, join and cut feature tables, or make them."),
         "lm": LM,
         "trees": TREES,
         "words": WORDS,
-        "similarity": ("applications.similarity", GROUP),
-        "acceptability": ("applications.acceptability", GROUP),
-        "negatives": ("applications.negatives", GROUP),
+        "similarity": OwnGroup("applications.similarity", "Score how alike in meaning two sentences are."),
+        "acceptability": OwnGroup("applications.acceptability", "Judge whether sentences are acceptable."),
+        "negatives": OwnGroup("applications.negatives", "Make unacceptable sentences from good text."),
         "tools": TOOLS,
     },
 }
@@ -156,14 +161,14 @@ COMMANDS: dict[str, dict[str, Task | tuple[str, str]]] = {  # by heading, name -
 
 @hookimpl
 def register_commands(cli: GroupWithHeadings) -> None:
-    """Register the commands: groups at once, so that plugins can add to them, the others lazily."""
+    """Register the commands, which are imported when they are used: groups at once where plugins may add to them."""
     for heading, commands in COMMANDS.items():
         for name, command in commands.items():
             if isinstance(command, Task):
                 cli.add_group(heading, command.group(name))
                 continue
             module, summary = command
-            if summary == GROUP:
+            if cli.has_guests and isinstance(command, OwnGroup):
                 cli.add_group(heading, import_module(f"{__package__}.{module}").command)
             else:
                 cli.add_lazy_command(heading, name, f"{__package__}.{module}", summary)

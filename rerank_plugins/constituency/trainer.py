@@ -16,10 +16,11 @@ from rerank_plugins.constituency.treebank_files import (
     treebank,
 )
 from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.counted import counted
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.core.interfaces import option
 from rerank_plugins.core.trained_on import TrainedOn
-from rerank_plugins.core.trainer import Trained, Trainer, TrainingData, counted
+from rerank_plugins.core.trainer import Trained, Trainer, TrainingData
 from rerank_plugins.kit.files.treebanks import is_conllu, of_dependencies
 from rerank_plugins.kit.trees.dependency_constituents import Tags, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment, Parseval

@@ -28,9 +28,8 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.paths import content_hash
+from rerank_plugins.core.paths import FILE_MODULE, content_hash
 
-FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
 LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
 WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
 

@@ -23,8 +23,7 @@ import pluggy
 
 from rerank_plugins.core import hookspecs
 from rerank_plugins.core.errors import PluginError
-from rerank_plugins.core.guests.registrations import fault_of_entry
-from rerank_plugins.core.identity import FILE_MODULE
+from rerank_plugins.core.paths import FILE_MODULE
 from rerank_plugins.core.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
 GROUP = "rerank_plugins"
@@ -136,6 +135,8 @@ def _check_entry(registry: Registry, entry: Entry, others: Sequence[Entry]) -> N
         if other is not None and (other.kind, other.name) == (entry.kind, entry.name):
             raise PluginError(f"{entry.kind} {entry.name!r} is registered by both {other.owner} and {entry.owner}")
     if entry.owner not in (*BUILTIN, *registry.builtin):
+        from rerank_plugins.core.guests.registrations import fault_of_entry  # loads the interfaces
+
         options = [option.name for option in guarded(entry.owner, entry.options)]
         if fault := fault_of_entry(entry.kind, entry.name, entry.factory, options):
             raise PluginError(f"plugin {entry.owner}: {entry.kind.replace('_', ' ')} {entry.name!r}: {fault}")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from rerank_plugins.core.errors import ConfigError
 
+FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
+
 _switched_off = ContextVar("_switched_off", default=False)
 
 

@@ -139,12 +139,3 @@ def parses(trainer: type[Trainer] | Trainer) -> bool:
 def common_uses(trainer: type[Trainer] | Trainer) -> set[str]:
     """The common options that the trainer uses, by the names of the command line."""
     return {*trainer.uses, *(("text", "parser", "config", "jobs") if parses(trainer) else ())}
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, singular or plural (the noun with an s unless `plural` is given).
-
-    >>> counted(1, "seed"), counted(1200, "tree"), counted(2, "hypothesis", "hypotheses")
-    ('1 seed', '1,200 trees', '2 hypotheses')
-    """
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -99,7 +99,8 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     closing = Closing()
     registry: Registry = context.obj
     root = context.find_root().command
-    trained = root.subgroup("train").list_commands(context) if isinstance(root, GroupWithHeadings) else []
+    train = root.get_command(context, "train") if isinstance(root, GroupWithHeadings) else None
+    trained = train.list_commands(context) if isinstance(train, click.Group) else []
     check_name(name, {*registry.known("feature"), *trained})
     folder = output or Path(name)
     for path in write_package(name, folder):

@@ -108,6 +108,7 @@ class GroupWithHeadings(LazyGroup):
     """A group whose help lists its built-in commands under headings, and those of plugins under one of their own."""
 
     OF_PLUGINS = "Commands of plugins"
+    has_guests = True  # whether plugins may add commands
 
     def __init__(self, name: str | None = None, *, headings: tuple[str, ...] = (), **settings: Any) -> None:
         super().__init__(name, **settings)

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from rerank_adapters.runtime.kernel_cache import compiled
-from rerank_plugins.core.trainer import counted as counted
+from rerank_plugins.core.counted import counted as counted
 
 Item = TypeVar("Item")
 

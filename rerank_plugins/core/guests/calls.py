@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.core.errors import PluginError, RerankError
@@ -74,12 +75,13 @@ _contracts: dict[type, Mapping[str, Contract]] = {}  # by interface and method
 
 
 def declare(contracts: Mapping[type, Mapping[str, Contract]]) -> None:
-    """Declare the contracts of interfaces (contracts.py). Guests import the package, which declares them, first."""
+    """Declare the contracts of interfaces (contracts.py)."""
     _contracts.update(contracts)
 
 
 def _contracts_of(cls: type) -> dict[str, Contract]:
     """The contracts of a class by the names of its methods."""
+    import_module(f"{__package__}.contracts")  # which declares them: it imports the interfaces, and they this module
     tables = [contracts for interface, contracts in _contracts.items() if issubclass(cls, interface)]
     return {name: contract for table in tables for name, contract in table.items()}
 

@@ -25,6 +25,7 @@ from typing import IO, Any, Protocol, TextIO
 
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.intact_files import unfinished, write_error
+from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
@@ -76,21 +77,6 @@ def shortest(value: float) -> str:
     """The shortest text that reads back as exactly `value`: `-7` and `0.1`, never `-7.0`."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
-
-
-def drop_unread() -> None:
-    """Discard what is buffered for a reader that has gone away, so that later flushes succeed, the interpreter's too.
-
-    Where stdout or stderr still has a reader, it stays as it is.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            sink = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(sink, stream.fileno())
-            os.close(sink)
-            stream.flush()
 
 
 class _Decompressor(Protocol):

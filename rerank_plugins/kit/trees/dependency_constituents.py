@@ -24,9 +24,9 @@ from itertools import repeat, tee
 from typing import Literal
 
 from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.counted import counted
 from rerank_plugins.core.dependency_tree import ConlluSentence, DependencyTree, read_conllu_lines
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.trainer import counted
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import PARTS_OF_SPEECH, english_heads, is_projection
 from rerank_plugins.kit.trees.inflection import Feats, Inflection, with_own_feats
