@@ -7,7 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import Config
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import Entry, Registry
@@ -106,3 +109,16 @@ def test_an_option_that_is_a_plugin_takes_its_table(registry):
         builder.build("feature", wrong, "[[feature]] 1")
     with pytest.raises(ConfigError, match="option 'parser' is 3; wanted the name or the table of a parser"):
         builder.build("feature", {"use": "everything", "model": "x", "parser": 3})
+
+
+def test_a_job_and_its_copies_share_equal_objects():
+    registry = load_plugins(BUILTIN)
+    config = Config(feature=[{"use": "length"}, {"use": "word-posteriors"}])
+    job = Job.create(config, registry)
+    copies = job.with_only(["length"]), job.with_config({"jobs": 3}), job.without(["word-posteriors"])
+    assert all(copy.extractor("length") is job.extractor("length") for copy in copies)
+    assert all(copy.measures[0].metric is job.measures[0].metric and copy.tuner is job.tuner for copy in copies)
+    changed = job.with_config({"tuner": {"use": "pro"}, "metric": [{"use": "ter"}]})
+    assert changed.tuner != job.tuner
+    assert changed.measures[0].metric != job.measures[0].metric
+    assert Job.create(config, registry).extractor("length") is not job.extractor("length")

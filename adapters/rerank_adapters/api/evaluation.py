@@ -13,7 +13,7 @@ from rerank_adapters.api.reference_texts import Texts, by_id, files_of, in_order
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.loading import all_plugins, shared_plugins
+from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
@@ -22,6 +22,7 @@ from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.segment_ids import some_of
 from rerank_adapters.runtime.progress import counted, showing
 from rerank_plugins import ConfigError, FormatError, NBestList
+from rerank_plugins.kit.files.in_use import objects_in_use
 
 
 def evaluate(
@@ -57,14 +58,14 @@ def evaluate(
         raise TypeError(f"wanted the outputs of systems by name, found {systems!r:.60}")
     for name, outputs_of_one in systems.items():
         _check_several(name, outputs_of_one)
-    tables = PluginTables(all_plugins(), shared=shared_plugins())
+    tables = PluginTables(all_plugins(), shared=objects_in_use())
     metric_tables = tables.all_of(metrics, "metric")
     if not metric_tables:
         raise ConfigError("wanted at least one metric, found none")
     config = Config(base=Path.cwd()).model_copy(
         update={"metric": metric_tables, "seed": seed, "trust_pairs": trust_pairs}
     )
-    job = replace(Job.create(config, tables.registry), shared=shared_plugins())
+    job = replace(Job.create(config, tables.registry), shared=objects_in_use())
     files, lists, order = files_of(references), None, None
     if nbests is not None:
         own = checked_lists(nbests)

@@ -46,7 +46,8 @@ class Pipeline(PipelineParameters):
 
     `features`  one or many, each as `load` takes it; a mapping gives them labels. The decoder's own come first
     `tuner`     chooses the weights; `metric` is the one that they are tuned for
-    `text`      text steps that hypotheses go through before every feature that names none; by default, none
+    `text`      text steps that hypotheses go through before every feature that names none; by default none, as in the
+                commands that read lists, which hold a decoder's tokens (functions on texts tokenise them)
     `language`  the code of the language whose models are used where none is named
     `jobs`      the number of processes, which changes no result
     `seed`      of the tuner's random choices

@@ -5,7 +5,7 @@ Parameters are kept as they were given, so that scikit-learn can clone a pipelin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.loading import all_plugins, shared_plugins
+from rerank_adapters.chain.loading import all_plugins
 from rerank_adapters.chain.tune import Learnt
 from rerank_adapters.config import Config
 from rerank_adapters.runtime.progress import showing
@@ -23,6 +23,7 @@ from rerank_plugins import ConfigError
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.paths import without_cache
 from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.in_use import objects_in_use
 
 PARAMETERS = ("features", "tuner", "metric", "text", "language", "jobs", "seed", "cache", "config")
 
@@ -53,7 +54,7 @@ class PipelineParameters:
         config = self.config or Config(base=Path.cwd())
         registry = with_files(all_plugins(), [config.path(path) for path in config.plugins])
         # Without a cache, objects are the pipeline's own: shared parsers keep their parses on disk.
-        shared: MutableMapping[str, Any] = shared_plugins() if self.cache else {}
+        shared: MutableMapping[Hashable, Any] = objects_in_use() if self.cache else {}
         tables = PluginTables(registry, config.language_model, shared)
         features = tables.all_of(self.features, "feature")
         steps = split_steps(self.text)

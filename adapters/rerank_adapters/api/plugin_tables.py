@@ -7,7 +7,7 @@ weights are loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Hashable, Mapping, MutableMapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class PluginTables:
     """
 
     def __init__(
-        self, registry: Registry, models: Collection[str] = (), shared: MutableMapping[str, Any] | None = None
+        self, registry: Registry, models: Collection[str] = (), shared: MutableMapping[Hashable, Any] | None = None
     ) -> None:
         entries = {kind: dict(known) for kind, known in registry.entries.items()}
         self.registry = Registry(entries, registry.manager, registry.builtin, registry.files, registry.failures)

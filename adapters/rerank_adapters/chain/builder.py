@@ -10,7 +10,7 @@ single value.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +59,7 @@ class Builder:
     base: Path = Path()
     named: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     language: str = ""
-    shared: MutableMapping[str, Any] | None = None
+    shared: MutableMapping[Hashable, Any] | None = None
     _built: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def _absolute(self, value: Any) -> Any:
@@ -208,16 +208,16 @@ class Builder:
         if plugin is None:
             plugin = self.build(kind, table, where)
             plugin = CachedParser(plugin) if kind == "parser" else plugin
-            if self.shared is not None and key is not None:
-                with suppress(TypeError):  # of an object that no weak reference can be made of
-                    self.shared[key] = plugin
+            self._keep(key, plugin)
         return plugin
 
     def share(self, plugin: Any, kind: str, table: Mapping[str, Any]) -> None:
         """Let builders with the same `shared` objects take this plugin for the table that describes it."""
-        key = self._fingerprint(kind, table, ())
+        self._keep(self._fingerprint(kind, table, ()), plugin)
+
+    def _keep(self, key: str | None, plugin: Any) -> None:
         if self.shared is not None and key is not None:
-            with suppress(TypeError):
+            with suppress(TypeError):  # of an object that no weak reference can be made of
                 self.shared[key] = plugin
 
     def _fingerprint(self, kind: str, table: Mapping[str, Any], more: object) -> str | None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extraction.plan import Plan, column_names
 from rerank_adapters.chain.measures import Measure
-from rerank_adapters.chain.named_models import NamedModels
 from rerank_adapters.config import Config, DataSet, Table, plugin_options
 from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
 from rerank_adapters.formats.reading import read_nbest
@@ -33,6 +32,9 @@ from rerank_plugins.core.guests.registrations import RESERVED
 from rerank_plugins.core.loader import with_files
 from rerank_plugins.core.registry import Registry, suggestion
 
+if TYPE_CHECKING:
+    from rerank_adapters.chain.named_models import NamedModels
+
 logger = logging.getLogger(__name__)
 
 OURS = tuple(key for key in RESERVED["feature"] if key != "use")  # of a feature's table, no options of its plugin
@@ -44,11 +46,11 @@ SET = "{set}"  # what stands for the name of the data set in the file of a featu
 
 @dataclass(frozen=True)
 class Job:
-    """A config and the plugins that it may name."""
+    """A config and the plugins that it may name. A job and its copies with other settings share equal objects."""
 
     config: Config
     registry: Registry
-    shared: MutableMapping[str, Any] | None = field(default=None, compare=False, repr=False)  # see Builder
+    shared: MutableMapping[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # see Builder
 
     @classmethod
     def create(cls, config: Config, registry: Registry) -> Job:
@@ -211,6 +213,8 @@ class Job:
     @property
     def models(self) -> NamedModels:
         """The language models and parsers that commands name beside the features."""
+        from rerank_adapters.chain.named_models import NamedModels  # reads headers of model files, which few jobs need
+
         return NamedModels(self.builder, self.config)
 
     @property

@@ -1,16 +1,15 @@
 """`load`, the one door to plugins from Python: by name, with options, as a table, as an object, or as a model's file.
 
-What is loaded twice with equal options is one object, which a table of weak references finds by a fingerprint of what
-was asked for: as long as somebody uses a parser or a model, nobody reads it again.
+What is loaded twice with equal options is one object, which is found by a fingerprint of what was asked for
+(kit/files/in_use.py): as long as somebody uses a parser or a model, nobody reads it again.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
@@ -29,13 +28,12 @@ from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.core.registry import KINDS, Entry, Registry, suggestion
 from rerank_plugins.core.sentences import read_texts
 from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.in_use import objects_in_use
 from rerank_plugins.kit.files.languages import ENGLISH
 from rerank_plugins.kit.files.model_file import is_model_file, read_trained_on
 
 USUAL_STEPS = ("penn-tokenize",)  # of the commands, for a model that does not say what its text went through
 READING = ("language_model", "parser", "feature")  # kinds of plugins that read model files
-
-_shared: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
 
 def load(
@@ -78,7 +76,7 @@ def load(
     if "text" in own and text is not None:
         table["text"] = text
     ours = {key: table.pop(key) for key in OURS if key in table and key not in own}
-    shared = None if entry.kind == "format" else _shared  # a format remembers what it has read
+    shared = None if entry.kind == "format" else objects_in_use()  # a format remembers what it has read
     builder = Builder(registry, Path.cwd(), language=language or ENGLISH, shared=shared)
     steps = ours.get("text", text)
     plugin = builder.shared_object(entry.kind, table, f"load({entry.name!r})", *([] if steps is None else [steps]))
@@ -127,11 +125,6 @@ def label_of(spec: object) -> str:
     if isinstance(spec, str):
         return Path(spec).name if Path(spec).is_file() else str(plugin_table(spec).get("label", spec))
     return type(spec.parser if isinstance(spec, CachedParser) else spec).__name__
-
-
-def shared_plugins() -> MutableMapping[str, Any]:
-    """The plugins in use, by fingerprint; those that nobody uses any more are not among them."""
-    return _shared
 
 
 def all_plugins() -> Registry:

@@ -43,7 +43,6 @@ def command(
     from rerank_adapters.chain.run import RERANKED, work_folder
     from rerank_adapters.chain.running import all_steps, do, run_of
     from rerank_adapters.chain.steps import Record
-    from rerank_adapters.chain.training.model_tables import check_trained
     from rerank_adapters.report.held_out_gain import held_out_table
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
@@ -51,7 +50,10 @@ def command(
 
     closing = Closing()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
-    check_trained(job.config, config)
+    if job.config.model:
+        from rerank_adapters.chain.training.model_tables import check_trained
+
+        check_trained(job.config, config)
     record = Record(work or work_folder(job, config), force)
     running = run_of(job, record, config.stem, analyses)
     if dry_run:
