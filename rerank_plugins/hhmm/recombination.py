@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.kit.kernels import part
+from rerank_plugins.kit.kernels import part, records
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
@@ -57,7 +57,8 @@ class Table(NamedTuple):
 
 def new_table(rows: int, kind: Any) -> Table:
     """Return an empty table with room for so many rows, a power of two."""
-    return Table(np.zeros(2 * rows, np.int64), np.empty(rows, np.int64), np.empty(rows, kind))
+    values = np.empty(rows, kind) if kind is np.int64 else records(rows, kind)
+    return Table(np.zeros(2 * rows, np.int64), np.empty(rows, np.int64), values)
 
 
 @part

@@ -19,6 +19,7 @@ from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_cou
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.hhmm.recombination import CONTRIBUTION, STORE, Table, new_table
 from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
+from rerank_plugins.kit.kernels import records
 from rerank_plugins.kit.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
@@ -159,7 +160,7 @@ class Tables:
         sums, viterbi, entropy = np.empty((3, rows))
         stores, back = np.empty((rows, self.depth + 1), np.int32), np.empty((rows, 5), np.int32)
         return Search(
-                self.rules, self.memory, stacks, promoted, awaiting, emitted, np.empty(self.most, CONTRIBUTION),
+                self.rules, self.memory, stacks, promoted, awaiting, emitted, records(self.most, CONTRIBUTION),
                 np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
                 Stores(stores, sums, viterbi, entropy, back),
             )  # fmt: skip

@@ -64,6 +64,12 @@ def part(function: Function, **options: Any) -> Function:
     return compiled
 
 
+def records(count: int, kind: np.dtype[Any]) -> Any:
+    """Room for so many records, whose fields are attributes of an element in kernels and in plain Python."""
+    empty: Any = np.empty(count, kind)
+    return empty.view(np.recarray) if config.DISABLE_JIT else empty
+
+
 def decorated() -> list[Any]:
     """All kernels of the modules that have been imported; none without compilation (`NUMBA_DISABLE_JIT=1`)."""
     return list(_kernels)
