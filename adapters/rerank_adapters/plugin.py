@@ -49,7 +49,7 @@ LISTS = Task(
     rerank lists rover whisper.trn kaldi.trn -o combined.trn
     """,
     {
-        "merge": ("commands.merge", "Merge n-best lists, or combine those of different decoders."),
+        "merge": ("commands.merge", "Merge n-best lists, or combine the lists of different decoders."),
         "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
         "consensus": ("applications.speech.consensus", "Find the words of highest posterior in n-best lists."),
         "rover": ("applications.speech.rover", "Combine the outputs of several systems by voting."),
@@ -131,7 +131,7 @@ COMMANDS: dict[str, dict[str, Task | OwnGroup | tuple[str, str]]] = {  # by head
     "The chain": {
         "init": ("commands.init", "Write a commented config for the FILES of a job."),
         "demo": ("commands.demo", "Write the example's lists and their config to a FOLDER."),
-        "check": ("commands.check", "Check a CONFIG, or n-best lists alone, before any long work."),
+        "check": ("commands.check", "Check a CONFIG, or only n-best lists, before any long work."),
         "prepare": ("commands.prepare", "Train the models that CONFIG describes."),
         "run": ("commands.run", "Extract, tune, rerank and evaluate by a CONFIG."),
         "extract": ("commands.extract", "Extract the features of n-best lists into a feature table."),

@@ -118,13 +118,14 @@ class Trainer(GuestsAreChecked, ABC):
 
     `reads` is the data, `uses` the common options that the command offers for it. With `dependencies` and
     `constituents`, text is parsed with `--parser`, by default `default_parser`. With `to_stdout`, a file without `-o`
-    is printed.
+    is printed; `writes_treebank` says that the file is a treebank instead of a model.
     """
 
     reads: ClassVar[Reading] = "text"
     uses: ClassVar[tuple[Use, ...]] = ()
     default_parser: ClassVar[str] = ""
     to_stdout: ClassVar[bool] = False
+    writes_treebank: ClassVar[bool] = False
 
     @abstractmethod
     def train(self, data: TrainingData) -> Trained:

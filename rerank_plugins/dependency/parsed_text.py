@@ -17,8 +17,8 @@ class TreebankTrainer(Trainer):
     """Write the trees of FILEs as one treebank of dependencies (CoNLL-U).
 
     A FILE whose name ends in .conllu (or .conllu.xz and the like) is a treebank, whose trees are taken as they are; any
-    other is text with one sentence per line, which is parsed. Grammars, and the models of incremental parsing and of
-    structured vectors, learn from treebanks alone: this is how they learn from text, too.
+    other is text with one sentence per line, which is parsed. The trainers `grammar`, `hhmm` and `svs` read only
+    treebanks, so parse text with this command to train them on it.
 
     \b
     rerank train treebank news.txt -p biaffine,model=german.npz -o news.conllu
@@ -28,6 +28,7 @@ class TreebankTrainer(Trainer):
     reads = "dependencies"
     uses = ("language", "spoken")
     default_parser = "english"
+    writes_treebank = True
 
     max_length: int = option(60, within="[1, ]", former="longest", doc="Leave out trees of more words than this.")
     every: int = option(1, within="[1, ]", doc="Write only every Nth of the others, the first one included.")

@@ -23,16 +23,16 @@ Learnt = tuple["Grammar", Callable[[Path], object], Iterable[str]]  # a grammar,
 class HhmmTrainer(SplitTrainer):
     """Train a model of incremental parsing on FILEs of Penn-style brackets or of dependencies (CoNLL-U).
 
-    By default, the model is the grammar of `rerank train grammar --binarise left --features all`: left-branching rules
-    need fewer elements of the store, and defer decisions that depend on the following words, and with features, such
-    as number, subjects agree with their verbs. The probabilities of the HHMM are computed from the grammar when it is
-    read (Schwartz et al. 2011, equations 16-24), so any grammar file can be the model of `hhmm-lm`. The file says that
-    it is a model of incremental parsing: `-M FILE` reads it as one. The command reports the probability that a tree of
+    By default, the model is the grammar of `rerank train grammar --binarise left --features all`. Left-branching rules
+    need a smaller store of incomplete constituents and defer decisions that depend on the following words. With
+    features such as number, subjects agree with their verbs. The probabilities of the HHMM are computed from the
+    grammar when it is read (Schwartz et al. 2011), so any grammar file can be the model of `hhmm-lm`. `-M FILE` reads
+    a file of this command as an incremental model. The command reports the probability that a tree of
     the grammar fits in a store of 1, 2, … elements.
 
-    With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010, equations
-    11-14) for a store of `--depth` elements, and are smoothed with the grammar of the same trees. Latent splits cannot
-    be counted; the grammar with latent splits is the better model. Held-out files are text, one sentence per line.
+    With `--estimation events`, reductions and expansions are counted in right-corner trees (Wu et al. 2010) for a store
+    of `--depth` elements, and are smoothed with the grammar of the same trees. This estimation has no latent splits;
+    the grammar with latent splits is the better model. Held-out files are text, one sentence per line.
 
     \b
     rerank train hhmm train.ptb --language en -o english.pcfg --held-out dev.txt

@@ -44,9 +44,9 @@ class SvsTrainer(TreebankTrainer):
         10, within="[1, ]", doc="Number of random initialisations of EM; that of highest likelihood is kept."
     )
     rule_prior: float = option(
-        50.0, within="[0, ]", doc="Pseudo-counts of a prior that pulls the rule probabilities P_M to the treebank's."
+        50.0, within="[0, ]", doc="Pseudo-counts of a prior that pulls the rule probabilities towards the treebank's."
     )
-    head_prior: float = option(0.0, within="[0, ]", doc="The same for the headword probabilities P_H.")
+    head_prior: float = option(0.0, within="[0, ]", doc="Pseudo-counts of this prior for the headword probabilities.")
     annotations: str | None = option(
         None,
         metavar="NAMES",

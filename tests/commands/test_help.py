@@ -96,8 +96,10 @@ def test_a_plugin_file_adds_features_and_commands(small, tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=[" ".join(command) or "rerank" for command in COMMANDS])
-def test_help_shows_an_example(command):
+def test_help_shows_an_example_in_80_columns(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     text = done(*command, "--help").out
+    assert [line for line in text.splitlines() if len(line) > 80] == []
     assert text.startswith(f"Usage: rerank {' '.join(command)}".rstrip())
     assert re.search(rf"^ +(.*[|] )?rerank {' '.join(command) or 'init'}( \S|$)", text, re.M), "no example"
     assert done(*command, "-h").out == text

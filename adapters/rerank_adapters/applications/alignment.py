@@ -56,8 +56,8 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """Align the words of sentence pairs.
 
     Print the links of each pair on a line, `0-0 1-2`: source word, then target word, counted from 0. SOURCE and TARGET
-    have a sentence on each line (tokenised); or SOURCE alone has lines `source ||| target`. A pair with an empty side
-    has an empty line. MODEL is a file of `rerank train word-alignment`.
+    have one sentence per line (tokenised); or only SOURCE is given, with lines `source ||| target`. A pair with an
+    empty side has an empty line. MODEL is a file of `rerank train word-alignment`.
 
     \b
     rerank words align de-en.align test.de test.en > test.links

@@ -181,7 +181,8 @@ def command(
 
     \b
     rerank lists mbr samples.jsonl -o test.mbr
-    rerank lists mbr test.nbest -m bleu,sentence=sacrebleu --posterior score --details utilities.tsv
+    rerank lists mbr test.nbest -m bleu,sentence=sacrebleu \\
+        --posterior score --details utilities.tsv
     """  # noqa: D301
     closing = Closing()
     if len(job.config.metric) != 1:

@@ -86,7 +86,7 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     """Write a package for a feature of your own.
 
     The package installs and works as it is: a feature, its model file, the command that trains it, and tests with the
-    contract checks. Replace what it computes. NAME is that of the feature.
+    contract checks. Replace what it computes. NAME is the name of the feature.
 
     \b
     rerank tools new-plugin word-rarity

@@ -253,8 +253,8 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
 
     \b
     rerank words substitutes novel.txt -M lm.ngram --top 100 > substitutes.tsv
-    echo 'the ____ sat on the mat .' | rerank words substitutes -M lm.arpa.gz --at blanks
-    rerank words substitutes phrases.txt -M lm.ngram --at 3 --min-share 0.05 --as json
+    echo 'the ____ sat .' | rerank words substitutes -M lm.arpa.gz --at blanks
+    rerank words substitutes phrases.txt -M lm.ngram --at 3 --as json
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 

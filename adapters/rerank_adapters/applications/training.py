@@ -94,8 +94,9 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
     """The options that the trainer uses, in the order of the help; each is added to the end of a command's."""
     uses, has_trees = common_uses(trainer), parses(trainer)
     language = "the parser's, if its embedded model knows the words" if has_trees else "none"
+    required = options.treebank_output if trainer.writes_treebank else options.model_output
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
-        "output": options.output_option("Where to write the file.") if trainer.to_stdout else options.model_output,
+        "output": options.output_option("Where to write the file.") if trainer.to_stdout else required,
         "language": options.language_option(language),
         "spoken": options.spoken_option,
         "text": options.tokenised_text_option,
@@ -201,7 +202,8 @@ def command() -> None:
     Treebanks:                    word-classes, grammar, hhmm, svs
     Treebanks and text:           dependency-parser, svs-concepts
     Treebanks, or text to parse:  dependency-lm, treelet-lm, treebank
-    Sentence pairs:               word-alignment, word-lexicon, joint-lm, translation-memory
+    Sentence pairs:               word-alignment, word-lexicon, joint-lm,
+                                  translation-memory
 
     \b
     rerank train ngram news.en.gz novels.en -o lm.ngram --held-out dev.en

@@ -254,7 +254,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @options.pairing_options
 @options.table_option
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS),
-              help="Measure this part alone. Repeatable.",
+              help="Measure only this part. Repeatable.",
               show_default="all")  # fmt: skip
 @click.option("--base", multiple=True, metavar="FAMILY",
               help="Add families to this one. Repeatable; `none` is the decoder's 1-best.",
@@ -264,7 +264,7 @@ def _plot_weights(result: Ablation, path: Path) -> None:
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True,
-              help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
+              help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @click.option("--plots", type=Path, metavar="FOLDER",
               help="Plot selection, correlations and weights into this folder; needs the extra `plot`.")  # fmt: skip
 @options.style_option

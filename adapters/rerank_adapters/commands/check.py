@@ -38,7 +38,7 @@ def command(
     unpaired: Unpaired, source: Path | None, metrics: tuple[str, ...], format_: str | None, trust_pairs: bool,
     costs: bool,
 ) -> int:  # fmt: skip
-    """Check a CONFIG, or n-best lists alone, before any long work.
+    """Check a CONFIG, or only n-best lists, before any long work.
 
     Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its
     position, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees

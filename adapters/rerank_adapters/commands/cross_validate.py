@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True,
               help="Divide the tuning set into this many folds.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True,
-              help="Repeat with this many seeds, each with folds of its own.")  # fmt: skip
+              help="Repeat with this many seeds, each with its own folds.")  # fmt: skip
 @options.table_option
 @options.source_option
 @options.job_options("metrics", "features", "config", "format_", "jobs", "trust_pairs")

@@ -117,7 +117,7 @@ def _data_sets(config: Config, path: Path, name: str | None) -> dict[str, DataSe
               help=f"Show trees of this parser: {options.PLUGIN_HELP}; `none` shows no trees. Repeatable.",
               show_default="the parsers that the features use")  # fmt: skip
 @click.option("--top", "features", type=click.IntRange(1), default=15, show_default=True,
-              help="Show so many features, those of the largest contributions.")  # fmt: skip
+              help="Show this many features, the largest contributions first.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="Print a report for people, or a JSON object.")  # fmt: skip
 @click.pass_obj

@@ -28,7 +28,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     The table has the decoder's own features and those that -f or the config name. Features of a text that occurs
     several times in a list are extracted once, and the lists are shared out over several processes. Values that a
     command has extracted before come from a cache (`rerank tools cache`), so the same command continues an extraction
-    that was interrupted, and an added feature alone is extracted.
+    that was interrupted, and extracts only features that were added.
 
     \b
     rerank extract tune.nbest.gz --source tune.de -f length \\

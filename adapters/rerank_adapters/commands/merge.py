@@ -34,7 +34,7 @@ DECODER = re.compile(r"([^\s=|:/-][^\s=|:/]*)=(.+)", re.DOTALL)  # a word that c
     "Repeatable.",
 )  # fmt: skip
 def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, agreements: tuple[str, ...]) -> None:
-    """Merge n-best lists, or combine those of different decoders.
+    """Merge n-best lists, or combine the lists of different decoders.
 
     The lists of the same segments may be those of several tuning rounds, or of several systems with the same features.
     Of hypotheses with the same text and the same features, only the first is kept. Files whose ids ascend are merged in
@@ -43,7 +43,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
 
     \b
     rerank lists merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
-    rerank lists merge test.lat --format kaldi-lattice,n=50 --as moses -o test.nbest
+    rerank lists merge test.lat --format kaldi-lattice,n=50 \\
+        --as moses -o test.nbest
 
     Files as DECODER=FILE are of different decoders, each with its own features and format: the combined lists hold
     all hypotheses and all features, equal texts once. In a hypothesis that a decoder did not list, its features have

@@ -63,12 +63,12 @@ tuner_option = click.option(
     show_default="mira",
 )  # fmt: skip
 reference_form_option = click.option(
-    "--reference-form", default="auto", show_default=True,
+    "--reference-form", default="auto", show_default=True, metavar="FORM",
     type=Form(["auto", "lines", "lines-from-1", "kaldi", "trn", "json", "icefall", "fairseq", "stm", "ctm"]),
-    help="How lines are matched to segments: by number from 0 (lines) or 1 (lines-from-1), by an id in front (kaldi) or"
-    " at the end (trn), or as JSON lines (json, or json,key=KEY,id_key=KEY; id_key=none numbers them), icefall's files,"
-    " STM or CTM name their utterances. auto: by numbers where the ids of the segments are numbers, else by"
-    " whichever form has all ids; without lists, by ids that all files share.",
+    help="How the references name their segments: lines (numbered from 0), lines-from-1, kaldi (an id in front), trn"
+    " (an id at the end), json (or json,key=KEY,id_key=KEY; id_key=none numbers the lines), icefall, fairseq, stm or"
+    " ctm. With auto, lines are counted if the ids of the segments are numbers; otherwise the form is the one that has"
+    " all ids.",
 )  # fmt: skip
 unpaired_option = click.option(
     "--unpaired", type=click.Choice(["empty", "leave-out", "error"]), default="empty", show_default=True,
@@ -89,7 +89,7 @@ table_option = click.option(
 jobs_option = click.option("-j", "--jobs", type=click.IntRange(1), help="Use this many processes.", show_default="2")
 set_option = click.option(
     "--set", "set_name", metavar="NAME",
-    help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
+    help="Put this name instead of {set} in the files of features, as `run` does with tune or test.",
 )  # fmt: skip
 seed_option = click.option(
     "--seed", type=click.IntRange(0), help="The seed of everything that is random.", show_default="1"
@@ -106,7 +106,7 @@ tokenised_text_option = click.option(
 )  # fmt: skip
 spoken_option = click.option(
     "--spoken", is_flag=True,
-    help="Train on trees in lower case and without punctuation, for a model of recognised speech.",
+    help="Put the trees into lower case and leave out punctuation, for recognised speech.",
 )  # fmt: skip
 columns_option = click.option(
     "--column", "columns", multiple=True, metavar="PATTERN",
@@ -182,6 +182,9 @@ table_output = click.option(
 )  # fmt: skip
 model_output = click.option(
     "-o", "--output", type=model_file, required=True, metavar="MODEL", help="Write the model to this file."
+)
+treebank_output = click.option(
+    "-o", "--output", type=model_file, required=True, metavar="TREEBANK", help="Write the treebank to this file."
 )
 
 

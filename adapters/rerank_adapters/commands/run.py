@@ -27,14 +27,13 @@ def command(
 ) -> None:
     """Extract, tune, rerank and evaluate by a CONFIG.
 
-    The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
-    leaves features out, or has another tuner or decision, for comparison. Feature tables, weights.toml, 1-bests,
-    reranked lists and reports (JSON, HTML) are written to the work folder.
+    The report ends with the contribution of each feature and a table of scores. A [[system]] of the config leaves
+    features out, or has another tuner or decision, for comparison. Feature tables, weights.toml, 1-bests, reranked
+    lists and reports (JSON, HTML) are written to the work folder.
 
-    The same command continues a job that was interrupted, and repeats only what has changed: a step is done again if
-    its part of the config, its data, models, plugins or this program have another content than when it was done, or if
-    its files have. A line says what is not made again, and --dry-run says beforehand what would be: a line on stdout
-    for each step, "do" or "skip", and its files. Nothing is written then.
+    The same command continues an interrupted job. It repeats a step only if the step's part of the config, its data,
+    models, plugins or files, or this program have changed. With --dry-run it lists each step as "do" or "skip", with
+    its files, and writes nothing.
 
     \b
     rerank run configs/mt.toml --work work/mt

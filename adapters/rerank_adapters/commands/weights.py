@@ -28,8 +28,9 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     the gain on held-out lists is said on stderr.
 
     \b
-    rerank tools weights weights.toml           writes a [weight] section for moses.ini
-    rerank tools weights weights.toml --as moses-ini --template moses.ini -o tuned.ini
+    rerank tools weights weights.toml
+    rerank tools weights weights.toml --as moses-ini --template moses.ini \\
+        -o tuned.ini
     rerank tools weights moses.ini --as toml -o weights.toml
     """  # noqa: D301
     from rerank_adapters.report.held_out_gain import from_record, held_out_lines

@@ -19,12 +19,12 @@ MODULES = {
 def command() -> None:
     """Judge whether sentences are acceptable.
 
-    The judgements are those of language models and features.
+    Language models and features judge them.
 
     \b
-    pairs      which of two sentences is better?              BLiMP, or good<TAB>bad[<TAB>phenomenon]
-    suites     is a region as surprising as predicted?        SyntaxGym
-    sentences  is this sentence acceptable? train and test    CoLA, or label<TAB>sentence
+    pairs      prefer one of two sentences (BLiMP, or good<TAB>bad)
+    suites     test predictions about surprisal (SyntaxGym)
+    sentences  train and test a classifier (CoLA, or label<TAB>sentence)
     classify   judge new sentences with a trained classifier
     fit        fit the weights of several features to pairs
 

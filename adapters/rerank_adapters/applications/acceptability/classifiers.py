@@ -300,7 +300,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     1/2. The file of the classifier also records its features and text steps.
 
     \b
-    rerank acceptability classify essays.txt --classifier classifier.toml > labels.tsv
+    rerank acceptability classify essays.txt --classifier cola.toml > labels.tsv
     """  # noqa: D301
     from rerank_adapters.chain.provenance import recorded_job
 

@@ -98,8 +98,9 @@ def command(
 
     \b
     rerank negatives errors novel.txt -o errors.tsv
-    rerank acceptability fit errors.tsv -M lm.arpa -f dependency-lm -o weights.toml
-    rerank acceptability pairs blimp.jsonl -M lm.arpa -f dependency-lm -w weights.toml
+    rerank acceptability fit errors.tsv -f dependency-lm -f pcfg -o weights.toml
+    rerank acceptability pairs blimp.jsonl -f dependency-lm -f pcfg \\
+        -w weights.toml
     """  # noqa: D301
     closing = Closing()
     job = with_models(job, models)

@@ -1,7 +1,7 @@
 """`rerank acceptability pairs`: how often a system prefers the good sentence of a minimal pair to the bad one.
 
 A pair is a list of two sentences, and a feature prefers the one with the higher value. Each column of the feature table
-is a system that judges alone; a weighted sum of all columns is one more. Ties are those of `rerank_adapters.compare`.
+is a system by itself; a weighted sum of all columns is one more. Ties are those of `rerank_adapters.compare`.
 """
 
 from __future__ import annotations
@@ -179,8 +179,9 @@ def command(
     weighted sum of all columns is one more system; `rerank acceptability fit` fits such weights to other pairs.
 
     \b
-    rerank acceptability pairs blimp.jsonl.xz -M lm.ngram -f dependency-lm --by field
-    rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --failures failures.tsv
+    rerank acceptability pairs blimp.jsonl.xz -M lm.ngram -f pcfg --by field
+    rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm \\
+        --column '*.total' --failures failures.tsv
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 

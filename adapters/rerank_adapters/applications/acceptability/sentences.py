@@ -160,8 +160,10 @@ def command(
     value is above a threshold, which is tuned on DEV. So is the threshold of the system of all columns (--logistic).
 
     \b
-    rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
-    rerank acceptability sentences dev.tsv test.tsv -f slr --criterion mcc --save classifier.toml
+    rerank acceptability sentences dev.tsv test.tsv -f ngram-lm -f unigram \\
+        --logistic
+    rerank acceptability sentences dev.tsv test.tsv -f slr \\
+        --criterion mcc --save classifier.toml
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 

@@ -184,7 +184,8 @@ def command(
     (-M), the proportion of the predictions that hold. The text steps are applied to each region on its own.
 
     \b
-    rerank acceptability suites suites/*.json -M lm.ngram -M unigram --surprisals bits.tsv
+    rerank acceptability suites suites/*.json -M lm.ngram -M unigram \\
+        --surprisals bits.tsv
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 

@@ -189,14 +189,15 @@ def command(
 ) -> None:  # fmt: skip
     """Answer QUESTIONS: choose the word for the blank.
 
-    A question is a sentence with a blank, and options to fill it. Each column of each feature answers alone. All
+    A question is a sentence with a blank, and options to fill it. Each column of each feature answers by itself. All
     columns together answer with the weights of -w, or with weights that are tuned for accuracy on the other
     questions. Where the correct answers are known, tables show the accuracy of each system with its 95 % interval,
     and compare it with the first system by McNemar's test.
 
     \b
     rerank words complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
-    rerank words complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
+    rerank words complete testing_data.csv --answers test_answer.csv \\
+        -c configs/completion.toml -o answers.tsv
     """  # noqa: D301
     from rerank_adapters.chain.overlap import warn_of_tuned
     from rerank_adapters.report.output import report_console

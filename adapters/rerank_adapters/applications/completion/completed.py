@@ -1,7 +1,7 @@
 """`complete`: which option fills the blank of a text best, by language models and other features.
 
-A text and its options are what `rerank words complete` calls a question. Each column answers alone, with the option of
-the highest value; of options with equal values the first is chosen, as everywhere.
+A text and its options are what `rerank words complete` calls a question. Each column answers by itself, with the option
+of the highest value; of options with equal values the first is chosen, as everywhere.
 """
 
 from __future__ import annotations

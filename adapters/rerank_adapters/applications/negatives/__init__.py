@@ -47,8 +47,7 @@ ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after
 
 parser_option = click.option(
     "--parser", default="english", show_default=True, metavar="PARSER", shell_complete=plugin_names("parser"),
-    help="Parser of the dependency trees. With `none`, `errors` inserts no agreement errors, and recognises forms by "
-    "their endings alone.",
+    help="The parser whose dependency trees show subjects, verbs and forms.",
 )  # fmt: skip
 
 
@@ -59,10 +58,10 @@ def command() -> None:
     They are pseudo-negative examples, to train and test models of grammaticality.
 
     \b
-    errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
-    phenomena  a rule of English grammar is broken: agreement, binding, islands, polarity items …
-    treebank   a rule of any language is broken, which a treebank shows: agreement, case, order
-    samples    sentences drawn from an n-gram model, as long as those of the text
+    errors     insert one error: a missing, extra, misspelt or wrong word …
+    phenomena  break a rule of English grammar: agreement, binding, islands …
+    treebank   break a rule that a treebank of any language shows: case, order …
+    samples    sentences of the same lengths, drawn from an n-gram model
     nbest      1-best translations of a decoder, paired with references
 
     All write pairs, good<TAB>bad and details of the change, in a format that `rerank acceptability` reads.
@@ -245,14 +244,15 @@ def decoder_pairs(nbests: Iterable[NBestList], references: Sequence[str]) -> Ite
 @options.scheduler_option
 @options.job_options("jobs", "seed")
 def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Path) -> None:
-    """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
+    """Insert one error into each sentence of TEXT (one per line, tokenised, English).
 
     The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
     word (from 1), and the word before and after the change. A sentence into which no error can be inserted is left out.
-    A sentence with an inserted error may be acceptable by chance.
+    A sentence with an inserted error may be acceptable by chance. With `--parser none` there are no agreement
+    errors, and forms are recognised only by their endings.
 
     \b
-    rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
+    rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
@@ -285,7 +285,7 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
 def phenomena(
     job: Job, text: str, kinds: tuple[str, ...], each: int | None, longest: int, parser: str, output: Path
 ) -> None:
-    """Make minimal pairs of the sentences of TEXT (a sentence a line, tokenised, English).
+    """Make minimal pairs of the sentences of TEXT (one per line, tokenised, English).
 
     The columns of the output are a good sentence, one that breaks a rule of English grammar, the phenomenon and the
     rule. The good sentence is that of TEXT, or a question or an embedded clause made of it. Of several rules that apply
@@ -294,7 +294,7 @@ def phenomena(
 
     \b
     rerank negatives phenomena news.txt --max-pairs 100 > pairs.tsv
-    rerank negatives phenomena news.txt --kind agreement,polarity --max-length 15 > pairs.tsv
+    rerank negatives phenomena news.txt --kind agreement --max-length 15
     rerank acceptability pairs pairs.tsv -f treelet-lm --by phenomenon
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
@@ -323,7 +323,7 @@ def phenomena(
 @options.output_option("Write the pairs to this file.")
 @options.job_options("seed")
 def samples(job: Job, text: str, model: Path, output: Path) -> None:
-    """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
+    """Pair each sentence of TEXT with one of as many words that is drawn from an n-gram model.
 
     The columns of the output are the sentence, the sentence drawn from the model, and the number of words of both. The
     model should be trained on text of the same kind as TEXT, but not on TEXT itself.
@@ -357,7 +357,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
 def nbest(
     job: Job, nbest: tuple[str, ...], reference: Path, reference_form: ReferenceForm, unpaired: Unpaired, output: Path
 ) -> None:
-    """Put beside each reference the 1-best of its n-best list, where they differ.
+    """Pair each reference with the 1-best of its n-best list, where they differ.
 
     The command reads n-best lists in any format and a file of references. It writes a line for each segment whose
     1-best is not its reference: the reference, the 1-best and the id of the segment, with tabs between them, for

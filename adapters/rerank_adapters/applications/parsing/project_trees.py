@@ -150,7 +150,8 @@ def command(
 
     \b
     rerank train word-alignment train.de train.en -o de-en.align
-    rerank trees project train.de train.en --alignment de-en.align -o train.de.conllu.xz
+    rerank trees project train.de train.en --alignment de-en.align \\
+        -o train.de.conllu.xz
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model

@@ -197,9 +197,9 @@ def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:
 @click.argument("text", default="-")
 @click.option("--as", "form", type=click.Choice(["tsv", "text", "imputation"]), default="tsv", show_default=True,
               help="Write the incomplete sentences with the positions and the words that are missing (tsv), the "
-                   "sentences alone (text), or the CSV of the billion-word imputation task.")  # fmt: skip
+                   "only sentences (text), or the CSV of the billion-word imputation task.")  # fmt: skip
 @click.option("--complete", type=output_file, metavar="FILE",
-              help="Also write the complete sentences, a sentence a line, or as CSV for imputation.")  # fmt: skip
+              help="Also write the complete sentences, one per line, or as CSV for imputation.")  # fmt: skip
 @output_option("Write the incomplete sentences to this file.")
 @seed_option
 def command(text: str, form: str, complete: Path | None, output: Path, seed: int | None) -> None:

@@ -170,9 +170,9 @@ def command(
 ) -> None:
     """Locate the missing word of each sentence of a TEXT.
 
-    Each sentence lacks one of its inner words. TEXT has a sentence a line (tokenised), or is a file of `rerank words
-    remove`, or the CSV of the billion-word imputation task. A position, from 1, is that of the missing word in the
-    complete sentence; ln_p is its probability given that one word is missing. With --accuracy, all methods are compared
+    Each sentence lacks one of its inner words. TEXT has one sentence per line (tokenised), or is a file of `rerank
+    words remove`, or the CSV of the billion-word imputation task. A position is the place of the missing word in the
+    complete sentence, from 1; ln_p is its log probability given that one word is missing. With --accuracy, all methods are compared
     with each other and with chance.
 
     \b

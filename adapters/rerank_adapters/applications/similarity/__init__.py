@@ -27,7 +27,8 @@ def command() -> None:
     Files of pairs: score<TAB>sentence<TAB>sentence, sentence<TAB>sentence[<TAB>score], or CSV as the STS benchmark has.
 
     \b
-    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
+    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv \\
+        --vectors news.ri -o model.sim
     rerank similarity apply pairs.tsv -M model.sim
     rerank similarity evaluate headlines.tsv --measure tfidf.stems
     """  # noqa: D301

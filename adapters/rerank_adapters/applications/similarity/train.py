@@ -265,7 +265,8 @@ def command(
     similar: forward selection from all measures, and ridge regression within sources.
 
     \b
-    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
+    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv \\
+        --vectors news.ri -o model.sim
     """  # noqa: D301
     if plot is not None and learner == "shrunk":
         raise ConfigError("--plot draws the curve of a selection: it needs --learner selected or paper")

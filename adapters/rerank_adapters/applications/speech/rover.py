@@ -234,7 +234,7 @@ def tune(
               help="The confidence of no word.")  # fmt: skip
 @click.option("-r", "--reference", type=Path, metavar="FILE",
               help="Choose --alpha, --confidence and --null-confidence for the fewest word errors on these "
-                   "references, which then are the best that voting can do.")  # fmt: skip
+                   "references. The result is the best that voting can reach on them.")  # fmt: skip
 @click.option("--nbest", is_flag=True,
               help="SYSTEMs are n-best lists: the words of highest posterior vote, with their posteriors as "
                    "confidences.")  # fmt: skip

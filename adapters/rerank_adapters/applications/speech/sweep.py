@@ -161,7 +161,8 @@ def command(
     weights file, which `rerank apply` takes.
 
     \b
-    rerank lists sweep dev.nbest -r dev.txt -f length -f ngram-lm,model=lm.arpa,label=lm \\
+    rerank lists sweep dev.nbest -r dev.txt -f length \\
+        -f ngram-lm,model=lm.arpa,label=lm \\
         -x lm.total=0:2:21 -x length=-2:2:21 --fix lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
