@@ -172,8 +172,8 @@ def command(
 
     Each sentence lacks one of its inner words. TEXT has one sentence per line (tokenised), or is a file of `rerank
     words remove`, or the CSV of the billion-word imputation task. A position is the place of the missing word in the
-    complete sentence, from 1; ln_p is its log probability given that one word is missing. With --accuracy, all methods are compared
-    with each other and with chance.
+    complete sentence, from 1; ln_p is its log probability given that one word is missing. With --accuracy, all methods
+    are compared with each other and with chance.
 
     \b
     echo 'he went the house' | rerank words locate -M news.mw --top 3
