@@ -28,7 +28,7 @@ HEAVY = {
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "shared"}
 LONGEST = 400
-MARK = re.compile(r"\b(njit|kernel|part)\b")  # in the decorator of a kernel
+MARK = re.compile(r"\b(njit|(filling_)?kernel|part)\b")  # in the decorator of a kernel
 BY_SCIPY = re.compile(r"np\.(vdot|matmul|inner|linalg|cov|corrcoef|roots)|.*\.dot")  # compiled by way of its BLAS
 
 

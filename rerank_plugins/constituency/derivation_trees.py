@@ -16,10 +16,10 @@ from rerank_plugins.kit.charts.blocks import Blocks
 from rerank_plugins.kit.charts.hypergraph import Hypergraph
 from rerank_plugins.kit.charts.k_best import Derivations
 from rerank_plugins.kit.charts.pruned_chart import Items
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 
-@kernel
+@filling_kernel
 def tree_probabilities(
     blocks: Any, items: Any, words: Any, scales: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any,
     offsets: Any, values: Any,
@@ -76,7 +76,7 @@ def log_probabilities(
         return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())
 
 
-@kernel
+@filling_kernel
 def share(
     items: Any, intermediate: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any, span: Any, label: Any,
     bounds: Any, pool: Any, slots: Any,

@@ -31,7 +31,7 @@ from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks
 from rerank_plugins.constituency.treebank_grammar import Forest, productions, treebank_grammar
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.trees.binarisation import JOINED, join_unaries
 
 CROSS, WITHIN = 0, 1  # kinds of reduction
@@ -104,7 +104,7 @@ def _distinct(rows: Any, weights: FloatArray) -> tuple[IntArray, FloatArray]:
     return table.astype(np.int32), np.bincount(inverse.ravel(), weights, len(table)).astype(np.float64)
 
 
-@kernel
+@filling_kernel
 def _place(label: Any, left: Any, right: Any, starts: Any, places: Any, edge: Any, above: Any) -> None:
     """Fill in the depth, active and awaited symbol of each node's element, its parent, and if it is on a left edge.
 

@@ -45,7 +45,7 @@ from rerank_plugins.hhmm.interpolation import row_of
 from rerank_plugins.hhmm.recombination import best_rows, entropy_of, find, merge
 from rerank_plugins.hhmm.search_tables import EMPTY, Emission, Search
 from rerank_plugins.hhmm.successors import fillers, openers
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 LOW = 0xFFFF
 ELEMENT = 0xFFFFFFFF
@@ -53,7 +53,7 @@ FAR = 0.1  # contributions below this fraction of the `width`-th best store are 
 FULL = -1  # a table lacks room
 
 
-@kernel
+@filling_kernel
 def promote(
     search: Search, stores: Any, values: Any, viterbi: Any, entropy: Any, threshold: float, entropies: bool
 ) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def promote(
     return size, count
 
 
-@kernel
+@filling_kernel
 def transit(
     search: Search, word: Emission, n: int, depth: int, width: int, threshold: float, entropies: bool
 ) -> tuple[float, int]:
@@ -216,7 +216,7 @@ def transit(
     return total, best_rows(stores, count, width, order, True)
 
 
-@kernel
+@filling_kernel
 def emit(
     search: Search, word: Emission, kept: int, size: int, depth: int, width: int, threshold: float, entropies: bool
 ) -> int:
@@ -284,7 +284,7 @@ def emit(
     return best_rows(search.emitted.rows, count, width, order, True)
 
 
-@kernel
+@filling_kernel
 def write_beam(search: Search, size: int, entropies: bool) -> float:
     """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `viterbi`.
 

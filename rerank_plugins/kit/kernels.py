@@ -22,6 +22,7 @@ from rerank_plugins.kit.machine_code import config, folder_of, kept_in
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NO_CALLBACK: dict[str, Any] = {"no_cfunc_wrapper": True}  # C calls none of them
+NO_REFERENCES: dict[str, Any] = {"_nrt": False}  # the option of the example in numba's `register_jitable`
 _kernels: list[Any] = []  # all that have been decorated
 
 
@@ -32,6 +33,14 @@ def kernel(function: Function, **options: Any) -> Function:
     compiled: Function = _kept(njit, function, **({"nogil": True} | NO_CALLBACK | options))
     _kernels.append(compiled)
     return compiled
+
+
+def filling_kernel(function: Function, **options: Any) -> Function:
+    """Like `kernel`, for a function that fills arrays, but neither creates nor returns any: all come from the caller.
+
+    It counts no references to arrays, which would take as long as the short loops of a search do.
+    """
+    return kernel(function, **(NO_REFERENCES | options))
 
 
 def universal(function: Callable[..., Any]) -> Any:
@@ -56,11 +65,11 @@ def part(function: Function, **options: Any) -> Function:
     """Let kernels call a function that has no machine code of its own; called from Python, it is plain Python.
 
     It is compiled with the kernels that call it, without a wrapper for Python, which would take longer to compile than
-    most such functions.
+    most such functions, and counts no references to arrays: it neither creates nor returns any.
     """
     if config.DISABLE_JIT:
         return _interpreted(function, **options)
-    compiled: Function = register_jitable(**(NO_CALLBACK | options))(function)
+    compiled: Function = register_jitable(**(NO_CALLBACK | NO_REFERENCES | options))(function)
     return compiled
 
 

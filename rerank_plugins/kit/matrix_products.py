@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 Number = TypeVar("Number", np.float32, np.float64)
 # Rows of b that stay in the processor's cache while all rows of a are multiplied by them.
@@ -27,7 +27,7 @@ def product(a: NDArray[Number], b: NDArray[Number]) -> NDArray[Number]:
     return products
 
 
-@kernel
+@filling_kernel
 def add_product(a: Any, b: Any, c: Any) -> None:
     """Add a (n, k) times b (k, m) to c (n, m), term by term from the first to the last."""
     rows, terms, columns = len(a), len(b), c.shape[1]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FloatArray, LongArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 def consensus(
@@ -37,7 +37,7 @@ def table_size(tokens: int) -> int:
     return 1 << max(4, (2 * tokens - 1).bit_length())
 
 
-@kernel
+@filling_kernel
 def add_posteriors(
     words: Any, rows: Any, lists: Any, weights: Any, base: int, clipped: bool, log: bool, table: Any, events: Any,
     mass: Any, sums: Any,

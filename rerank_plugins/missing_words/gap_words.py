@@ -15,7 +15,7 @@ import numpy as np
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
-from rerank_plugins.kit.kernels import kernel, part, place_in_row
+from rerank_plugins.kit.kernels import filling_kernel, kernel, part, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL
 from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
@@ -98,7 +98,7 @@ def best_words(
     return Filled(words, p, parts.reshape(n, k, len(COMPONENTS)))
 
 
-@kernel
+@filling_kernel
 def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, wanted: Any, p: Any) -> None:
     """Fill in the relative frequency of the wanted word in each context."""
     for i in range(len(contexts)):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log, power
 from rerank_plugins.kit.files.declared import Array, Offsets
-from rerank_plugins.kit.kernels import kernel, place_in_row
+from rerank_plugins.kit.kernels import filling_kernel, place_in_row
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 PIECE = 1 << 20  # tokens of a piece of text, about
@@ -141,7 +141,7 @@ def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> Fl
     return odds
 
 
-@kernel
+@filling_kernel
 def collect_votes(
     tokens: Any, starts: Any, rights: Any, counts: Any, half: int, edges: bool, votes_for: Any, against: Any
 ) -> None:
@@ -197,7 +197,7 @@ class ContextTable:
         return rows_of_contexts
 
 
-@kernel
+@filling_kernel
 def find_contexts(starts: Any, seconds: Any, rows: Any, neighbours: Any, contexts: Any) -> None:
     """Fill in the context of each row of neighbours, or -1 where it never occurs."""
     for i in range(len(neighbours)):

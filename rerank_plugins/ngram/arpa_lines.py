@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
@@ -73,7 +73,7 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
     return (-value if negative else value), at
 
 
-@kernel
+@filling_kernel
 def fill_lines(text: Any, at: int, table: Any, words: Any, log10: Any, backoff: Any) -> tuple[int, int, int]:
     """Fill in the n-grams of the lines from `at` on, until the arrays are full, the text ends or a line is uncommon.
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.elementary_functions import LN10
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
 from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
 from rerank_plugins.ngram.arpa_files import open_arpa
@@ -39,7 +39,7 @@ def mixed(key: Any, number: Any) -> Any:
     return np.int64(value ^ (value >> np.uint64(32)))
 
 
-@kernel
+@filling_kernel
 def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
     """Fill in the hash of each n-gram without its last word, and that of the whole n-gram."""
     last = words.shape[1] - 1
@@ -52,7 +52,7 @@ def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
         keys[i] = key if key != EMPTY else np.int64(1)
 
 
-@kernel
+@filling_kernel
 def fill_rows(keys: Any, table: Any) -> None:
     """Put each row into a hash table of (size, 2), as in kit/vocabulary/word_hash.py."""
     for row in range(len(keys)):
@@ -61,7 +61,7 @@ def fill_rows(keys: Any, table: Any) -> None:
         table[slot, 1] = row
 
 
-@kernel
+@filling_kernel
 def find_rows(keys: Any, table: Any, rows: Any) -> None:
     """Fill in the row with each hash, or -1; the n-grams of a file that follow each other often begin alike."""
     for i in range(len(keys)):

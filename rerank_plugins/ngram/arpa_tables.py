@@ -15,7 +15,7 @@ import numpy as np
 from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 from rerank_plugins.ngram.arpa_reader import ArpaOrder
 
@@ -151,7 +151,7 @@ class _Tables:
         return BackoffTables(np.concatenate([self._contexts, end]), self._events, *levels)
 
 
-@kernel
+@filling_kernel
 def number_contexts(
     contexts: Any, owner: Any, suffix: Any, backoff: Any, is_context: Any, first: int, numbers: Any, level: Any,
     events: Any,
@@ -180,7 +180,7 @@ def number_contexts(
             events[i]["next"] = len(contexts) + place
 
 
-@kernel
+@filling_kernel
 def fill_suffixes(contexts: Any, events: Any, owner: Any, first: int, suffix: Any) -> None:
     """Fill in the longest context that ends each event from `first` on and is shorter than the event."""
     for i in range(len(owner)):

@@ -21,7 +21,7 @@ from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 LEAST_UNSEEN = 1e-10  # probability that is left for words that were not seen in a context, at least
@@ -54,7 +54,7 @@ def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
     return BackoffTables(new_contexts, new_events, context_levels, before[tables.event_levels].astype(np.int64))
 
 
-@kernel
+@filling_kernel
 def context_log10s(contexts: Any, events: Any, levels: Any, log10_p: Any) -> None:
     """Fill in log10 of the probability of each context as a text: the product of the probabilities of its words."""
     for level in range(len(levels) - 2):
@@ -67,7 +67,7 @@ def context_log10s(contexts: Any, events: Any, levels: Any, log10_p: Any) -> Non
                     log10_p[following] = log10_p[context] + value
 
 
-@kernel
+@filling_kernel
 def mark_kept(
     contexts: Any, events: Any, first: int, end: int, log10_p: Any, threshold: float, lower: Any, left: Any,
     kept_contexts: Any, kept_events: Any,
@@ -105,7 +105,7 @@ def mark_kept(
             kept_contexts[contexts[context]["parent"]] = True
 
 
-@kernel
+@filling_kernel
 def weigh(contexts: Any, events: Any, left: Any) -> None:
     """Compute the back-off weights from the probability `left` to each context, shorter contexts first."""
     for context in range(1, len(contexts) - 1):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import IntArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel, kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -54,7 +54,7 @@ def _draw(states: Any, dimensions: int, places: Any, signs: Any) -> None:
                 drawn += 1
 
 
-@kernel
+@filling_kernel
 def add_neighbours(
     tokens: Any, places: Any, values: Any, dimensions: int, shifts: Any, offsets: Any, sums: Any
 ) -> None:
@@ -86,7 +86,7 @@ def add_neighbours(
                     row[offset + place] += values[other, k]
 
 
-@kernel
+@filling_kernel
 def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any) -> None:
     """For each occurrence of a word, add to its row the index vectors of all tokens of its document, its own included.
 
@@ -110,7 +110,7 @@ def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any
         start = end + 1
 
 
-@kernel
+@filling_kernel
 def count_documents(tokens: Any, last: Any, counts: Any) -> None:
     """Add the document frequency of each word to `counts` (words); `last` (words) is work space, filled with -1."""
     document = 0
@@ -122,7 +122,7 @@ def count_documents(tokens: Any, last: Any, counts: Any) -> None:
             counts[token] += 1
 
 
-@kernel
+@filling_kernel
 def sum_rows(vectors: Any, words: Any, weights: Any, starts: Any, sums: Any) -> None:
     """Add Σ weights[i] · vectors[words[i]] over starts[s] <= i < starts[s + 1] to each `sums[s]` (dimensions)."""
     for sentence in range(len(starts) - 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 @part
@@ -20,7 +20,7 @@ def _lexical(
     return value
 
 
-@kernel
+@filling_kernel
 def align(
     starts: Any, word: Any, stem: Any, role: Any, above: Any, information: Any, weight: Any, node: Any,
     starts2: Any, word2: Any, stem2: Any, role2: Any, above2: Any, information2: Any, weight2: Any, node2: Any,

@@ -13,7 +13,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.tables import BackoffTables
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ENTRIES_A_BLOCK = 8  # at most
 FIRST, SECOND, THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9  # odd, with well mixed bits
@@ -32,14 +32,14 @@ def block_and_bits(blocks: int, first: int, second: int, third: int) -> Any:
     return np.int64(mixed >> np.uint64(24)) & (blocks - 1), np.int64(bits)
 
 
-@kernel
+@filling_kernel
 def may_have(blocks: Any, first: int, second: int, third: int) -> bool:
     """Whether the model may have an n-gram that ends in these words; `first` is -1 for a pair."""
     block, bits = block_and_bits(len(blocks), first, second, third)
     return bool((blocks[block] & bits) == bits)
 
 
-@kernel
+@filling_kernel
 def insert(blocks: Any, contexts: Any, words: Any, owner: Any, rows: Any, length: int, longer: int) -> None:
     """Insert the last `length` words of n-grams; `longer` is the first context of more than `length` - 1 words."""
     for row in rows:

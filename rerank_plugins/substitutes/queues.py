@@ -35,7 +35,7 @@ from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
 from rerank_plugins.kit.files.declared import Array, ModelFile
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel, kernel
 from rerank_plugins.kit.vocabulary.word_numbers import EOS
 from rerank_plugins.substitutes.ngram_filters import seen_filters
 
@@ -138,7 +138,7 @@ def back_off_chains(contexts: Any, events: Any, words: int, unseen: float) -> tu
     return chains, base
 
 
-@kernel
+@filling_kernel
 def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
     """Fill in the sums from the empty context on; a context comes after its suffixes."""
     for context in range(1, len(chains)):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from rerank_plugins.kit.backoff.scoring import look_up, unseen_symbols
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 @part
@@ -35,7 +35,7 @@ def score_word(
     return score
 
 
-@kernel
+@filling_kernel
 def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
     """The longest known context after a token, the start of a sentence included."""
     if token == bos:
@@ -74,7 +74,7 @@ def read_up_to(
     return start, context
 
 
-@kernel
+@filling_kernel
 def score_places(
     contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
     words: Any, scores: Any,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, normal_form
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.concept_model import form
 
 WINDOW = 4  # words to the left and to the right that are contexts
@@ -107,7 +107,7 @@ def singular_vectors(matrix: SparseRows, dimensions: int, rng: np.random.Generat
     return np.asarray(down @ vectors[:, order] * np.maximum(values[order], 0.0) ** 0.25, np.float64)
 
 
-@kernel
+@filling_kernel
 def count_neighbours(text: Any, radius: int, counts: NDArray[np.float32]) -> None:
     """Add one to `counts` (V, V) for each two words within `radius` places of a line."""
     for place in range(len(text)):
@@ -122,7 +122,7 @@ def count_neighbours(text: Any, radius: int, counts: NDArray[np.float32]) -> Non
                 counts[text[other], word] += 1
 
 
-@kernel
+@filling_kernel
 def multiply(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -> None:
     """Add the matrix times `dense` (width, d) to `product` (rows, d)."""
     for row in range(len(starts) - 1):
@@ -133,7 +133,7 @@ def multiply(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -
                 sums[d] += value * other[d]
 
 
-@kernel
+@filling_kernel
 def multiply_transposed(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -> None:
     """Add the transposed matrix times `dense` (rows, d) to `product` (width, d)."""
     for row in range(len(starts) - 1):

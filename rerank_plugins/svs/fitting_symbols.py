@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
@@ -96,7 +96,7 @@ def every_category(cells: int, groups: int) -> Kept:
     return Kept(nothing, starts.astype(np.int32), every, none, np.zeros(1, np.int64))
 
 
-@kernel
+@filling_kernel
 def allow(rules: Any, sets: Any, n: int, left: Kept) -> None:
     """Add the symbols that fit what is kept to the sets of `left`, which are empty before, and count the ways."""
     kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed

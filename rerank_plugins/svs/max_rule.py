@@ -24,7 +24,7 @@ from rerank_plugins.kit.charts.hypergraph import Edges, add_edge, hypergraph, ma
 from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept
 from rerank_plugins.svs.vector_cells import HIGHEST, power_factor
 from rerank_plugins.svs.vector_chart import VectorChart, meet
@@ -112,7 +112,7 @@ def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected:
                 outer[item, c] = sums[c]
 
 
-@partial(kernel, fastmath=FAST)
+@partial(filling_kernel, fastmath=FAST)
 def expect_rules(
     rules: Any, sets: Any, plain: Any, words: Any, kept: Kept, heap: Any, work: Any, places: Any, expected: Expected,
     edges: Edges,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 IDENTITY = -1  # the relation whose matrix L is the identity
 UNKNOWN_ROW = -1  # in place of the row of a rule, word or headword that says nothing about concepts
@@ -65,7 +65,7 @@ def log_likelihoods(
     return logs
 
 
-@kernel
+@filling_kernel
 def infer(
     offsets: Any, parent: Any, relation: Any, rule: Any, weights: Any, p: Any, transfer: Any, columns: Any, root: Any,
     e: Any, message: Any, outside: Any, scale: Any, posterior: Any, flows: Any, logs: Any,

@@ -17,7 +17,7 @@ import numpy as np
 from rerank_plugins import IntArray
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.fitting_symbols import Kept, SymbolSets, every_category
 from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
@@ -164,7 +164,7 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
                         add_up(work, above, -2 - chain, rules.chain_p, chain, both, sums)
 
 
-@partial(kernel, fastmath=FAST)
+@partial(filling_kernel, fastmath=FAST)
 def fill_cells(
     rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work, sums: Any
 ) -> tuple[int, bool]:

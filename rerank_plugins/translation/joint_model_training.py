@@ -24,7 +24,7 @@ from numpy.random import Generator
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import expm1, log, log1p
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.translation.joint_model import Contexts, JointModel, Numbering, Weights, affiliations
@@ -99,7 +99,7 @@ def gradient(
     return Gradient(loss, of_inputs, *of_weights)
 
 
-@kernel
+@filling_kernel
 def move_rows(symbols: Any, slopes: Any, step: Any, squares: Any, rows: Any) -> None:
     """Move `rows` (words, D) against `slopes` (batch, K, D) of `symbols` (batch, K), with one rate for each row.
 

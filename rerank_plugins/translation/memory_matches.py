@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 if TYPE_CHECKING:
     from rerank_plugins.translation.words import Sentences
@@ -38,7 +38,7 @@ def compare(
     return distances, runs
 
 
-@kernel
+@filling_kernel
 def _compare(
     tokens: Any, offsets: Any, others: Any, other_offsets: Any, chosen: Any, rows: Any, distances: Any, runs: Any
 ) -> None:
@@ -106,7 +106,7 @@ def matched(
     return sums
 
 
-@kernel
+@filling_kernel
 def _match(
     tokens: Any, rows: Any, sentences: Any, sentence_rows: Any, weights: Any, highest: bool, keys: Any, child: Any,
     value: Any, last: Any, times: Any, sums: Any,

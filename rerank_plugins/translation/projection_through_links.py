@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rerank_plugins import DependencyTree
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 NO_TREE = -2  # the heads of a sentence without a parse
 ROOT = -1
@@ -34,7 +34,7 @@ def linked_ancestor(heads: Any, word: int, linked: Any, stamp: int) -> int:
     return int(ancestor)
 
 
-@kernel
+@filling_kernel
 def count_agreement(
     source_heads: Any, source_relations: Any, offsets: Any, links: Any, heads: Any, relations: Any, places: Any,
     arcs: Any, linked: Any, counts: Any,

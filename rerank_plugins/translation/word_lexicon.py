@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
 
 TARGETS_A_BLOCK = 512  # target words that are trained together
@@ -81,7 +81,7 @@ def ln_probability(log_odds: FloatArray) -> FloatArray:
     return np.minimum(log_odds, 0.0) - np.log1p(np.exp(-np.abs(log_odds)))
 
 
-@kernel
+@filling_kernel
 def visit_pairs(  # type: ignore[no-untyped-def]
     order, sources, source_starts, targets, target_starts, rate, weights, log_odds, active
 ):

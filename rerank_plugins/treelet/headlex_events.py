@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel, kernel
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.treelet.rule_numbers import rules_of
 from rerank_plugins.treelet.tree_arrays import EDGE, Symbols, TreeArrays, siblings
@@ -72,7 +72,7 @@ def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
     return Heads(child, word)
 
 
-@kernel
+@filling_kernel
 def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
     """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
     for k in range(len(phrases) - 1, -1, -1):

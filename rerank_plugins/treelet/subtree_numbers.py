@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import ROOT, IntArray, LongArray, SharedTrees
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import english_heads
 from rerank_plugins.kit.trees.treebank_cleaning import category
 from rerank_plugins.kit.vocabulary.word_hash import FNV_FACTOR, FNV_START
@@ -38,7 +38,7 @@ def hashed(key: Any, start: int, end: int) -> Any:
     return np.int64((code * np.uint64(FNV_FACTOR)) >> np.uint64(33))
 
 
-@kernel
+@filling_kernel
 def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> Any:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
@@ -62,7 +62,7 @@ def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any
     return row
 
 
-@kernel
+@filling_kernel
 def fill_slots(slots: Any, starts: Any, entries: Any, used: int) -> None:
     """Enter the sequences that have numbers in an empty hash table."""
     mask = len(slots) - 1
@@ -110,7 +110,7 @@ class Interner:
         return sequence
 
 
-@kernel
+@filling_kernel
 def number_tags(
     label: Any, bounds: Any, children: Any, word: Any, number: Any, production: Any, subtrees: Any, productions: Any,
     key: Any,
@@ -134,7 +134,7 @@ def number_tags(
             production[n] = intern(productions[0], productions[1], productions[2], productions[3], key, 1 + end - start)
 
 
-@kernel
+@filling_kernel
 def number_phrases(
     label: Any, bounds: Any, children: Any, number: Any, production: Any, head_child: Any, category_of: Any, root: int,
     facts: Any, subtrees: Any, labels: Any, key: Any,

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS
 from rerank_plugins.treelet.form_numbers import FormNumbers
 from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering, grown
@@ -164,7 +164,7 @@ def spliced(
     return place
 
 
-@kernel
+@filling_kernel
 def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     label, gap, bounds, pool = flat
@@ -203,7 +203,7 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
                     break
 
 
-@kernel
+@filling_kernel
 def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any, stack: Any) -> int:
     """Write the nodes of each tree in pre-order, under ROOT; return their number. `stack` has three columns."""
     label, gap, bounds, pool = flat

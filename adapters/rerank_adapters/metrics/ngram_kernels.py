@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = -1
 MULTIPLIER = 0x1E3779B97F4A7C15  # odd, near 2**61 / golden ratio, so that consecutive keys differ in the high bits
@@ -69,7 +69,7 @@ def match_ngrams(tokens: IntArray, starts: LongArray, jobs: LongArray, order: in
     add_matches(Matching(tokens, starts, jobs, matches, keys, children, seen, limit), order)
 
 
-@kernel
+@filling_kernel
 def add_matches(work: Matching, order: int) -> None:
     """Compute `matches`, see `match_ngrams`."""
     tokens, starts, jobs, keys, children = work.tokens, work.starts, work.jobs, work.keys, work.children
@@ -150,7 +150,7 @@ def _table(ngrams: int) -> tuple[LongArray, IntArray]:
     return np.full(size, EMPTY, np.int64), np.empty(size, np.int32)
 
 
-@kernel
+@filling_kernel
 def add_overlaps(work: Overlaps, order: int) -> None:
     """Compute `matches`, see `overlap_ngrams`."""
     tokens, starts, matches, keys, children = work.tokens, work.starts, work.matches, work.keys, work.children

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -92,7 +92,7 @@ def count_edits(tokens: IntArray, starts: LongArray, pairs: LongArray, edits: Lo
     search_shifts(work)
 
 
-@kernel
+@filling_kernel
 def search_shifts(work: Work) -> None:
     """Compute `edits`."""
     starts, pairs, trials, orders = work.starts, work.pairs, work.trials, work.orders

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 class Lists(NamedTuple):
@@ -42,7 +42,7 @@ class Lists(NamedTuple):
     differences: FloatArray
 
 
-@partial(kernel, error_model="numpy")
+@partial(filling_kernel, error_model="numpy")
 def visit_lists(lists: Lists, begin: int, end: int, earlier: int) -> None:
     """Visit the lists `order[begin:end]`, and update `weights`, `lag` and `background`.
 

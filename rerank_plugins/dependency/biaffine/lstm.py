@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import LongArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.matrix_products import add_product, product
 
 Float32 = NDArray[np.float32]
@@ -129,7 +129,7 @@ def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packin
     return dz
 
 
-@kernel
+@filling_kernel
 def finish_gates(gates: Any, cells: Any) -> None:
     """Make the gates i, f and o (n, 4H) of tanh(x / 2), and update the cells (n, H)."""
     size = cells.shape[1]
@@ -142,7 +142,7 @@ def finish_gates(gates: Any, cells: Any) -> None:
             cells[row, k] = kept + gates[row, k] * gates[row, 3 * size + k]
 
 
-@kernel
+@filling_kernel
 def back_through_step(gates: Any, squashed: Any, cells_before: Any, dstates: Any, dh: Any, dc: Any, dz: Any) -> None:
     """Write the gradient at W x + U h + b (n, 4H) of a step, and update that at the cells, `dc` (n or more, H).
 
@@ -284,7 +284,7 @@ def _read(gates: Float32, cell: Float32, state: Float32) -> None:
     state *= 0.5
 
 
-@kernel
+@filling_kernel
 def update_cells(gates: Any, cell: Any) -> None:
     """Update the cells (n, H) by the gates i', f', o' and g (n, 4H), all in single precision."""
     size = cell.shape[1]

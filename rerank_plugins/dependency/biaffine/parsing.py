@@ -26,7 +26,7 @@ from rerank_plugins.dependency.biaffine.network import (
     roles,
 )
 from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.matrix_products import product
 
 
@@ -70,7 +70,7 @@ def _space(nodes: int) -> tuple[FloatArray, IntArray, IntArray]:
     return np.empty((nodes, nodes)), np.empty((2, nodes, nodes), np.int32), np.empty((5, 2 * nodes), np.int32)
 
 
-@kernel
+@filling_kernel
 def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any, lists: Any, heads: Any) -> None:
     """Write the heads of the best tree of each of the chosen sentences; the other arrays are working space.
 

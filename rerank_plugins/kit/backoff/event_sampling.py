@@ -14,7 +14,7 @@ import numpy as np
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.backoff.scoring import find_symbol
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, kernel, part
 
 TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
 
@@ -26,7 +26,7 @@ def cumulated(tables: BackoffTables) -> FloatArray:
     return sums
 
 
-@kernel
+@filling_kernel
 def cumulate(contexts: Any, events: Any, sums: Any) -> None:
     """Fill in the cumulative probabilities within each context."""
     for context in range(len(contexts) - 1):

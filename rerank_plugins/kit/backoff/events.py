@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ConfigError, ModelError
 from rerank_plugins.core.threads import in_threads
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 DIGIT = 11  # bits
@@ -63,7 +63,7 @@ def sort_buckets(rows: LongArray, starts: LongArray, first: int, end: int, words
     radix_sort(rows, starts, first, end, words, spare, count)
 
 
-@kernel
+@filling_kernel
 def radix_sort(rows: Any, starts: Any, first: int, end: int, words: int, spare: Any, count: Any) -> None:
     """Sort the buckets; `spare` has room for the largest of them, to move rows to and fro."""
     width = rows.shape[1]
@@ -164,7 +164,7 @@ class EventLayout:
         return rows
 
 
-@kernel
+@filling_kernel
 def pack_text(tokens: Any, start: int, bos: int, eos: int, places: Any, rows: Any) -> None:
     """Pack the words from `start` on of a text in which each sentence ends in `eos`; `rows` are zero."""
     for i in range(start, start + len(rows)):
@@ -179,7 +179,7 @@ def pack_text(tokens: Any, start: int, bos: int, eos: int, places: Any, rows: An
                 break
 
 
-@kernel
+@filling_kernel
 def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, cursor: Any, rows: Any) -> None:
     """Copy packed rows into their buckets.
 

@@ -23,13 +23,13 @@ from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
 from rerank_plugins.kit.backoff.scoring import find_context, find_symbol
 from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.kit.backoff.tables import LOG_ZERO, RecordArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, kernel, part
 from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 
 
-@kernel
+@filling_kernel
 def link_ngrams(
     symbol: Any, parent: Any, shorter_node: Any, shorter_next: Any, contexts: Any, base: int, node: Any, following: Any
 ) -> None:
@@ -60,7 +60,7 @@ def first_children(contexts: RecordArray) -> IntArray:
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)
 
 
-@kernel
+@filling_kernel
 def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
     """Fill in `next` of all events of a finished model, shorter n-grams first.
 
@@ -149,7 +149,7 @@ def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, st
     return counts
 
 
-@kernel
+@filling_kernel
 def deal_ngrams(
     symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
     start: int, end: int, bucket: Any, cursor: Any, rows: Any,
@@ -166,7 +166,7 @@ def deal_ngrams(
             rows[row, 1] = (np.int64(i) << 32) | (np.int64(count[i]) << 1) | (1 if raw[i] <= cutoff else 0)
 
 
-@kernel
+@filling_kernel
 def count_kept(rows: Any) -> Any:
     """How many contexts have an event that is not pruned, and how many such events there are."""
     contexts = 0
@@ -181,7 +181,7 @@ def count_kept(rows: Any) -> Any:
     return contexts, events
 
 
-@kernel
+@filling_kernel
 def estimate_contexts(
     rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
     lower: Any, contexts: Any, events: Any, context: int, probability: Any, context_of: Any,

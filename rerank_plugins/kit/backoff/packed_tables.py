@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 BitArray = NDArray[np.uint64]
 
@@ -113,7 +113,7 @@ def read_bits(bits: Any, at: int, width: int) -> Any:
     return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
-@kernel
+@filling_kernel
 def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
     """Write a column of numbers, whose bits must be 0 so far: `width` bits each, the first at bit `at`.
 
@@ -192,7 +192,7 @@ def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol:
     return -1
 
 
-@kernel
+@filling_kernel
 def score_packed_steps(
     event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any, unseen: float,
     starts: Any, lengths: Any, symbols: Any, log10: Any, matched: Any, after: Any,

@@ -17,7 +17,7 @@ from rerank_plugins.kit.backoff.events import BOS, EOS, NONE
 from rerank_plugins.kit.backoff.packed_tables import PackedTables, score_packed_steps
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.elementary_functions import LN10
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 PREVIOUS = -1  # as a context: the one after the symbol before
 
@@ -37,7 +37,7 @@ def find_symbol(records: Any, low: int, high: int, symbol: int) -> int:
     return -1
 
 
-@kernel
+@filling_kernel
 def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[float, int]:
     """log10 score of a symbol in a known context, and the event that matches it after backing off."""
     score = 0.0
@@ -50,7 +50,7 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
     return score + float(events[symbol]["log10"]), symbol
 
 
-@kernel
+@filling_kernel
 def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
     """The context that is longer than `context` by this symbol, or -1 if the model does not have it."""
     return find_symbol(contexts, children[context], children[context + 1], symbol)
@@ -71,7 +71,7 @@ def find_number(symbols: Any, low: int, high: int, symbol: int) -> int:
     return -1
 
 
-@kernel
+@filling_kernel
 def score_tuples(
     contexts: Any, children: Any, events: Any, nearest: Any, context_symbols: Any, event_symbols: Any, unseen: float,
     tuples: Any, scores: Any, matched: Any, known: Any,
@@ -201,7 +201,7 @@ def unseen_symbols(levels: Any, context: int, length: int) -> int:
     return min(length, most) - known
 
 
-@kernel
+@filling_kernel
 def score_record_steps(
     contexts: Any, events: Any, levels: Any, unseen: float, starts: Any, lengths: Any, symbols: Any,
     log10: Any, matched: Any, after: Any,

@@ -20,7 +20,7 @@ from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.packed_tables import PackedTables, integers_for, write_bits
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Collection, Workspace
 
 Values = NDArray[np.float32]
@@ -189,7 +189,7 @@ def unpack(tables: PackedTables) -> BackoffTables:
     return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
 
 
-@kernel
+@filling_kernel
 def _fill(
     event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any,
     context_levels: Any, contexts: Any, events: Any,

@@ -17,7 +17,7 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, sort_buckets
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.workspace import Workspace
 
 PARTS = 8  # tasks per thread, so that no thread waits long for another
@@ -82,7 +82,7 @@ def build_trie(
     return [TrieLevel(*level) for level in zip(symbol, parent, count, raws if raw else [None] * order, strict=True)]
 
 
-@kernel
+@filling_kernel
 def count_nodes(rows: Any, places: Any, nodes: Any) -> None:
     """Add to (order) `nodes` how many distinct k-grams of each order the sorted rows have."""
     order = len(places)
@@ -98,7 +98,7 @@ def count_nodes(rows: Any, places: Any, nodes: Any) -> None:
                 nodes[column] += 1
 
 
-@kernel
+@filling_kernel
 def fill_nodes(
     rows: Any, places: Any, node: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
 ) -> None:

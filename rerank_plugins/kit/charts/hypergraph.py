@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 class Edges(NamedTuple):
@@ -54,7 +54,7 @@ class Hypergraph(NamedTuple):
     top: int
 
 
-@kernel
+@filling_kernel
 def best_scores(starts: Any, edges: Edges, count: int) -> None:
     """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
 
@@ -97,7 +97,7 @@ def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergra
     return Hypergraph(edges, count, 2 * top + 1 if top >= 0 else -1)
 
 
-@kernel
+@filling_kernel
 def write_heads(first: Any, following: Any, heads: Any) -> None:
     """Write the vertex that each edge leads to."""
     for vertex in range(len(first)):

@@ -26,7 +26,7 @@ from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.charts.closure import apply_chains
 from rerank_plugins.kit.charts.rules import Rules
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
@@ -164,7 +164,7 @@ class InsideValues(NamedTuple):
     powers: LongArray
 
 
-@kernel
+@filling_kernel
 def fill_columns(
     rules: Any, words: Any, kept: Any, values: InsideValues, memory: Cells, work: InsideBuffers
 ) -> int:  # fmt: skip

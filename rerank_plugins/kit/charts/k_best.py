@@ -15,7 +15,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 NOT_REQUESTED, NO_DERIVATION = -1, -2  # in place of a derivation: not requested yet; there is none
 
@@ -106,7 +106,7 @@ def candidate_of(heaps: Heaps, score: float, edge: int, left: int, right: int) -
     return new
 
 
-@kernel
+@filling_kernel
 def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
     """Find the best derivations of the vertex `top`, `ranked` (k), and their parts; return how many there are in all.
 

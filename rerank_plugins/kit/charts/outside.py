@@ -15,7 +15,7 @@ from rerank_plugins.kit.charts.inside import Chart, InsideValues
 from rerank_plugins.kit.charts.rules import Rules
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 class OutsideBuffers(NamedTuple):
@@ -35,7 +35,7 @@ def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
     return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
 
 
-@kernel
+@filling_kernel
 def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts: Any, work: OutsideBuffers) -> None:
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 

@@ -23,7 +23,7 @@ from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.spans import cell_number, spans
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
 
@@ -38,7 +38,7 @@ class Items(NamedTuple):
     offsets: IntArray  # (items + 1) where the values of each item begin
 
 
-@kernel
+@filling_kernel
 def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any, cell_of: Any, offsets: Any) -> int:
     """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
     cells, bases = counts.shape
@@ -113,7 +113,7 @@ def meetings_at_most(starts: IntArray, n: int) -> int:
     return int((items @ items)[items > 0].sum())
 
 
-@kernel
+@filling_kernel
 def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, work: CellBuffers) -> int:
     """Fill in inside probabilities, times the scales (n) of the words, and pairs of items (Baker 1979).
 
@@ -203,7 +203,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
     return ways
 
 
-@partial(kernel, fastmath={"reassoc", "contract", "nsz"})
+@partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
     blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, total: float, most: float, edges: Edges,
     work: CellBuffers,

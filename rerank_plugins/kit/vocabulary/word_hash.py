@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 FNV_START, FNV_FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 SPACE, NEWLINE = 32, 10
@@ -71,7 +71,7 @@ def next_word(text: Any, at: int) -> Any:
     return (hashed if hashed != EMPTY else np.int64(1)), at
 
 
-@kernel
+@filling_kernel
 def fill_table(text: Any, first: int, table: Any) -> bool:
     """Add the words of a text with one word per line; returns whether all their hashes differ."""
     at = 0
@@ -88,7 +88,7 @@ def fill_table(text: Any, first: int, table: Any) -> bool:
     return True
 
 
-@kernel
+@filling_kernel
 def number_words(text: Any, lengths: Any, table: Any, eos: int, tokens: Any) -> bool:
     """Fill in the numbers of all words; returns whether each sentence has as many words as `lengths` says."""
     at = 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import IntArray, LongArray, ModelError
-from rerank_plugins.kit.kernels import kernel
+from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.vocabulary.word_numbers import Numbering
 from rerank_plugins.translation.words import Sentences, split_words
 
@@ -102,7 +102,7 @@ def cooccurrence(bitext: Bitext) -> Cooccurrence:
     return Cooccurrence(starts, sources, targets, links, link_starts)
 
 
-@kernel
+@filling_kernel
 def number_pairs(
     places: Any, bounds: Any, sentences: Any, source_offsets: Any, target_offsets: Any, target_tokens: Any,
     link_starts: Any, numbers: Any, sizes: Any, fill: bool, targets: Any, links: Any,

@@ -25,13 +25,13 @@ from __future__ import annotations
 from math import exp, lgamma, log
 from typing import Any
 
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ONE = float(1 << 38)  # sums up to 33 million; posteriors below 2e-12 count as 0
 RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variational Bayes
 
 
-@kernel
+@filling_kernel
 def expect_independent(
     first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
     given_is_source: bool, t: Any, t_null: Any, null_p: float, place_p: Any, place_starts: Any, adapts: bool,
@@ -86,7 +86,7 @@ def digamma(x: float) -> float:
     return log(x) - 0.5 / x - square * series - below
 
 
-@kernel
+@filling_kernel
 def fill_denominators(how: int, alpha: float, totals: Any, sizes: Any, denominators: Any) -> None:
     """Fill in what the t of each given word are divided by, from c(e), in the unit of the counts, and K(e)."""
     for word in range(len(totals)):
@@ -94,7 +94,7 @@ def fill_denominators(how: int, alpha: float, totals: Any, sizes: Any, denominat
         denominators[word] = exp(digamma(total)) if how == BAYES else total
 
 
-@kernel
+@filling_kernel
 def estimate(first: int, last: int, how: int, alpha: float, counts: Any, given: Any, denominators: Any, t: Any) -> None:
     """Fill in t of the pairs `first` … `last` from their counts; pair p has the given word `given[p]`."""
     nothing = exp(digamma(alpha)) if how == BAYES else alpha
@@ -106,7 +106,7 @@ def estimate(first: int, last: int, how: int, alpha: float, counts: Any, given: 
         t[pair] = above / denominators[given[pair]] if above > 0 else 0.0
 
 
-@kernel
+@filling_kernel
 def divergence(alpha: float, counts: Any, totals: Any, sizes: Any) -> float:
     """Return the Kullback–Leibler divergence of the posteriors Dir(c + α) from the priors Dir(α), over given words."""
     prior, sum_ = lgamma(alpha), 0.0
@@ -151,7 +151,7 @@ def forward(
     return total
 
 
-@kernel
+@filling_kernel
 def expect_hmm(
     first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
     given_is_source: bool, t: Any, t_null: Any, null: float, place_p: Any, place_starts: Any, pair_t: Any,

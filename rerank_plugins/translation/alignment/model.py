@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import check_sentence, check_sentences
 from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
-from rerank_plugins.kit.kernels import kernel, part, place_in_row
+from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.translation.alignment.em import forward
 from rerank_plugins.translation.alignment.links import Links, Method, symmetrised
 from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_transitions
@@ -102,7 +102,7 @@ def best_links(
             at = came[j, at]
 
 
-@kernel
+@filling_kernel
 def look_up(
     starts: Any, targets: Any, t_forward: Any, t_backward: Any, source: Any, distinct: Any, floor: float,
     forward_t: Any, backward_t: Any,
@@ -121,7 +121,7 @@ def look_up(
                     backward_t[i, word] = max(floor, t_backward[place])
 
 
-@kernel
+@filling_kernel
 def align_list(
     is_hmm: bool, null: float, tensions: Any, jumps: Any, backward_jumps: Any, tokens: Any, offsets: Any,
     forward_t: Any, backward_t: Any, forward_null: Any, backward_null: Any, with_ln_p: bool, with_forward: bool,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import FloatArray, LongArray
-from rerank_plugins.kit.kernels import kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 LEAST_TENSION, MOST_TENSION = 0.1, 20.0
 STEPS = 40  # of bisection, each of which halves the interval
@@ -101,14 +101,14 @@ def fill_transitions(jumps: Any, given: int, place_p: Any, start: int) -> None:
         start += given
 
 
-@kernel
+@filling_kernel
 def fill_diagonals(tension: float, given: Any, generated: Any, starts: Any, place_p: Any) -> None:
     """Fill in δ for classes of sentence pairs, each from `starts[class]` on."""
     for number in range(len(given)):
         fill_diagonal(tension, given[number], generated[number], place_p, starts[number])
 
 
-@kernel
+@filling_kernel
 def fill_all_transitions(jumps: Any, given: Any, starts: Any, place_p: Any) -> None:
     """Fill in the transitions for several numbers of given words, each from `starts[number]` on."""
     for number in range(len(given)):
