@@ -17,7 +17,7 @@ LINKED = PAGES | {
 }
 PYTHON = {name: re.findall(r"```python\n(.*?)```", text, re.S) for name, text in PAGES.items()}
 LONG = {"docs/tuners.md"}  # over two seconds
-COMMAND = re.compile(r"-m\s+tests\.experiments\.(\w+)((?:[^`|\n]|\n(?!\n|rerank |python ))*)")
+COMMAND = re.compile(r"-m\s+tests\.experiments\.(\w+)((?:[^`|\n]|\n(?!\n| *rerank | *python ))*)")
 
 
 @pytest.fixture(scope="module")
