@@ -137,6 +137,10 @@ RUNS = {
         r"\| causal \| shared prefixes \|(?s:.*)\| translation \| batches \|",
     ),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \|( [\d.]+ \|){3}(?s:.*)\| KenLM \| [\d,]+ \|"),
+    "espnet_job": (
+        "{espnet}/lists {espnet}/texts {espnet}/job",
+        r"wrote 1 utterances to (?s:.*)wrote 2 sentences of unread books",
+    ),
     "mqm_table": (
         "{wmt} {ratings} de-en",
         r"the system chosen on the other half \| -[\d.]+ \|(?s:.*)\| agreement with the systems, chrf \| [\d.]+ \|",
@@ -243,6 +247,35 @@ def changed(tree, words):
     return re.sub(r"(?<= )\w+(?=\))", lambda match: words.get(match[0], match[0]), tree)
 
 
+def espnet_folders(folder):
+    """A folder with `lists`, archives of two-best lists of two speakers, and `texts`, two texts of two books each."""
+    (folder / "lists").mkdir(parents=True)
+    (folder / "texts").mkdir()
+    for name in ("dev_other", "test_clean"):
+        files = {f"{name}/ref.text": "1-2-0 IT RAINS\n3-4-0 WE SAW IT\n"}
+        for rank, text in ((1, "IT RAIN"), (2, "IT RAINS")):
+            place = f"{name}/logdir/output.1/{rank}best_recog"
+            files[f"{place}/text"] = f"1-2-0 {text}\n3-4-0 WE SAW IT\n"
+            files[f"{place}/score"] = f"1-2-0 tensor(-{rank}.5)\n3-4-0 tensor(-{rank}.0)\n"
+        write_archive(folder / "lists" / f"{name}.tar.xz", files)
+    (folder / "lists" / "books_read.tsv").write_text("file\tbook\ttitle\tutterances\nnovels.txt.xz\tONE\tOne\t3\n")
+    for name in ("novels", "novels-more"):
+        text = "This is read .\nSo is this .\nThis is not !\n"
+        (folder / "texts" / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode()))
+        index = "file\ttitle\tfirst_line\tlast_line\nONE\tOne\t1\t2\nTWO\tTwo\t3\t3\n"
+        (folder / "texts" / f"{name}.index.tsv").write_text(index)
+    return folder
+
+
+def write_archive(path, files):
+    """A compressed tar of these texts by name."""
+    with tarfile.open(path, "w:xz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
 def wmt_archive(folder):
     """A tar of the sources, references and outputs of three systems, each of which has other words in some segments."""
     words = ["the cat sat", "a dog ran", "birds sing", "we saw it"]
@@ -252,12 +285,7 @@ def wmt_archive(folder):
         outputs = [text.replace(" in ", " at the ") if (s + number) % 3 else text for s, text in enumerate(right)]
         texts[f"system-outputs/t.de-en.hyp.{name}.en"] = outputs
     path = folder / "wmt.tar.xz"
-    with tarfile.open(path, "w:xz") as archive:
-        for name, lines in texts.items():
-            content = "".join(line + "\n" for line in lines).encode()
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+    write_archive(path, {name: "".join(line + "\n" for line in lines) for name, lines in texts.items()})
     return path
 
 
@@ -325,6 +353,7 @@ def made(small, treebank_path, tmp_path_factory):
     done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
     job = folder / "job.toml"
     job.write_text(JOB.format(lists=lists), encoding="utf-8")
+    espnet = espnet_folders(folder / "espnet")
     ratings = folder / "ratings.tsv"
     ratings.write_text(
         "system mqm_avg_score seg_id\n"
@@ -333,6 +362,7 @@ def made(small, treebank_path, tmp_path_factory):
     cheap = folder / "cheap.toml"
     cheap.write_text('[[feature]]\nuse = "length"\n')
     return {
+        "espnet": espnet,
         "ratings": ratings,
         "wmt": wmt_archive(folder),
         "cheap": cheap,
