@@ -37,7 +37,8 @@ def test_all_are_registered() -> None:
     del registered["column"]  # scores computed elsewhere: tests/lists/test_columns.py
     del registered["mean"]  # of other metrics: tests/metrics/test_mean.py
     del registered["ser"]  # the same of utterances: tests/metrics/test_speech_errors.py
-    assert registered == {"bleu": Bleu, "chrf": ChrF, "chrf++": ChrFPlusPlus, "ter": TER, "wer": WER, "cer": CER}
+    classes = {"bleu": Bleu, "chrf": ChrF, "chrf++": ChrFPlusPlus, "ter": TER, "wer": WER, "cer": CER}
+    assert registered == {name: f"{each.__module__}:{each.__qualname__}" for name, each in classes.items()}
 
 
 @each
