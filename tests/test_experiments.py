@@ -102,7 +102,7 @@ RUNS = {
     "grammar_table": ("{data} {grammar} --every 9", r"\| small.pcfg \| \d+ \| \d+ \| Natural Stories \|"),
     "first_use": (
         "{root}/mt/tune.nbest --count 1 --dearest 1 -f consensus -f length",
-        r"\| all together \| \d+ \|( [\d.]+ \|){3}(?s:.*)\| lists.consensus_kernels.add_posteriors \| [\d.]+ \|",
+        r"\| all together \| \d+ \|( [\d.]+ \|){2}(?s:.*)\| lists.consensus_kernels.add_posteriors \| [\d.]+ \|",
     ),
     "hhmm_grammars": ("{data} {grammar} --sentences 6 --parsed 3", r"\| small.pcfg \| \d+ \| \d+ \|"),
     "hhmm_parsing": ("{data} {grammar} --every 5", r"\| small.pcfg \| [\d.]+ \| [\d.]+ \|"),

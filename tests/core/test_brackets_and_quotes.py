@@ -39,7 +39,7 @@ from tests.command_line import done
 REGISTRY = load_plugins(BUILTIN, installed=False)
 SENTENCES = ("He said ( quietly ) that it rained .", "It [ the rain ] fell {", ") said Mary Zyzx (")
 NAMES = {character: name for name, character in BRACKETS.items()}
-# letters as written; scores by line; the words of the user's own model, or of the user's own sentence pairs
+# letters as written; scores by line; the words of the user's own model or network, or of the user's own sentence pairs
 OF_THE_TEXT_ITSELF = {
     *("character-length", "column", "ngram-lm", "language-model-ratio", "referential-lm", "substitutes"),
     *(
@@ -51,6 +51,10 @@ OF_THE_TEXT_ITSELF = {
         "translation-memory",
         "dependency-agreement",
         "expected-utility",
+        "neural-causal",
+        "neural-masked",
+        "neural-translation",
+        "llm",
     ),
 }
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}

@@ -20,7 +20,7 @@ LIST = NBestList("1", (Hypothesis("the dog"), Hypothesis("a dog")))
 
 
 def embedded(kind):
-    without = ("language-model-ratio",)  # which needs one of several options
+    without = ("language-model-ratio", "neural-translation")  # which need one of several options
     entries = REGISTRY.entries[kind].items()
     return [name for name, entry in entries if not entry.needs_options and name not in without]
 

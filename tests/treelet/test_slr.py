@@ -76,7 +76,8 @@ def models(tmp_path_factory):
 
 
 def test_every_language_model_is_here(models):
-    without_unigrams = {"referential-lm", "dependency-lm"}  # a world has no counts of words, nor has a dependency model
+    # Neither a world nor a dependency model has counts of words, and a network has none of its text.
+    without_unigrams = {"referential-lm", "dependency-lm", "neural-causal", "neural-masked", "llm"}
     assert models.keys() | without_unigrams == load_plugins().entries["language_model"].keys()
 
 
