@@ -8,7 +8,7 @@ from rerank_plugins.similarity.structured_vectors import parsed_vectors
 from rerank_plugins.svs.model import EMBEDDED, read_model
 from rerank_plugins.svs.parsing import SvsParser
 from tests.bench.svs_scalar import scalar_log_probability
-from tests.bench.timing import seconds
+from tests.bench.timing import in_turn, seconds
 from tests.svs.naive_svs_parsing import WORDS, random_model
 
 
@@ -64,9 +64,10 @@ def test_a_pruned_list_against_single_sentences(benchmark):
 
     np.testing.assert_array_equal(alone(), together())
     benchmark(together)
-    ratio = seconds(alone, 3) / seconds(together, 3)
+    apart, shared = in_turn(alone, together, times=3)
+    ratio = apart / shared
     benchmark.extra_info["times faster"] = ratio
-    assert ratio > 0.7  # 0.9 to 2, as the caches of the machine have it
+    assert ratio > 1
 
 
 def test_a_list_against_single_sentences(benchmark, parser, sentences):
