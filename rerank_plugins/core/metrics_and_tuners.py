@@ -48,6 +48,12 @@ class Metric(GuestsAreChecked, ABC):
         return np.stack([self.sentence_scores(column) for column in columns], axis=1)
 
 
+def scores_with_each(metric: Metric, hypotheses: Sequence[str], references: Sequence[str]) -> FloatArray:
+    """(references, hypotheses): the sentence score of each hypothesis with each reference as its only one."""
+    statistics = metric.statistics([hypotheses] * len(references), [[reference] for reference in references])
+    return metric.sentence_scores(statistics).reshape(len(references), len(hypotheses))
+
+
 def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
     """Check the arguments of `Metric.statistics`.
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters import NBestList, Pipeline, load
+from rerank_adapters import FeatureTable, NBestList, Pipeline, load
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import FloatArray, FormatError
@@ -41,6 +41,18 @@ class Rated(NamedTuple):
     segment: int
     nbest: NBestList
     scores: FloatArray
+
+
+class Half(NamedTuple):
+    """Some of the rated segments, and the features of their lists."""
+
+    rated: list[Rated]
+    table: FeatureTable
+
+    @property
+    def lists(self) -> list[NBestList]:
+        """The lists of the segments."""
+        return [one.nbest for one in self.rated]
 
 
 def read_ratings(path: Path) -> Ratings:
@@ -99,62 +111,60 @@ def main(archive: Path, ratings: Path, pair: str, syntax: bool, jobs: int) -> No
     task, scores = read_tasks(archive)[pair], read_ratings(ratings)
     rated = rated_lists(task, scores)
     systems = sorted({name for some in scores.values() for name in some} & task.systems.keys())
-    half = len(rated) // 2
-    halves = [(rated[:half], rated[half:]), (rated[half:], rated[:half])]
-    kinds = features(pair.partition("-")[2], syntax)
+    first, second = rated[len(rated) // 2 :], rated[: len(rated) // 2]  # in the order in which they are reranked
+    rated = [*first, *second]
 
     def means(some: Sequence[Rated]) -> FloatArray:
         """(segments, systems) the scores."""
         return np.array([[scores[one.segment][system] for system in systems] for one in some])
 
-    chosen = np.concatenate([means(test)[:, int(means(tune).mean(axis=0).argmax())] for tune, test in halves])
-    of_systems = np.concatenate([means(test) for _, test in halves])
+    chosen = np.concatenate(
+        [means(test)[:, int(means(tune).mean(axis=0).argmax())] for tune, test in ((second, first), (first, second))]
+    )
+    of_systems = means(rated)
     best = int(of_systems.mean(axis=0).argmax())
     rows: list[tuple[str, ...]] = [("the system chosen on the other half", f"{chosen.mean():.2f}", "", "")]
     entries = {f"the best system, in hindsight ({systems[best]})": of_systems[:, best]}
-    last = None
-    for name, some in kinds.items():
-        pipeline = Pipeline(some, tuner=TUNER, seed=1, jobs=jobs)
-        tables = [pipeline.transform([one.nbest for one in test]) for _, test in halves]
-        last = tables
+    halves: list[Half] = []  # with the features of the last kind, which are all
+    for name, some in features(pair.partition("-")[2], syntax).items():
+        extracting = Pipeline(some, jobs=jobs)
+        halves = [Half(part, extracting.transform([one.nbest for one in part])) for part in (first, second)]
         for goal in ("people", "BLEU and chrF"):
             say(f"{name}, tuned towards {goal}")
             entries[f"{name}, tuned towards {goal}"] = np.concatenate(
-                [reranked(pipeline, goal, task, tune, test) for tune, test in halves]
+                [reranked(some, goal, task, tune, test) for tune, test in (halves[::-1], halves)]
             )
     for name, values in entries.items():
         difference = values - chosen
         rows.append((name, f"{values.mean():.2f}", f"{difference.mean():+.2f}", interval(difference)))
     header = ("output", "mean score", "− chosen", "95 % interval")
     print(markdown_table(Table(f"{pair}: {len(rated)} segments, {len(systems)} rated systems", header, tuple(rows))))
-    assert last is not None
-    print(markdown_table(agreements(task, [one for _, test in halves for one in test], last)))
+    print(markdown_table(agreements(task, rated, [half.table for half in halves])))
 
 
-def reranked(pipeline: Pipeline, goal: str, task: Task, tune: Sequence[Rated], test: Sequence[Rated]) -> FloatArray:
+def reranked(some: Sequence[object], goal: str, task: Task, tune: Half, test: Half) -> FloatArray:
     """(segments of the test half) people's score of each choice by weights that are tuned on the other half."""
     with TemporaryDirectory() as folder:
         metric: object = METRIC
-        references = [task.references[one.segment] for one in tune]
+        references = [task.references[one.segment] for one in tune.rated]
         if goal == "people":
             references = [texts[:1] for texts in references]  # scores are looked up by hypothesis and reference
             pairs = Path(folder, "pairs.tsv")
             pairs.write_text(
                 "".join(
                     f"{text}\t{reference}\t{score}\n"
-                    for one, (reference,) in zip(tune, references, strict=True)
+                    for one, (reference,) in zip(tune.rated, references, strict=True)
                     for text, score in zip(one.nbest.texts, one.scores, strict=True)
                 ),
                 encoding="utf-8",
             )
             metric = {"use": "column", "file": str(pairs)}
-        fitted = Pipeline(pipeline.features, tuner=TUNER, metric=metric, seed=1, jobs=pipeline.jobs)
-        fitted.fit([one.nbest for one in tune], references)
-        choices = fitted.predict([one.nbest for one in test])
-    return np.array([one.scores[choice.order[0]] for one, choice in zip(test, choices, strict=True)])
+        pipeline = Pipeline(some, tuner=TUNER, metric=metric, seed=1).fit(tune.lists, references, table=tune.table)
+        choices = pipeline.predict(test.lists, table=test.table)
+    return np.array([one.scores[choice.order[0]] for one, choice in zip(test.rated, choices, strict=True)])
 
 
-def agreements(task: Task, rated: Sequence[Rated], tables: Sequence[object]) -> Table:
+def agreements(task: Task, rated: Sequence[Rated], tables: Sequence[FeatureTable]) -> Table:
     """How often features, and the metrics against the references, order two outputs of a segment as people do."""
     columns: dict[str, list[FloatArray]] = {}
     for metric in (load("bleu"), load("chrf")):
@@ -165,9 +175,8 @@ def agreements(task: Task, rated: Sequence[Rated], tables: Sequence[object]) -> 
         name = f"{type(metric).__name__} against the references"
         columns[name] = np.split(metric.sentence_scores(statistics), bounds)
     for table in tables:
-        for column, name in enumerate(table.names):  # type: ignore[attr-defined]
-            bounds = table.offsets[1:-1]  # type: ignore[attr-defined]
-            columns.setdefault(name, []).extend(np.split(table.values[:, column], bounds))  # type: ignore[attr-defined]
+        for column, name in enumerate(table.names):
+            columns.setdefault(name, []).extend(np.split(table.values[:, column], table.offsets[1:-1]))
     for kind in ("chrf", "bleu"):
         parts = [values for name, values in columns.items() if name.endswith(f"-{kind}")]
         columns[f"agreement with the systems, {kind}"] = [np.mean(group, axis=0) for group in zip(*parts, strict=True)]

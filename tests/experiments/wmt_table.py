@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,12 +67,13 @@ class Task:
 
     def lists(self) -> list[NBestList]:
         """The list of all systems' outputs for each segment, those of the first system first."""
-        outputs = {
-            name: (NBestList.from_texts([text], source=source, segment_id=str(s)) for s, (text, source) in pairs)
-            for name, texts in self.systems.items()
-            for pairs in [enumerate(zip(texts, self.source, strict=True))]
-        }
-        return list(combine(outputs, {"chrf": load("chrf"), "bleu": load("bleu")}))
+        outputs = {name: self._lists_of_one(texts) for name, texts in self.systems.items()}
+        return list(combine(outputs, [(name, load(name)) for name in ("chrf", "bleu")]))
+
+    def _lists_of_one(self, texts: Sequence[str]) -> Iterator[NBestList]:
+        """The lists of a system, which has one output for each segment."""
+        for segment, (text, source) in enumerate(zip(texts, self.source, strict=True)):
+            yield NBestList.from_texts([text], source=source, segment_id=str(segment))
 
 
 def read_tasks(archive: Path) -> dict[str, Task]:

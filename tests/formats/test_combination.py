@@ -111,6 +111,8 @@ def test_agreement_is_the_score_with_each_decoders_first_hypothesis(tmp_path, mo
     row = dict(zip(second.feature_names, second[0].features, strict=True))
     assert (row["A-chrf"], row["B-chrf"]) == (0, 100)
     assert refused("lists", "merge", "A", "B", "--agreement", "chrf").startswith("--agreement compares")
+    twice = ("--agreement", "bleu", "--agreement", "bleu,tokenize=none")
+    assert "would be called 'A-bleu'" in refused("lists", "merge", "A=A", "B=B", *twice)
 
 
 def test_outputs_of_decoders_are_lists_of_one(tmp_path, monkeypatch):

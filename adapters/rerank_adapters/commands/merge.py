@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -74,7 +74,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         formats = {name: job.with_config({}).format for name in decoders}
         if job.config.nbest == {"use": "auto"}:
             formats |= dict.fromkeys(outputs_of_lines(decoders), PlainFormat(n=1))
-        agreement = dict(_metric(job, text) for text in agreements)
+        agreement = [_metric(job, plugin_table(text)) for text in agreements]
         lists = combine({name: merge_files(paths, formats[name]) for name, paths in decoders.items()}, agreement)
     else:
         lists = merge_files(nbest, job.format)
@@ -93,11 +93,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     closing.wrote(lists_size(segments, hypotheses), output)
 
 
-def _metric(job: Job, text: str) -> tuple[str, Metric]:
-    """The label and the metric of `NAME,option=value,…`."""
-    from rerank_adapters.config import plugin_table
-
-    table = plugin_table(text)
+def _metric(job: Job, table: dict[str, Any]) -> tuple[str, Metric]:
+    """The name and the metric of a table."""
     return table.pop("label", table["use"]), job.builder.build("metric", table, "--agreement")
 
 

@@ -29,24 +29,27 @@ from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import by_number
 from rerank_adapters.formats.segment_ids import is_number, some_of
 from rerank_plugins import FloatArray, FormatError, Hypothesis, Metric, NBestList, open_text
+from rerank_plugins.core.metrics_and_tuners import scores_with_each
 
 
 class Combination:
     """Combines one segment after another; the first list of each decoder sets the decoder's features."""
 
-    def __init__(self, first_lists: Mapping[str, NBestList], agreement: Mapping[str, Metric] | None = None) -> None:
-        self.first, self.agreement = dict(first_lists), agreement or {}
+    def __init__(self, first_lists: Mapping[str, NBestList], agreement: Sequence[tuple[str, Metric]] = ()) -> None:
+        self.first, self.agreement = dict(first_lists), agreement
         self.totals = {name: all(h.score is not None for h in nbest) for name, nbest in first_lists.items()}
         uses = Counter(feature for nbest in first_lists.values() for feature in nbest.feature_names)
         names: list[str] = []
         for decoder, nbest in first_lists.items():
             names += [f"{decoder}-{name}" if uses[name] > 1 else name for name in nbest.feature_names]
             own = ("score", "rank", "listed") if self.totals[decoder] else ("rank", "listed")
-            names += [f"{decoder}-{name}" for name in (*own, *self.agreement)]
+            names += [f"{decoder}-{name}" for name in (*own, *(name for name, _ in self.agreement))]
         self.feature_names = tuple(names)
         if len(set(names)) < len(names):
             twice = next(name for name, uses in Counter(names).items() if uses > 1)
-            raise FormatError(f"two features of the combined lists would be called {twice!r}: rename a decoder")
+            raise FormatError(
+                f"two features of the combined lists would be called {twice!r}: rename a decoder or a metric"
+            )
 
     def combined(self, lists: Mapping[str, NBestList]) -> NBestList:
         """One list of all hypotheses of a segment: those of the first decoder, then the other ones of the next.
@@ -80,11 +83,7 @@ class Combination:
         if not (self.agreement and firsts):
             return {}
         references = list(dict.fromkeys(firsts.values()))
-        columns = []
-        for metric in self.agreement.values():
-            statistics = metric.statistics([texts] * len(references), [[reference] for reference in references])
-            columns.append(metric.sentence_scores(statistics).reshape(len(references), len(texts)))
-        scores = np.stack(columns, axis=-1)
+        scores = np.stack([scores_with_each(metric, texts, references) for _, metric in self.agreement], axis=-1)
         return {decoder: scores[references.index(text)] for decoder, text in firsts.items()}
 
     def _block(
@@ -109,11 +108,11 @@ class Combination:
 
 
 def combine(
-    decoders: Mapping[str, Iterable[NBestList]], agreement: Mapping[str, Metric] | None = None
+    decoders: Mapping[str, Iterable[NBestList]], agreement: Sequence[tuple[str, Metric]] = ()
 ) -> Iterator[NBestList]:
     """Yield the combined list of each segment that any decoder has lists for; the decoders' names name features.
 
-    `agreement` has the metrics by which hypotheses are compared with the first hypothesis of each decoder, by name.
+    `agreement` has the names and the metrics by which hypotheses are compared with the first one of each decoder.
 
     Each stream holds one list per segment. Where all ids are numbers that ascend, one segment is in memory. The
     segments that a decoder lacks are logged. Raises FormatError.

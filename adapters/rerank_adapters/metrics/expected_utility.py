@@ -30,6 +30,7 @@ from rerank_plugins import (
     PickledFields,
     option,
 )
+from rerank_plugins.core.metrics_and_tuners import scores_with_each
 
 PAIRS_AT_ONCE = 100_000  # which bounds the memory
 
@@ -69,8 +70,6 @@ class ExpectedUtilityFeature(PickledFields, FeatureExtractor):
         step = max(1, PAIRS_AT_ONCE // max(1, len(nbest)))
         for begin in range(0, len(references), step):
             some = references[begin : begin + step]
-            statistics = self._metric.statistics([nbest.texts] * len(some), [[reference] for reference in some])
-            utilities = self._metric.sentence_scores(statistics).reshape(len(some), len(nbest))
-            for reference, values in zip(some, utilities, strict=True):
+            for reference, values in zip(some, scores_with_each(self._metric, nbest.texts, some), strict=True):
                 sums += number[reference] * values
         return (sums / len(samples))[:, None]
