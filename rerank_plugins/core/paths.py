@@ -15,6 +15,7 @@ from pathlib import Path
 from rerank_plugins.core.errors import ConfigError
 
 FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
+KERNELS = "kernels"  # folder of machine code in the cache, and the beginning of the names of its folders
 
 _switched_off = ContextVar("_switched_off", default=False)
 

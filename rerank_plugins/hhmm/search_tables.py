@@ -160,10 +160,10 @@ class Tables:
         sums, viterbi, entropy = np.empty((3, rows))
         stores, back = np.empty((rows, self.depth + 1), np.int32), np.empty((rows, 5), np.int32)
         return Search(
-                self.rules, self.memory, stacks, promoted, awaiting, emitted, records(self.most, CONTRIBUTION),
-                np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
-                Stores(stores, sums, viterbi, entropy, back),
-            )  # fmt: skip
+            self.rules, self.memory, stacks, promoted, awaiting, emitted, records(self.most, CONTRIBUTION),
+            np.full(len(self.numbers), -1, np.int64), order, spare, np.ones(1, np.int64),
+            Stores(stores, sums, viterbi, entropy, back),
+        )  # fmt: skip
 
     def begin(self, word: Emission) -> float:
         """Write the result of step 2 for the first word, the empty store, which awaits ROOT; return P(word)."""

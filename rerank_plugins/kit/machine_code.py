@@ -22,11 +22,10 @@ import numba
 import numpy as np
 from numba import config as numba_config
 
-from rerank_plugins.core.paths import cache_folder
+from rerank_plugins.core.paths import KERNELS, cache_folder
 
 config: Any = numba_config  # it has no types
 LIBRARY = Path(__file__).parents[1]
-FOLDER = "kernels"  # in the folder of the cache, and the beginning of the folder's name beside the source
 _IMPORT = re.compile(rb"^\s*(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
 
 
@@ -75,8 +74,8 @@ def folder_of(package: str) -> Path | None:
         user = cache_folder()
         if user is None:
             return None
-        folder = user / FOLDER
-    return folder / f"{FOLDER}-{digest(packages)}"
+        folder = user / KERNELS
+    return folder / f"{KERNELS}-{digest(packages)}"
 
 
 @contextmanager

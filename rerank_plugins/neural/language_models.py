@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields,
 from rerank_plugins.neural.causal import causal_scores, is_causal, reads_trees
 from rerank_plugins.neural.masked import masked_scores
 from rerank_plugins.neural.opening import BATCH, DEVICE, DTYPE, ENGINES, TOKENS, Dtype, Opened, open_model
-from rerank_plugins.neural.pieces import Pieces, split, word_sums
+from rerank_plugins.neural.pieces import Pieces, of_distinct, split, word_sums
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CausalLanguageModel(PickledFields, LanguageModel):
 
     def score(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         """Ln p of each word, the sum over its pieces, and of the end of the sentence last."""
-        return _of_distinct(sentences, self._distinct)
+        return of_distinct([tuple(words) for words in sentences], self._distinct)
 
     def _distinct(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         pieces = split(self._opened.tokenizer, sentences, special=False)
@@ -113,7 +113,7 @@ class MaskedLanguageModel(PickledFields, SentenceModel):
 
     def word_values(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         """Ln p of each word given the others, the sum over its pieces; 0 for the end of the sentence."""
-        return _of_distinct(sentences, self._distinct)
+        return of_distinct([tuple(words) for words in sentences], self._distinct)
 
     def _distinct(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         pieces: list[Pieces] = split(self._opened.tokenizer, sentences, special=False)
@@ -125,16 +125,6 @@ class MaskedLanguageModel(PickledFields, SentenceModel):
 
     def __contains__(self, word: str) -> bool:
         return _knows(self._opened.tokenizer, word)
-
-
-def _of_distinct(
-    sentences: Sequence[Sequence[str]], score: Callable[[list[tuple[str, ...]]], list[FloatArray]]
-) -> list[FloatArray]:
-    """The scores of sentences, of which equal ones are scored once."""
-    numbers: dict[tuple[str, ...], int] = {}
-    which = [numbers.setdefault(tuple(words), len(numbers)) for words in sentences]
-    scores = score(list(numbers))
-    return [scores[number].copy() for number in which]
 
 
 def _knows(tokenizer: Any, word: str) -> bool:

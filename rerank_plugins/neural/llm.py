@@ -16,6 +16,7 @@ import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray, LanguageModel, ModelError, NBestList, PickledFields, option
 from rerank_plugins.neural.given_text import PATHS, Form, GivenText, given_texts, requests
+from rerank_plugins.neural.pieces import of_distinct, owners_of, word_sums
 from rerank_plugins.neural.server import Server, check_url
 from rerank_plugins.neural.server_checks import check_server
 
@@ -115,29 +116,33 @@ class ServerLanguageModel(PickledFields, LanguageModel):
         return [(source, tuple(text.split())) for text in nbest.texts]
 
     def _scores(self, pairs: Sequence[tuple[str, tuple[str, ...]]]) -> list[FloatArray]:
-        """Ln p of the words and the end of each pair of a source and a hypothesis; equal ones are scored once."""
-        distinct = list(dict.fromkeys(pairs))
+        """Ln p of the words and the end of each pair of a source and a hypothesis."""
+        return of_distinct(pairs, self._distinct)
+
+    def _distinct(self, pairs: Sequence[tuple[str, tuple[str, ...]]]) -> list[FloatArray]:
+        if not pairs:
+            return []
         prompt, end = (text.replace("\\n", "\n") for text in (self.prompt, self.end))
-        prompts = [prompt.replace(SOURCE, source) for source, _ in distinct]
-        texts = [before + " ".join(words) + end for before, (_, words) in zip(prompts, distinct, strict=True)]
-        scores: dict[tuple[str, tuple[str, ...]], FloatArray] = {}
-        if texts:
-            given = self._given(self._server, texts)
-            for pair, before, found in zip(distinct, prompts, given, strict=True):
-                scores[pair] = self._of_words(found, pair[1], len(before))
-        return [scores[pair].copy() for pair in pairs]
+        prompts = [prompt.replace(SOURCE, source) for source, _ in pairs]
+        texts = [before + " ".join(words) + end for before, (_, words) in zip(prompts, pairs, strict=True)]
+        given = self._given(self._server, texts)
+        return [
+            self._of_words(found, words, len(before))
+            for found, (_, words), before in zip(given, pairs, prompts, strict=True)
+        ]
 
     def _of_words(self, found: GivenText, words: Sequence[str], start: int) -> FloatArray:
-        """(words + 1) the sums over the tokens that end in each word; a space belongs to the word after it."""
-        lengths = [len(word) + (number > 0) for number, word in enumerate(words)]
-        borders = start + np.cumsum([0, *lengths])
-        sums = np.zeros(len(words) + 1)
-        for place, value in zip(found.ends, found.ln_p, strict=True):
-            if place > start:
+        """(words + 1) the sums over the tokens that end in each word, whose first one begins at `start`."""
+        owners = owners_of(words)
+        places, scores = list[int](), list[float]()
+        for end, value in zip(found.ends, found.ln_p, strict=True):
+            if end > start:
                 if math.isnan(value):
                     raise ModelError(f"{self.url}: the server has no ln p for some tokens of a text: set 'prompt'")
-                sums[min(len(words), int(np.searchsorted(borders, place, "left")) - 1)] += value
-        return sums
+                last = end - start - 1  # character
+                places.append(owners[last] if last < len(owners) else len(words))
+                scores.append(value)
+        return word_sums(np.array(scores, np.float64), places, len(words))
 
 
 def _values(scores: Sequence[FloatArray]) -> FloatArray:

@@ -1,14 +1,16 @@
-"""The sub-word pieces of sentences, and the sums over the pieces of each word."""
+"""The sub-word pieces of sentences, the sums over the pieces of each word, and scores of each distinct sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from rerank_plugins import FloatArray
+
+Item = TypeVar("Item", bound=Hashable)
 
 
 class Pieces(NamedTuple):
@@ -39,14 +41,27 @@ def split(tokenizer: Any, sentences: Sequence[Sequence[str]], *, special: bool, 
     ]
 
 
-def _words(words: Sequence[str], offsets: Sequence[tuple[int, int]], special: Sequence[int]) -> list[int]:
-    """The number of each piece's word, by the place of its last character; a space belongs to the word after it."""
+def owners_of(words: Sequence[str]) -> list[int]:
+    """The number of the word to which each character of a sentence belongs; a space belongs to the word after it."""
     lengths = [len(word) + (number > 0) for number, word in enumerate(words)]
-    owners = list(chain.from_iterable([number] * length for number, length in enumerate(lengths)))
+    return list(chain.from_iterable([number] * length for number, length in enumerate(lengths)))
+
+
+def _words(words: Sequence[str], offsets: Sequence[tuple[int, int]], special: Sequence[int]) -> list[int]:
+    """The number of each piece's word, by the place of its last character."""
+    owners = owners_of(words)
     return [
         len(words) if mark or not owners else owners[min(max(start, end - 1), len(owners) - 1)]
         for (start, end), mark in zip(offsets, special, strict=True)
     ]
+
+
+def of_distinct(items: Sequence[Item], score: Callable[[list[Item]], list[FloatArray]]) -> list[FloatArray]:
+    """The scores of items, of which equal ones are scored once."""
+    numbers: dict[Item, int] = {}
+    which = [numbers.setdefault(item, len(numbers)) for item in items]
+    scores = score(list(numbers))
+    return [scores[number].copy() for number in which]
 
 
 def word_sums(scores: FloatArray, words: Sequence[int], number: int) -> FloatArray:

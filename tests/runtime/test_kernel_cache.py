@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.runtime import kernel_cache
+from rerank_plugins.core.paths import KERNELS
 from tests.command_line import RERANK, done
 
 
@@ -80,7 +81,7 @@ except Exception as error:
 
 def test_the_cache_command_shows_and_clears_kernels(tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
-    kernels = tmp_path / kernel_cache.FOLDER
+    kernels = tmp_path / KERNELS
     kernels.mkdir()
     (kernels / "kernel-1.py3.1.nbc").write_bytes(bytes(300_000))
     assert done("tools", "cache").lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"

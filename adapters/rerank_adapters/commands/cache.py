@@ -39,8 +39,7 @@ def command(clear: bool, prune: str | None) -> None:
     rerank tools cache --clear
     """  # noqa: D301
     from rerank_adapters.chain.extraction.value_cache import rows_of
-    from rerank_adapters.runtime import kernel_cache
-    from rerank_plugins.core.paths import cache_limit, size_in_bytes
+    from rerank_plugins.core.paths import KERNELS, cache_limit, size_in_bytes
     from rerank_plugins.kit.files.packed_parses import FAMILY
     from rerank_plugins.kit.files.store import user_store
     from rerank_plugins.substitutes import fastsubs as queue_files
@@ -49,7 +48,7 @@ def command(clear: bool, prune: str | None) -> None:
     if store is None:
         raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
     folder, before = store.folder, store.size()
-    others = {folder / kernel_cache.FOLDER: "compiled kernels", folder / queue_files.FOLDER: "sorted queues"}
+    others = {folder / KERNELS: "compiled kernels", folder / queue_files.FOLDER: "sorted queues"}
     if clear or prune is not None:
         limit = size_in_bytes(prune, "--prune") if prune else cache_limit()
         try:

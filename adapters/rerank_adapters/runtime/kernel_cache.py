@@ -24,11 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import rerank_plugins
-from rerank_plugins.core.paths import cache_folder
+from rerank_plugins.core.paths import KERNELS, cache_folder
 
 VARIABLE = "NUMBA_CACHE_DIR"
 PLAIN = "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"
-FOLDER = "kernels"
 KEPT = 8  # folders of machine code, one for each contents of the source (kit/machine_code)
 BESIDE = Path(rerank_plugins.__file__).parent / "__pycache__"
 logger = logging.getLogger(__name__)
@@ -56,10 +55,10 @@ def choose_folder() -> None:
         return
     cache = None if named else cache_folder()
     if cache is not None:
-        folder = cache / FOLDER
+        folder = cache / KERNELS
     if cache is None or not _usable(folder):
         cache = _temporary(folder)
-    os.environ[VARIABLE] = str(cache / FOLDER)
+    os.environ[VARIABLE] = str(cache / KERNELS)
 
 
 def shared_with_others(folder: Path) -> Path | None:
@@ -129,6 +128,6 @@ def compiled() -> list[str]:
 def _forget_old(folder: Path) -> None:
     """Remove the machine code of other contents of the source, but for that which was begun last."""
     with suppress(FileNotFoundError):  # another process may remove them, too
-        begun = {each: each.stat().st_mtime for each in folder.glob(f"{FOLDER}-*")}
+        begun = {each: each.stat().st_mtime for each in folder.glob(f"{KERNELS}-*")}
         for old in sorted(begun, key=lambda each: -begun[each])[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)

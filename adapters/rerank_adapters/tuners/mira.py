@@ -92,10 +92,10 @@ class Mira(IterativeTuner):
             lag = np.zeros_like(weights)  # weights - lag / visits is the mean of the weights after each visit
             order, slope = np.empty(problem.segments, np.int64), np.empty(statistics.shape[1])
             lists = Lists(
-                    order, problem.offsets, values, sparse.indptr, sparse.indices, sparse.data, problem.base,
-                    statistics, slope, problem.lower, problem.upper, float(self.C), float(self.decay),
-                    weights, lag, background, np.empty(most, np.int64), np.empty(most),
-                )  # fmt: skip
+                order, problem.offsets, values, sparse.indptr, sparse.indices, sparse.data, problem.base,
+                statistics, slope, problem.lower, problem.upper, float(self.C), float(self.decay),
+                weights, lag, background, np.empty(most, np.int64), np.empty(most),
+            )  # fmt: skip
             for pass_ in range(self.passes):
                 order[:], earlier = rng.permutation(problem.segments), pass_ * problem.segments
                 step = PULL if self.prior else BLOCK
