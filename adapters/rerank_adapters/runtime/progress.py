@@ -27,7 +27,7 @@ Item = TypeVar("Item")
 DELAY = 2.0  # seconds before anything appears on a terminal
 MINUTE = 60.0  # seconds between the lines of a log
 HYPOTHESES = "hypotheses"
-FIRST_USE = "kernels, which takes some 20 s on the first use only"
+FIRST_USE = "kernels, which takes up to 30 s on the first use only"
 
 logger = logging.getLogger(__name__)
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
