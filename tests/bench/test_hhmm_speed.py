@@ -3,7 +3,7 @@
 import pytest
 
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
-from tests.bench.timing import in_turn, seconds
+from tests.bench.timing import in_turn
 from tests.hhmm.prefix_counts import prefixes
 
 SENTENCE = [
@@ -40,10 +40,8 @@ def model():
 @pytest.mark.slow
 def test_linear_in_the_length(model):
     short, long = SENTENCE * 4, SENTENCE * 32
-    per_word = [
-        min(seconds(lambda s=sentence: model.score([s])) for _ in range(3)) / len(sentence)
-        for sentence in (short, long)
-    ]
+    times = in_turn(lambda: model.score([short]), lambda: model.score([long]), times=6)
+    per_word = [time / len(sentence) for time, sentence in zip(times, (short, long), strict=True)]
     assert per_word[1] < 2 * per_word[0]
 
 
@@ -51,8 +49,7 @@ def test_linear_in_the_length(model):
 def test_a_list_costs_its_distinct_prefixes(model):
     nbest = [[*SENTENCE[:cut], other, *SENTENCE[cut:]] for cut in range(8, 18) for other in ("very", "not", "old")]
     words, steps = prefixes(nbest)
-    together = min(seconds(lambda: model.score(nbest)) for _ in range(3))
-    alone = min(seconds(lambda: [model.score([each]) for each in nbest]) for _ in range(3))
+    together, alone = in_turn(lambda: model.score(nbest), lambda: [model.score([each]) for each in nbest], times=6)
     assert steps < 0.6 * words
     assert together < alone * (steps / words) * 1.5
 
@@ -69,12 +66,11 @@ def test_four_times_the_beam_costs_less_than_four_times_as_much(model):
 def test_rules_that_are_remembered_are_not_searched_again(model):
     """The second time a sentence is read, the rules that may follow its stores are there."""
     model.score([SENTENCE * 2])
-    again = min(seconds(lambda: model.score([SENTENCE * 2])) for _ in range(3))
     memory = model.hhmm.tables.memory
 
     def forgotten():
         memory.state[:] = memory.state[0] + len(memory.bounds), 0, 0
         model.score([SENTENCE * 2])
 
-    first = min(seconds(forgotten) for _ in range(3))
+    first, again = in_turn(forgotten, lambda: model.score([SENTENCE * 2]), times=6)
     assert again < 0.8 * first

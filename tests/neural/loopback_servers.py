@@ -92,11 +92,17 @@ def serving(behaviour: Behaviour):
                 behaviour.now += 1
                 behaviour.most = max(behaviour.most, behaviour.now)
                 fails, behaviour.failures = behaviour.failures > 0, max(0, behaviour.failures - 1)
+            self.counted = True
             try:
                 self.respond(fails)
             finally:
-                with behaviour.lock:
-                    behaviour.now -= 1
+                self.leave()
+
+        def leave(self) -> None:
+            """Count the request no more: a client that has the whole answer may send the next one at once."""
+            with behaviour.lock:
+                behaviour.now -= self.counted
+                self.counted = False
 
         def respond(self, fails: bool) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -123,6 +129,7 @@ def serving(behaviour: Behaviour):
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            self.leave()
             self.wfile.write(body)
 
         def log_message(self, *_) -> None:
