@@ -42,6 +42,14 @@ class Metric(GuestsAreChecked, ABC):
     def signature(self) -> str:
         """The settings that define the score, in sacrebleu's form (the caller adds `nrefs`)."""
 
+    def with_sources(self, sources: Sequence[str | None]) -> Metric:  # noqa: ARG002
+        """The metric for segments with these source sentences: itself, unless the metric reads sources.
+
+        `statistics` of the returned metric takes as many segments as there are `sources`, and `pairwise`, which takes
+        the hypotheses of one segment, is called where there is one. A source that is not known is None.
+        """
+        return self
+
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the sentence score of hypothesis i with hypothesis j as its reference. Override it for speed."""
         columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
@@ -49,7 +57,10 @@ class Metric(GuestsAreChecked, ABC):
 
 
 def scores_with_each(metric: Metric, hypotheses: Sequence[str], references: Sequence[str]) -> FloatArray:
-    """(references, hypotheses): the sentence score of each hypothesis with each reference as its only one."""
+    """(references, hypotheses): the sentence score of each hypothesis with each reference as its only one.
+
+    A metric that reads sources has the source of the hypotheses as often as there are references.
+    """
     statistics = metric.statistics([hypotheses] * len(references), [[reference] for reference in references])
     return metric.sentence_scores(statistics).reshape(len(references), len(hypotheses))
 
@@ -87,7 +98,8 @@ class TuningData:
     """The data of a tuner: the features and statistics of the same rows, and the constraints on the weights.
 
     `statistics` (rows, S) of `metric`; `fixed`, `lower` and `upper` have one value per name of `table.all_names`;
-    `hypotheses` are the texts the metric saw, per segment (for utilities between hypotheses).
+    `hypotheses` are the texts the metric saw, per segment (for utilities between hypotheses), and `sources` the source
+    sentences, where they are known, which some metrics read besides.
     """
 
     table: FeatureTable
@@ -97,6 +109,11 @@ class TuningData:
     lower: FloatArray
     upper: FloatArray
     hypotheses: Sequence[Sequence[str]] = ()
+    sources: Sequence[str | None] = ()
+
+    def metric_of(self, segment: int) -> Metric:
+        """The metric for one segment."""
+        return self.metric.with_sources([self.sources[segment] if self.sources else None])
 
 
 TuningReport = Callable[[TuningStep], None]

@@ -258,7 +258,8 @@ def explain(
     if references:
         for measure in job.measures:
             texts = measure.seen([nbest.texts]), measure.seen([references])
-            scores[measure.name] = measure.metric.sentence_scores(measure.metric.statistics(*texts))
+            metric = measure.metric.with_sources([nbest.source])
+            scores[measure.name] = metric.sentence_scores(metric.statistics(*texts))
     measure = job.measures[0]
     merits, higher = scores.get(measure.name), measure.metric.higher_is_better
     first, second = (choose(choice, nbest, rescored, merits, higher) for choice in choices)

@@ -102,7 +102,8 @@ def list_lengths(job: Job, data: Data, orders: Sequence[Sequence[int]]) -> ListL
     """
     measure = job.measures[0]
     hypotheses = measure.seen([nbest.texts for nbest in data.nbests])
-    statistics = measure.metric.statistics(hypotheses, measure.seen(data.references))
+    metric = measure.metric.with_sources([nbest.source for nbest in data.nbests])
+    statistics = metric.statistics(hypotheses, measure.seen(data.references))
     sizes = np.array([len(nbest) for nbest in data.nbests])
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     lengths = lengths_up_to(int(sizes.max()))

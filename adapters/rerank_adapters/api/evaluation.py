@@ -32,6 +32,7 @@ def evaluate(
     metrics: object = ("bleu", "chrf", "ter"),
     nbests: Iterable[NBestList] | None = None,
     groups: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
     trust_pairs: bool = False,
@@ -43,7 +44,8 @@ def evaluate(
     segment id. `references` are as in `Pipeline.fit`; `metrics` are one or many, each as `load` takes it. With
     `nbests`, outputs are in the order of the lists, and the result has their oracle and anti-oracle; a reference
     without a list counts with an empty hypothesis, which is logged. `groups` has the group of each segment, such as
-    its speaker.
+    its speaker. `sources` are the source sentences, for metrics that read them and for the report; by default those of
+    the lists.
 
     Raises FormatError where outputs and references differ in number, with both numbers, ConfigError where they do not
     belong together, unless `trust_pairs`, and TypeError for what are no outputs.
@@ -80,11 +82,15 @@ def evaluate(
         ids, texts = _in_memory(references)
     if groups is not None and len(groups) != len(ids):
         raise FormatError(f"{counted(len(groups), 'group')} for {counted(len(ids), 'segment')}")
+    if sources is not None and len(sources) != len(ids):
+        raise FormatError(f"{counted(len(sources), 'source')} for {counted(len(ids), 'segment')}")
+    if sources is None and lists is not None:
+        sources = [nbest.source for nbest in lists]
     outputs = {name: _outputs(name, value, ids, order or ids) for name, value in systems.items()}
     named = {f"outputs of {name!r}": own_outputs for name, own_outputs in outputs.items()}
     PairedTexts(named, texts, files, ids=ids).check(job)
     with showing(progress):
-        return compare(job, outputs, texts, SegmentFacts(ids, groups=groups), nbests=lists)
+        return compare(job, outputs, texts, SegmentFacts(ids, sources, groups), nbests=lists)
 
 
 def _in_memory(references: object) -> tuple[list[str], list[Texts]]:

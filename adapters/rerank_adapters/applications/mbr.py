@@ -13,6 +13,7 @@ samples, n² utilities are computed at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.sources import Sources
 from rerank_adapters.given_texts import pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -62,6 +64,7 @@ def mbr(
     weights: Iterable[Sequence[float]] | None = None,
     *,
     text: str | Sequence[str] = "none",
+    sources: Sequence[str] | None = None,
 ) -> Rows:
     """The sample of highest expected utility in each list of samples, and that utility.
 
@@ -73,8 +76,10 @@ def mbr(
     `utility`  a metric by name ("chrf", "bleu,sentence=sacrebleu", "wer") or as an object
     `weights`  for each segment the weight of each sample, not negative and not all 0; by default all count alike
     `text`     the text steps before the utility
+    `sources`  the source sentence of each segment, for utilities that read it; by default that of each `NBestList`
 
-    Raises TypeError for a text in the place of several, ConfigError for weights of another number than the samples.
+    Raises TypeError for a text in the place of several, ConfigError for weights of another number than the samples and
+    for sources of another number than the segments.
 
     >>> mbr([["a b c", "a b d", "x y z", "a b d"]])
     segment  choice  rank  utility  samples
@@ -82,6 +87,10 @@ def mbr(
     """
     metric = load(utility, "metric")
     lists = _lists(samples)
+    if sources is not None:
+        if len(sources) != len(lists):
+            raise ConfigError(f"found {len(sources)} sources, wanted those of {counted(len(lists), 'segment')}")
+        lists = [replace(nbest, source=source) for nbest, source in zip(lists, sources, strict=True)]
     of_lists = None if weights is None else _checked_weights(weights, lists)
     return Rows(COLUMNS, choices(lists, metric, of_lists, pipeline_of(text)))
 
@@ -96,7 +105,7 @@ def choices(
         if not len(nbest):
             yield Choice(nbest.segment_id, "", 0, float("nan"), 0)
             continue
-        expected = expected_utilities(text.apply(nbest.texts), metric, own)
+        expected = expected_utilities(text.apply(nbest.texts), metric.with_sources([nbest.source]), own)
         best = best_of(expected)
         score = float(expected[best]) * (1.0 if metric.higher_is_better else -1.0)
         yield Choice(nbest.segment_id, nbest[best].text, best + 1, score, len(nbest))
@@ -167,10 +176,11 @@ def _checked_weights(weights: Iterable[Sequence[float]], lists: Sequence[NBestLi
     "--details", type=options.output_file, metavar="FILE",
     help="Also write the ranks and the expected utilities of the choices (.csv, or .tsv).",
 )  # fmt: skip
+@options.source_option
 @options.job_options("metrics", "config", "format_", metrics=("chrf",))
 def command(
     job: Job, samples: tuple[str, ...], posterior: Posterior, scale: float, output: Path, form: OutputForm | None,
-    details: Path | None,
+    details: Path | None, source: Path | None,
 ) -> None:  # fmt: skip
     """Choose the sample of highest expected utility in each list.
 
@@ -188,7 +198,8 @@ def command(
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measure(0)
-    lists = read_nbest([Path(path) for path in samples], job.format)
+    sources = Sources.read(source, "auto") if source else None
+    lists = read_nbest([Path(path) for path in samples], job.format, sources)
     weights = None if posterior == "uniform" else (posteriors(nbest, posterior, scale) for nbest in lists)
     with CountingBar("lists", len(lists)) as bar:
         rows = Rows(COLUMNS, bar.over(choices(lists, measure.metric, weights, measure.text)))

@@ -100,7 +100,8 @@ def rerank(
             raise RerankError(f"there are more n-best lists than the {table.segments} segments of the feature table")
         scores = sums[table.offsets[segment] : table.offsets[segment + 1]]
         if utility is not None:
-            scores = expected_scores(scores, next(processed) if processed else nbest.texts, utility, scale, evidence)
+            seen, own = next(processed) if processed else nbest.texts, utility.with_sources([nbest.source])
+            scores = expected_scores(scores, seen, own, scale, evidence)
         scores = with_margin(scores, np.array([0, len(scores)]), margin)
         yield nbest, rescore(nbest, table, segment, scores, added)
     if segment + 1 != table.segments:

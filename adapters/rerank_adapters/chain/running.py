@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import wanted_by, with_wanted
 from rerank_adapters.chain.measures import Measure, through
@@ -115,12 +116,13 @@ def _first_scores(run: Run, label: str) -> Iterator[str]:
         outputs = {"1-best": [nbest[0].text for nbest in data.nbests], **run.outputs(name, label)}
         yield f"{name}, before the features that only other systems have:"
         for system, texts in outputs.items():
-            scores = (f"{m.name} {_score(m, texts, data.references):.2f}" for m in run.job.measures)
+            scores = (f"{m.name} {_score(m, texts, data):.2f}" for m in run.job.measures)
             yield f"  {system:<{max(map(len, outputs))}}  {'  '.join(scores)}"
 
 
-def _score(measure: Measure, texts: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+def _score(measure: Measure, texts: Sequence[str], data: Data) -> float:
     """The score of one text for each segment."""
     hypotheses = through(measure.text, [[text] for text in texts])
-    statistics = measure.metric.statistics(hypotheses, through(measure.text, references))
+    metric = measure.metric.with_sources([nbest.source for nbest in data.nbests])
+    statistics = metric.statistics(hypotheses, through(measure.text, data.references))
     return float(measure.metric.score(statistics.sum(axis=0)))

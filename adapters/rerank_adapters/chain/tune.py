@@ -82,8 +82,9 @@ def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
     measure = job.measures[0]
     if not any(hypothesis.text.strip() for nbest in data.nbests for hypothesis in nbest):
         raise ConfigError("all hypotheses of the tuning lists are empty: there is nothing to choose from")
+    sources = [nbest.source for nbest in data.nbests]
     parts = [
-        measure.metric.statistics(
+        measure.metric.with_sources(sources[part]).statistics(
             measure.seen([nbest.texts for nbest in data.nbests[part]]),
             measure.seen(data.references[part]),
         )
@@ -95,6 +96,7 @@ def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
         np.concatenate(parts),
         measure.metric,
         hypotheses=TextsOfLists(measure.text, data.nbests),
+        sources=sources,
         fixed=settings.fixed,
         lower=settings.lower,
         upper=settings.upper,

@@ -110,7 +110,8 @@ def command(
     source_texts = [read_sources.of(id_) for id_ in ids] if read_sources else None
     compared = {f"outputs of {name!r}": texts for name, texts in outputs.items()}
     PairedTexts(compared, wanted, references, source_texts, ids).check(job)
-    facts = SegmentFacts(ids, source_texts, read_groups(groups, ids) if groups else None)
+    of_lists = [nbest_.source for nbest_ in lists] if lists is not None else None
+    facts = SegmentFacts(ids, source_texts or of_lists, read_groups(groups, ids) if groups else None)
     with StatusLine("evaluating"):
         evaluation = compare(job, outputs, wanted, facts, nbests=lists, baseline=baseline)
     if alignments is not None:

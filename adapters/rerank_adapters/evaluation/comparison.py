@@ -76,6 +76,8 @@ def evaluate(
         if compared not in systems:
             raise ConfigError(f"no system named {compared!r} to compare with{suggestion(compared, systems)}")
     names = tuple(systems)
+    sources = facts.sources if facts.sources is not None else [None] * segments
+    metrics = {name: metric.with_sources(sources) for name, metric in metrics.items()}
     statistics = {name: system_statistics(list(systems.values()), references, m) for name, m in metrics.items()}
     columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
     stacked = np.concatenate(list(statistics.values()), axis=2)  # (systems, segments, statistics of all metrics)

@@ -7,7 +7,7 @@ score. A metric whose lower scores are better counts with a minus, and a higher 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,10 @@ class MeanMetric(PickledFields, Metric):
             raise ValueError(f"{len(self.weights)} weights for {len(self.metrics)} metrics; wanted one for each")
         if any(weight <= 0 for weight in self.weights):
             raise ValueError(f"weights are {list(self.weights)}; wanted numbers above 0")
+
+    def with_sources(self, sources: Sequence[str | None]) -> Metric:
+        """The mean of the metrics for segments with these sources."""
+        return replace(self, metrics=tuple(metric.with_sources(sources) for metric in self.metrics))
 
     @cached_property
     def shares(self) -> FloatArray:

@@ -118,8 +118,9 @@ class Mbr(Tuner):
         unit = spread(scores, offsets)
         grid = np.geomspace(self.lowest, self.highest, self.scales) / unit
         totals = np.zeros((self.scales, data.statistics.shape[1]))
-        for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
-            totals += data.statistics[begin + self._choices(scores[begin:end], texts, data, grid)]
+        for segment, (texts, (begin, end)) in enumerate(zip(data.hypotheses, pairwise(offsets), strict=True)):
+            own = data.metric_of(segment)
+            totals += data.statistics[begin + self._choices(scores[begin:end], texts, own, grid)]
         sign = 1.0 if data.metric.higher_is_better else -1.0
         metric = data.metric.score(totals)
         steps = [TuningStep(0, i, float(score)) for i, score in enumerate(metric, 1)]
@@ -131,10 +132,10 @@ class Mbr(Tuner):
             weights, float(metric[best]), "mbr", float(grid[best]), self.evidence, trace=tuple(steps), notes=(note,)
         )
 
-    def _choices(self, scores: FloatArray, texts: Sequence[str], data: TuningData, grid: FloatArray) -> LongArray:
+    def _choices(self, scores: FloatArray, texts: Sequence[str], metric: Metric, grid: FloatArray) -> LongArray:
         """(scales): the position of the choice in a list, the earliest among equals."""
         voters = evidence_of(scores, self.evidence)
-        expected = expected_utilities(scores[voters], utilities(texts, data.metric, voters), grid)
+        expected = expected_utilities(scores[voters], utilities(texts, metric, voters), grid)
         choices: LongArray = np.argmax(expected, axis=0)
         return choices
 

@@ -44,6 +44,7 @@ CONTRACTS: dict[type, dict[str, Contract]] = {
         "sentence_scores": Contract(metrics.sentence_scores),
         "pairwise": Contract(metrics.pairwise),
         "signature": Contract(metrics.signature),
+        "with_sources": UNCHECKED,
     },
     Tuner: {"tune": Contract(tuners.tune), "quick": Contract(tuners.quick)},
     Scorer: {"scores": Contract(tuners.scores)},

@@ -130,6 +130,7 @@ def prepare(
     metric: Metric,
     *,
     hypotheses: Sequence[Sequence[str]] = (),
+    sources: Sequence[str | None] = (),
     fixed: Collection[str] = (),
     lower: Mapping[str, float] | None = None,
     upper: Mapping[str, float] | None = None,
@@ -137,9 +138,10 @@ def prepare(
     """Build tuning data from a table, the statistics of its rows (rows, S) and constraints by feature name.
 
     `fixed` names the features whose weights stay at their start values; `lower` and `upper` are bounds. Sparse features
-    may be named too. `hypotheses` are the texts of each segment as the metric saw them, which MBR needs. Raises
-    ConfigError for a name that is not a feature and for bounds that cross, RerankError for rows that do not match, for
-    values that are not finite, and for a segment without hypotheses.
+    may be named too. `hypotheses` are the texts of each segment as the metric saw them, which MBR needs, and
+    `sources` their source sentences, for metrics that read them. Raises ConfigError for a name that is not a feature
+    and for bounds that cross, RerankError for rows that do not match, for values that are not finite, and for a segment
+    without hypotheses.
     """
     names = table.all_names
     column = {name: i for i, name in enumerate(names)}
@@ -156,7 +158,7 @@ def prepare(
             raise ConfigError(f"weight of {name}: lower bound {least:g} and upper bound {most:g} allow no value")
     _check_rows(table, statistics, hypotheses)
     is_fixed = np.array([name in set(fixed) for name in names], bool)
-    return TuningData(table, statistics, metric, is_fixed, low, high, hypotheses)
+    return TuningData(table, statistics, metric, is_fixed, low, high, hypotheses, sources)
 
 
 def _check_rows(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Sequence[str]]) -> None:
@@ -205,7 +207,10 @@ def take_segments(data: TuningData, segments: LongArray) -> TuningData:
     """The same data for some of the segments."""
     table, rows = data.table.take_segments(segments)
     hypotheses = taken(data.hypotheses, np.asarray(segments))
-    return dataclasses.replace(data, table=table, statistics=data.statistics[rows], hypotheses=hypotheses)
+    sources = [data.sources[segment] for segment in segments.tolist()] if data.sources else ()
+    return dataclasses.replace(
+        data, table=table, statistics=data.statistics[rows], hypotheses=hypotheses, sources=sources
+    )
 
 
 def tune(
@@ -242,8 +247,8 @@ def decision_totals(data: TuningData, result: TuningResult) -> FloatArray:
         raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
     return np.concatenate(
         [
-            expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
-            for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True)
+            expected_scores(scores[begin:end], texts, data.metric_of(segment), result.scale, result.evidence or None)
+            for segment, (texts, (begin, end)) in enumerate(zip(data.hypotheses, pairwise(offsets), strict=True))
         ]
     )
 
