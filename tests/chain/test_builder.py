@@ -10,6 +10,7 @@ import pytest
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.systems import without
 from rerank_adapters.config import Config
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.core.loader import load_plugins
@@ -115,10 +116,10 @@ def test_a_job_and_its_copies_share_equal_objects():
     registry = load_plugins(BUILTIN)
     config = Config(feature=[{"use": "length"}, {"use": "word-posteriors"}])
     job = Job.create(config, registry)
-    copies = job.with_only(["length"]), job.with_config({"jobs": 3}), job.without(["word-posteriors"])
+    copies = job.only(["length"]), job.changed(jobs=3), without(job, ["word-posteriors"])
     assert all(copy.extractor("length") is job.extractor("length") for copy in copies)
     assert all(copy.measures[0].metric is job.measures[0].metric and copy.tuner is job.tuner for copy in copies)
-    changed = job.with_config({"tuner": {"use": "pro"}, "metric": [{"use": "ter"}]})
+    changed = job.changed(tuner={"use": "pro"}, metric=[{"use": "ter"}])
     assert changed.tuner != job.tuner
     assert changed.measures[0].metric != job.measures[0].metric
     assert Job.create(config, registry).extractor("length") is not job.extractor("length")

@@ -53,7 +53,7 @@ def registry():
 def values(registry, nbests, features, **options):
     """(rows, columns) by what `rerank extract` calls, with features that have not seen any text before."""
     job = Job.create(Config(feature=[plugin_table(feature) for feature in features]), registry)
-    return extract_features(nbests, Plan(job.extractors), **{"jobs": 1, **options}).values
+    return extract_features(nbests, Plan(job.plan.extractors), **{"jobs": 1, **options}).values
 
 
 @pytest.mark.parametrize("features", FAMILIES.values(), ids=FAMILIES)

@@ -10,6 +10,7 @@ import pytest
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
+from rerank_adapters.chain.text_pipelines import text_pipeline
 from rerank_adapters.chain.unknown_words import language_of_model
 from rerank_adapters.config import Config
 from rerank_plugins.kit.files.languages import embedded
@@ -119,7 +120,7 @@ def test_weights_and_tables_record_the_language(tmp_path):
     recorded = recorded_tables(job, tmp_path, *EXTRACTING)
     assert recorded["language"] == "de"
     again = Job.create(Config.model_validate({**recorded, "base": tmp_path}), REGISTRY)
-    assert again.extractors["hhmm-lm"].model == embedded("hhmm.pcfg", "de")
+    assert again.plan.extractors["hhmm-lm"].model == embedded("hhmm.pcfg", "de")
 
 
 @pytest.fixture
@@ -169,10 +170,10 @@ def test_a_model_that_records_no_parser_has_that_of_the_language(package, tmp_pa
 def test_lower_case_is_that_of_the_language(language, lower):
     text = {"steps": ["lowercase"]}
     job = Job.create(Config(language=language, text=text), REGISTRY)
-    assert job.pipeline("steps", "here").apply(["IŞIK İYİ"]) == [lower]
-    assert job.pipeline("lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
-    assert job.pipeline("lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
-    assert job.pipeline("uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
+    assert text_pipeline(job.config, "steps", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert text_pipeline(job.config, "lowercase", "here").apply(["IŞIK İYİ"]) == [lower]
+    assert text_pipeline(job.config, "lowercase", "here", of_source=True).apply(["IŞIK"]) == ["işik"]
+    assert text_pipeline(job.config, "uppercase", "here").apply(["iı"]) == ["İI" if language == "tr" else "II"]
 
 
 def test_a_trainer_has_the_lower_case_of_its_language(put, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import recorded_tables
+from rerank_adapters.chain.text_pipelines import text_pipeline
 from rerank_adapters.config import Config, plugin_table, read_config
 from rerank_adapters.text import TextPipeline, split_steps
 from rerank_plugins import ConfigError, FeatureTable
@@ -84,7 +85,8 @@ def test_a_name_that_is_nothing_is_an_error_of_its_place():
 def test_pipelines_of_a_config(tmp_path):
     (tmp_path / "c.toml").write_text('[text]\na = "undo-bpe+lowercase"\nb = ["undo-bpe", "lowercase"]\n')
     job = Job.create(read_config(tmp_path / "c.toml"), _registry())
-    assert job.pipeline("a", "x") == job.pipeline("b", "x") == job.pipeline(["undo-bpe", "lowercase"], "x")
+    named = [text_pipeline(job.config, value, "x") for value in ("a", "b", ["undo-bpe", "lowercase"])]
+    assert named[0] == named[1] == named[2]
 
 
 @pytest.mark.parametrize("steps", [("undo-bpe+lowercase",), ("undo-bpe", "lowercase")])

@@ -56,7 +56,7 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
     kinds = named_values(lists, "NAME=FILE")
     job, of_tune, of_test = job_of(config, jobs)
     systems = [system for system in systems_of(job) if system.name in (DECODER, f"+ {NGRAMS}", RICHEST[features])]
-    job = job.with_only(systems[-1].labels)
+    job = job.only(systems[-1].labels)
     rows: dict[str, list[list[str]]] = {measure.name: [] for measure in job.measures}
     last, references = {}, []
     for kind, files in kinds.items():
@@ -69,7 +69,7 @@ def main(config: Path, lists: tuple[str, ...], samples: str | None, features: st
         last[kind] = outputs[systems[-1].name]
         for name, metric in UTILITIES.items() if samples else ():
             outputs[name] = minimum_bayes_risk(job, test, Path(samples or ""), metric)
-        without_tests = job.with_tests(0, 0, None)
+        without_tests = job.changed(evaluation={"bootstrap": 0, "randomisation": 0})
         evaluation = compare(without_tests, outputs, references, nbests=test.data.nbests, baseline=FIRST)
         size = np.mean([len(set(nbest.texts)) for nbest in test.data.nbests])
         for result in evaluation.metrics:
@@ -93,7 +93,7 @@ def with_lists(part: DataSet, files: str, name: str) -> DataSet:
 def minimum_bayes_risk(job: Job, lists: Lists, samples: Path, metric: str) -> list[str]:
     """The hypotheses of the highest mean utility, with the samples of their segments as pseudo-references."""
     feature = {"use": "expected-utility", "samples": str(samples.resolve()), "metric": metric, "tokenize": "none"}
-    job = job.with_config({"feature": [feature]}).for_set(lists.data.name)
+    job = job.changed(feature=[feature]).for_set(lists.data.name)
     decoder = decoder_table(lists.data.nbests)
     table = extract_with(job, lists.data.nbests, decoder)
     return lists.texts(one_best(table.values[:, -1], table.offsets))

@@ -247,7 +247,7 @@ def main(
         job = Job.create(
             Config(metric=[{"use": "accuracy"}], feature=tables, tuner={"use": "expected-risk"}), load_plugins(BUILTIN)
         )
-        only_ngram = job.with_only(["n-gram"])
+        only_ngram = job.only(["n-gram"])
 
         say("locating")
         places: dict[str, Ranks] = {method: location_ranks(model, test, method) for method in METHODS}

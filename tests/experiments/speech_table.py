@@ -105,7 +105,7 @@ class Lists:
             raise RerankError(f"{file}: found {len(self.nbests)} utterances, expected {4 * FOLDS} or more")
         if all(hypothesis.score is not None for nbest in self.nbests for hypothesis in nbest):
             features.append({**plugin_table(SCORE["score"]), "label": "score"})
-            self.job = self.job.with_config({"feature": features})
+            self.job = self.job.changed(feature=features)
         self.data = Data(file.stem, self.nbests, references)
         self.whole = tuning_data(self.job, self.data, extract_with(self.job, self.nbests, decoder_table(self.nbests)))
 
@@ -133,7 +133,7 @@ class SecondPass:
     def __init__(self, lists: Lists, systems: Mapping[str, System]) -> None:
         self.lists, self.systems = lists, systems
         self.tuners: dict[str, Tuner] = {
-            name: lists.job.with_config({"tuner": plugin_table(spec)}).tuner for name, spec in TUNERS.items()
+            name: lists.job.changed(tuner=plugin_table(spec)).tuner for name, spec in TUNERS.items()
         }
 
     def choices(self, system: System, tuned: LongArray, tested: LongArray) -> LongArray:

@@ -121,14 +121,14 @@ class Lists:
     """A set of lists with its references, and a table of all features of the config."""
 
     def __init__(self, job: Job, part: DataSet) -> None:
-        self.job, self.data = job, job.read(part)
+        self.job, self.data = job, Data.read(job, part)
         decoder = decoder_table(self.data.nbests, dense_rule(job))
         self.decoder = decoder.names
         self.all = extract_with(job, self.data.nbests, decoder)
 
     def of(self, labels: frozenset[str]) -> TuningData:
         """What a tuner sees of the decoder's features and of those with these labels."""
-        wanted = set(self.decoder) | set(Plan({label: self.job.extractors[label] for label in labels}).names)
+        wanted = set(self.decoder) | set(Plan({label: self.job.plan.extractors[label] for label in labels}).names)
         kept = [column for column, name in enumerate(self.all.names) if name in wanted]
         table = replace(self.all, names=tuple(self.all.names[i] for i in kept), values=self.all.values[:, kept])
         return tuning_data(self.job, self.data, table)
@@ -153,7 +153,7 @@ def main(config: Path, added: tuple[str, ...], halves: bool, seeds: int, jobs: i
     if added:
         tables = [plugin_table(spec) for spec in added]
         systems = list(with_added(systems, [str(table.get("label", table["use"])) for table in tables]))
-        job = job.with_config({"feature": [*job.config.feature, *tables]})
+        job = job.changed(feature=[*job.config.feature, *tables])
     tune = Lists(job.for_set("tune"), of_tune)
     test = None if no_test else Lists(job.for_set(of_test.name), of_test)
     directions = [] if test is None else [(tune, test), (test, tune)][: 1 + halves]

@@ -113,11 +113,8 @@ def main(
     if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
         raise RerankError(f"{table}: not a table of the lists {files[0]}")
     lists_read = Data("tune", nbests, read_references([files[2]]).for_segments([n.segment_id for n in nbests]))
-    data = {
-        name: tuning_data(job.with_config({"metric": [metric]}), lists_read, features)
-        for name, metric in METRICS.items()
-    }
-    starts = {name: start_weights(job.with_tuning(name), lists_read, features) for name in ("uniform", "decoder")}
+    data = {name: tuning_data(job.changed(metric=[metric]), lists_read, features) for name, metric in METRICS.items()}
+    starts = {name: start_weights(job, lists_read, features, name) for name in ("uniform", "decoder")}
     if noise:
         data = {name: _with_noise(tuning, noise) for name, tuning in data.items()}
         starts = {

@@ -13,11 +13,12 @@ from typing import Literal, TypeVar
 
 from rerank_adapters.analysis.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.chain.content import SAMPLE, TRUSTED, PairedTexts, measured_mismatch, source_mismatches
-from rerank_adapters.chain.data import Data
+from rerank_adapters.chain.data import Data, lists_size
 from rerank_adapters.chain.extract import dense_rule
-from rerank_adapters.chain.job import Job, lists_size
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import rehearse
 from rerank_adapters.chain.unknown_words import of_feature
 from rerank_adapters.config import DataSet
@@ -72,7 +73,7 @@ class Check:
             decoder = decoder_table(tuning.nbests, dense_rule(self.job))
             job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
             self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
-            for name, system in job.systems.items():
+            for name, system in systems_of(job).items():
                 self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
         for name, data in present:
             if config.tune and data is not present[0][1] and (warning := overlap_with_tuning(present[0][1], data)):
@@ -111,7 +112,7 @@ class Check:
             self._try("[[metric]]", lambda: job.measures)
         self._try("[tuner]", lambda: job.tuner)
         if not self._failed(""):
-            self._try("[[system]]", lambda: job.systems)
+            self._try("[[system]]", lambda: systems_of(job))
         if all(finding.level == "ok" for finding in self.findings):
             uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
             self._add("ok", "plugins", ", ".join(uses))
@@ -130,7 +131,7 @@ class Check:
 
     def _data(self, name: str, data: DataSet) -> Data | None:
         """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
-        read = self._try(name, lambda: self.job.read(data, references=False))
+        read = self._try(name, lambda: Data.read(self.job, data, references=False))
         if read is None:
             return None
         sizes = [len(nbest) for nbest in read.nbests]

@@ -14,6 +14,7 @@ import numpy as np
 
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import families, fast_tuner, start_weights, tuning_data
 from rerank_adapters.chain.tuning.selection import Families, FamilyTrials, standard_error
 from rerank_adapters.config import System
@@ -103,7 +104,7 @@ def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Wei
     folds = min(job.config.evaluation.contribution_folds, table.segments)
     present = set(table.names)
     systems = job.config.system
-    job = job.without([label for label in job.labels if not present.issuperset(families(job, table)[label])])
+    job = without(job, [label for label in job.labels if not present.issuperset(families(job, table)[label])])
     by_family = families(job, table)
     if folds < 2 or len(by_family) < 2:
         return None

@@ -84,7 +84,7 @@ def feature_costs(
 
 def estimate(job: Job, costs: Sequence[FeatureCost], sets: Sequence[Sequence[NBestList]], grown: int) -> Estimate:
     """The estimate of a job on its sets of lists; `grown` is by how many bytes the measurement raised the peak."""
-    widths = [len(extractor.components) for extractor in job.extractors.values()]
+    widths = [len(extractor.components) for extractor in job.plan.extractors.values()]
     tables = [
         VALUE * sum(map(len, lists)) * (len(lists[0].feature_names) + sum(widths))
         + (VALUE + 4) * sum(len(hypothesis.sparse) for nbest in lists for hypothesis in nbest)

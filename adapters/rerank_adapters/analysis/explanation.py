@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rerank_adapters.chain.apply import aligned, apply_weights
-from rerank_adapters.chain.extraction.plan import as_read, column_names
+from rerank_adapters.chain.extraction.plan import as_read
 from rerank_adapters.chain.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.trees import Trees, tree_lead
@@ -144,9 +144,7 @@ def contributions(
     `raised` is what a margin adds to the total of row 0, which is a row of the result if one of the two is that row.
     Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
     """
-    family = {
-        name: label for label, extractor in job.extractors.items() for name in column_names(label, extractor.components)
-    }
+    family = {name: label for label, names in job.plan.columns.items() for name in names}
     values = np.stack([_row(table, first), _row(table, second)])
     by_trees = tree_lead(trees, table, first, second) if trees is not None else {}
     added = np.array([by_trees.get(name, 0.0) for name in table.all_names])
@@ -185,10 +183,8 @@ def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
     Features that give the same scores to the same words share a row.
     """
     rows: list[WordScores] = []
-    pipelines, of_source = job.pipelines("text"), job.pipelines("source_text")
-    for label, extractor in job.extractors.items():
-        texts, source = pipelines.get(label, TextPipeline()), of_source.get(label, TextPipeline())
-        (seen,) = as_read([both], texts, source)
+    for label, extractor in job.plan.extractors.items():
+        (seen,) = as_read([both], *job.plan.pipelines(label))
         _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
     for name in job.config.language_model:
         sentences = [hypothesis.words for hypothesis in both]
@@ -215,13 +211,12 @@ def _add(
 
 def parses_of(job: Job, texts: tuple[str, str], named: Sequence[str]) -> tuple[Parses, ...]:
     """The parses of both texts by the parsers `named`, or else by those that the job's features use."""
-    pipelines = job.pipelines("text")
     parsers: list[tuple[list[str], TextPipeline, Parser]] = []
     if named:
         parsers = [([spec], TextPipeline(), job.models.parser(spec)) for spec in named if spec != "none"]
     else:
-        for label, extractor in job.extractors.items():
-            pipeline = pipelines.get(label, TextPipeline())
+        for label, extractor in job.plan.extractors.items():
+            pipeline, _ = job.plan.pipelines(label)
             for parser in extractor.parsers:
                 known = next((labels for labels, text, other in parsers if (text, other) == (pipeline, parser)), None)
                 if known is None:

@@ -11,7 +11,6 @@ import numpy as np
 from rerank_adapters.analysis.explanation import explain, explanation_record
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.tune import columns_of
 from rerank_adapters.evaluation.oracle import oracle
@@ -49,13 +48,9 @@ def with_lists_of(
     `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
     """
     table = columns_of(job, weights, table)
-    kept = [
-        label
-        for label, extractor in job.extractors.items()
-        if set(column_names(label, extractor.components)) <= set(table.all_names)
-    ]
+    kept = [label for label, names in job.plan.columns.items() if set(names) <= set(table.all_names)]
     if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
-        job = job.with_only(kept)
+        job = job.only(kept)
     orders = []
     if weights.decision == "map":
         orders = [rescored.order for _, rescored in apply_weights(job, weights, table_pairs(data.nbests, table))]

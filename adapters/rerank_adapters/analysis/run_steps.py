@@ -12,6 +12,7 @@ from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
 from rerank_adapters.chain.steps import Step, file_hash
+from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.tune import columns_of, families
 from rerank_adapters.evaluation import Evaluation, SegmentFacts
 from rerank_adapters.report.held_out_gain import from_record
@@ -93,7 +94,7 @@ def intervals_step(run: Run) -> Step:
     def resample() -> None:
         weights, table = _tuned(run)
         left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-        rows = weight_intervals.weights_with_intervals(job.without(left), run.rehearsed, table, weights)
+        rows = weight_intervals.weights_with_intervals(without(job, left), run.rehearsed, table, weights)
         with open_atomic(file) as stream:
             stream.write(weight_intervals.as_json(rows, samples))
 

@@ -25,6 +25,7 @@ from rerank_adapters.chain.lists import for_lists
 from rerank_adapters.chain.loading import all_plugins, label_of, several
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
 from rerank_adapters.chain.reranker import Reranked
+from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import Learnt, compare_tuners, learn, rehearse
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
@@ -231,9 +232,10 @@ class Pipeline(PipelineParameters):
         config = read_config(Path(path).absolute())
         job = Job.create(config, all_plugins())
         if system is not None:
-            if system not in job.systems:
-                raise ConfigError(f"{path}: no system named {system!r}{suggestion(system, job.systems)}")
-            job = job.systems[system]
+            systems = systems_of(job)
+            if system not in systems:
+                raise ConfigError(f"{path}: no system named {system!r}{suggestion(system, systems)}")
+            job = systems[system]
         return cls._of_job(job, **{"seed": config.seed, "jobs": config.jobs, **parameters})
 
     @classmethod
@@ -260,7 +262,7 @@ class Pipeline(PipelineParameters):
     ) -> tuple[Job, Data, FeatureTable]:
         """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
         lists = checked_lists(nbests)
-        job = self._job.with_config({"trust_pairs": trust_pairs or self._job.config.trust_pairs})
+        job = self._job.changed(trust_pairs=trust_pairs or None)
         job = job_of_table(job, table, TABLE) if table is not None else for_lists(job, lists)
         paired = pair_with(lists, references, form, "tuning")
         warn(paired.findings)

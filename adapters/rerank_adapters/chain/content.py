@@ -16,7 +16,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.evaluation.content import Doubt, doubts
 from rerank_adapters.formats.nist.markup import first_alternative
-from rerank_adapters.text import TextPipeline, steps_between, steps_towards, style_of, whole_words
+from rerank_adapters.text import steps_between, steps_towards, style_of, whole_words
 from rerank_adapters.text.languages import language_of
 from rerank_plugins import ConfigError, NBestList
 
@@ -127,11 +127,10 @@ def source_mismatches(job: Job, nbests: Sequence[NBestList]) -> Iterator[str]:
     sources = [nbest.source for nbest in nbests[:SAMPLE] if nbest.source is not None]
     hypotheses = [nbest[0].text for nbest in nbests[:SAMPLE]]
     language = language_of(whole_words(sources))
-    pipelines = [job.pipelines(key) for key in ("source_text", "text")]
     for label, table in zip(job.labels, job.config.feature, strict=True):
         if table.get("use") not in COPIED or not sources:
             continue
-        of_source, of_text = (by_label.get(label, TextPipeline()) for by_label in pipelines)
+        of_text, of_source = job.plan.pipelines(label)
         left, right = of_source.apply(sources), of_text.apply(hypotheses)
         if steps := steps_towards(left, right, language):
             looks = f"sources look {_listed(style_of(left, right))}, hypotheses {_listed(style_of(right, left))}"

@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rerank_adapters.chain.job import Job
+from rerank_adapters.config import DataSet
 from rerank_adapters.formats.outputs import OneBests
-from rerank_adapters.formats.pairing import PairedLists
-from rerank_adapters.formats.references import read_groups
+from rerank_adapters.formats.pairing import PairedLists, Purpose, pair_lists
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_groups, read_references
+from rerank_adapters.formats.sources import Sources
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import NBestList
 
 
@@ -38,6 +43,19 @@ class Data:
         own_groups = [whole.groups[place] for place in kept] if whole.groups else None
         return cls(name, paired.nbests, paired.references, own_groups, paired.findings, whole)
 
+    @classmethod
+    def read(cls, job: Job, files: DataSet, *, references: bool = True) -> Data:
+        """Read the lists of a data set of a job, merged where several files hold them, and pair their references."""
+        config, tuning = job.config, files is job.config.tune
+        source = Sources.read(config.path(files.source), files.reference_form) if files.source else None
+        nbests = read_nbest([config.path(path) for path in files.nbest], job.format, source, lines=not tuning)
+        groups = config.path(files.groups) if files.groups else None
+        if not (references and files.references):
+            return cls.of(files.name, PairedLists.without_references(nbests), groups)
+        read = read_references([config.path(path) for path in files.references], files.reference_form)
+        purpose: Purpose = "tuning" if tuning else "evaluation"
+        return cls.of(files.name, pair_lists(nbests, read, files.unpaired, purpose), groups)
+
     @property
     def counted(self) -> Data:
         """The data set that an evaluation counts."""
@@ -55,3 +73,13 @@ class Data:
     def one_bests(self, texts: Mapping[str, str]) -> OneBests:
         """The 1-bests of these lists by id, as a file has them that an evaluation reads."""
         return OneBests.of(texts, others=self.counted.ids)
+
+    @property
+    def size(self) -> str:
+        """The size of the lists, as `1 segment, 100 hypotheses`."""
+        return lists_size(len(self.nbests), sum(map(len, self.nbests)))
+
+
+def lists_size(segments: int, hypotheses: int) -> str:
+    """The size of n-best lists, as `1 segment, 100 hypotheses`."""
+    return f"{counted(segments, 'segment')}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"

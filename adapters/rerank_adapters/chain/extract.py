@@ -76,7 +76,7 @@ def extract_with(
     The table records how it was made, with files named relative to `folder`, where it will be saved.
     """
     cache = value_cache()
-    for extractor in job.extractors.values():
+    for extractor in job.plan.extractors.values():
         extractor.check_lists(nbests)
     with ExtractionProgress(len(decoder.values)) as progress:
 
@@ -156,7 +156,7 @@ def chosen_columns(
     if not (job.labels or named_only):
         return table
     wanted = job.plan.describe()
-    columns = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
+    columns = job.plan.columns
     descriptions: Mapping[str, Any] = table.provenance.get(DESCRIPTIONS, {})
     new = [label for label in job.labels if not _same(descriptions.get(label), wanted[label])]
     own = [name for label in job.labels for name in columns[label]]
@@ -173,7 +173,7 @@ def chosen_columns(
             present = set(columns[label]) & set(table.names)
             why = "was made with other options, files or code" if present else "is not in the table"
             logger.info("%s: the feature %r %s: it is extracted now", path, label, why)
-        extracted = extract_with(job.with_only(new), nbests, decoder, folder=folder, work=work)
+        extracted = extract_with(job.only(new), nbests, decoder, folder=folder, work=work)
     chosen = [(extracted if label in new else table, name) for label in job.labels for name in columns[label]]
     return replace(
         decoder,

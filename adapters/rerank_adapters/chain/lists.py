@@ -48,7 +48,7 @@ def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> W
 def with_wanted(job: Job, wanted: Wanted) -> Job:
     """The job with what its lists need; a line is logged where ranks are added."""
     if wanted["format"] is not None:
-        job = job.with_config({"nbest": {"use": wanted["format"]}})
+        job = job.changed(nbest={"use": wanted["format"]})
     if wanted["ranks"]:
         logger.info("rerank: %s", NO_SCORES)
         job = with_ranks(job)
@@ -65,7 +65,7 @@ def needs_ranks(job: Job, nbests: Sequence[NBestList]) -> bool:
 
 def with_ranks(job: Job) -> Job:
     """The job with the feature of the ranks after its own features."""
-    return job.with_config({"feature": [*job.config.feature, {"use": RANK}]})
+    return job.changed(feature=[*job.config.feature, {"use": RANK}])
 
 
 def with_table(job: Job, path: Path | None) -> tuple[Job, FeatureTable | None]:

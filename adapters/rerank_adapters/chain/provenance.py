@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from rerank_adapters.chain.builder import injected_kind, texts_in
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.text_pipelines import names_of_steps
 from rerank_adapters.config import Config
 from rerank_adapters.formats.pairing import pair
 from rerank_adapters.formats.segment_ids import some_of
@@ -95,7 +96,7 @@ def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dic
 
 def _rebased_text(job: Job, value: object, folder: Path) -> object:
     """Text steps with the paths of their files relative to another folder; the value itself where there are none."""
-    names = job.text_names(value, "text")
+    names = names_of_steps(job.config, value, "text")
     steps = [
         name if name in job.config.text else TextPipeline(name, job.config.base).rebased(folder)[0] for name in names
     ]

@@ -19,6 +19,7 @@ from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import chosen_columns, dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.overlap import overlap_with_tuning
+from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.tune import rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -57,7 +58,7 @@ class Run:
     @cached_property
     def systems(self) -> dict[str, Job]:
         """The jobs of all systems by name, that with all features last."""
-        return {**self.job.systems, RERANKED: self.job}
+        return {**systems_of(self.job), RERANKED: self.job}
 
     @cached_property
     def first(self) -> dict[str, Job]:
@@ -86,7 +87,7 @@ class Run:
         """
         if name not in self._read:
             with StatusLine("reading the lists"):
-                data = self._read[name] = self.job.read(self.sets[name])
+                data = self._read[name] = Data.read(self.job, self.sets[name])
             files = self.sets[name].references
             self.warnings[name] = PairedTexts.of_lists(data.nbests, data.references, files).warnings(self.job)
         return self._read[name]

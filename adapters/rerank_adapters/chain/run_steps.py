@@ -11,7 +11,7 @@ from typing import Any
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.extract import feature_table
 from rerank_adapters.chain.extraction.known_values import fingerprint_of_values
-from rerank_adapters.chain.job import Job, lists_size
+from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import ListFacts, unlike_tuning
 from rerank_adapters.chain.measures import Measure
 from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
@@ -46,7 +46,7 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
         lists = run.rehearsed if name == TUNE else run.lists(name)
         run.folder.mkdir(parents=True, exist_ok=True)
         if label == next(iter(run.first), RERANKED):
-            yield f"{name}: {lists_size(len(lists.nbests), sum(map(len, lists.nbests)))}"
+            yield f"{name}: {lists.size}"
             for warning in run.warnings[name]:
                 yield f"rerank: warning: {warning}"
         feature_table(job, lists.nbests, table)

@@ -17,6 +17,7 @@ from rerank_adapters.chain.measures import Measure, through
 from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step
+from rerank_adapters.chain.systems import systems_of
 from rerank_plugins import ConfigError
 
 Analyses = Callable[[Run, str], Iterable[Step]]  # the steps that analyse a data set, by its name
@@ -38,6 +39,7 @@ def run_of(job: Job, record: Record, name: str, analyses: Analyses) -> Run:
     run = Run(job, record.folder, name)
     data = run.sets[TUNE]
     job.build()
+    systems_of(job)
     features = {"features": [table.get("use") for table in job.config.feature], "ranks": job.config.ranks}
     inputs = with_lists(job, data, (), features)
     wanted = record.recall("lists", inputs)

@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.list_facts import LISTS, ListFacts
 from rerank_adapters.chain.overlap import SEGMENTS, segment_sample
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, made_at, recorded_tables
+from rerank_adapters.chain.systems import without
 from rerank_adapters.chain.totals import TOTALS, record_of_totals
 from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation, cross_validate
@@ -40,10 +39,9 @@ TOGETHER = 20_000  # hypotheses whose statistics are counted at a time
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    extracted = {label: column_names(label, extractor.components) for label, extractor in job.extractors.items()}
-    names = {name for columns in extracted.values() for name in columns}
+    names = set(job.plan.names)
     decoder = [name for name in table.all_names if name not in names]
-    return {**({DECODER: decoder} if decoder else {}), **extracted}
+    return {**({DECODER: decoder} if decoder else {}), **job.plan.columns}
 
 
 def fast_tuner(tuner: Tuner) -> Tuner:
@@ -113,12 +111,15 @@ def _parts(lengths: Sequence[int]) -> Iterator[slice]:
             begin, rows = end, 0
 
 
-def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
+def start_weights(
+    job: Job, data: Data, table: FeatureTable, start: str | Mapping[str, float] | None = None
+) -> FloatArray:
     """The start vector that the config names: uniform, the decoder's, a table of weights, or a weights file.
 
-    Extracted features that a weights file lacks, as a file of decoder weights does, start from 0.
+    `start` is taken instead of the config's, if given. Extracted features that a weights file lacks, as a file of
+    decoder weights does, start from 0.
     """
-    start = job.config.tuning.start
+    start = job.config.tuning.start if start is None else start
     if isinstance(start, str) and start not in ("uniform", "decoder"):
         weights = read_weights(job.config.path(Path(start)))
         new = {name: 0.0 for name in job.plan.names if name not in weights.dense}
@@ -133,10 +134,10 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
     The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
     """
-    equal = start_weights(job.with_tuning("uniform"), data, table)
+    equal = start_weights(job, data, table, "uniform")
     baselines = {"1-best": np.zeros_like(equal), "equal weights": equal}
     with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
-        baselines["decoder's weights"] = start_weights(job.with_tuning("decoder"), data, table)
+        baselines["decoder's weights"] = start_weights(job, data, table, "decoder")
     return baselines
 
 
@@ -170,7 +171,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         by_family = families(job, table)
         left_out = [name for family in selection.left_out for name in by_family[family]]
         kept = np.array([name not in left_out for name in table.names])
-        job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
+        job, start = without(job, selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
         problem = take_features(problem, kept)
         table = problem.table
     measure = job.measures[0]

@@ -42,10 +42,9 @@ def warn_of_lists(job: Job, nbests: Sequence[NBestList], labels: Collection[str]
     Their models are loaded, where they are not yet.
     """
     texts = [nbest[0].text for nbest in nbests[:SAMPLE] if len(nbest)]
-    pipelines = job.pipelines("text")
     for label in labels:
-        read = pipelines[label].apply(texts) if label in pipelines else texts
-        _log(of_feature(label, job.extractors[label], read, FOREIGN, FOREIGN))
+        read = job.plan.pipelines(label)[0].apply(texts)
+        _log(of_feature(label, job.plan.extractors[label], read, FOREIGN, FOREIGN))
 
 
 def of_feature(

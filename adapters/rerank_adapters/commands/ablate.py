@@ -297,6 +297,7 @@ def command(
     rerank ablate configs/mt.toml --part weights --by feature --as tsv
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
+    from rerank_adapters.chain.data import Data
     from rerank_adapters.chain.extract import records_extraction
     from rerank_adapters.chain.lists import features_of, for_lists, read_tuning_set, with_table
     from rerank_adapters.chain.provenance import check_same_lists
@@ -318,7 +319,7 @@ def command(
         if job.config.tune is None:
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")
         with StatusLine("reading the lists"):
-            data = job.read(job.config.tune)
+            data = Data.read(job, job.config.tune)
         warn(data.findings)
         PairedTexts.of_lists(data.nbests, data.references, job.config.tune.references).check(job)
         job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))

@@ -91,9 +91,8 @@ def command(
 
     closing = Closing()
     tuned = read_weights(weights)
-    tables = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
     job = recorded_job(tuned.provenance, weights, registry)
-    job = job.with_config({key: value for key, value in tables.items() if value is not None})
+    job = job.changed(nbest=plugin_table(format_) if format_ else None, jobs=jobs)
     job = job.for_set(set_name) if set_name else job
     paths = [Path(path) for path in nbest]
     alone = table is None and len(paths) == 1

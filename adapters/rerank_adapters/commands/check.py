@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def command(
             source=source.absolute() if source else None,
             name="lists",
         )
-        job = job.with_config({"tune": None, "test": [lists]})
+        job = replace(job, config=job.config.model_copy(update={"tune": None, "test": [lists]}))
     with StatusLine("checking"):
         findings = Check(job, costs).run()
     for finding in findings:

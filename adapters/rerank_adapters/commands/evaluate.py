@@ -83,7 +83,8 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
-    job = job.with_tests(bootstrap, randomisation, resample_groups)
+    tests = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
+    job = job.changed(evaluation=tests)
     if alignments is not None and not any(isinstance(measure.metric, Aligning) for measure in job.measures):
         raise ConfigError("--alignments: no metric aligns words; add -m wer or -m cer")
     named = dict(_named(system) for system in systems)

@@ -39,10 +39,11 @@ def segment_of_job(job: Job, config: Path, folder: Path, name: str | None, segme
 
     Raises ConfigError for a data set or a segment that the job does not have.
     """
+    from rerank_adapters.chain.data import Data
     from rerank_adapters.chain.provenance import check_same_lists
 
     for set_name, data_set in _data_sets(job.config, config, name).items():
-        data = job.read(data_set)
+        data = Data.read(job, data_set)
         warn(data.findings)
         ids = data.ids
         if segment in ids:
@@ -168,7 +169,7 @@ def command(
             raise ConfigError(f"{weights}: no such weights: `rerank run {config}` makes them")
     assert weights is not None  # checked above
     tuned = read_weights(weights)
-    job = recorded_job(tuned.provenance, weights, registry).with_config({"trust_pairs": trust_pairs})
+    job = recorded_job(tuned.provenance, weights, registry).changed(trust_pairs=trust_pairs)
     if config is not None:
         subject = segment_of_job(own, config, folder, name, segment)
     elif not nbest:

@@ -34,8 +34,8 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     rerank extract tune.nbest.gz --source tune.de -f length \\
         -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
+    from rerank_adapters.chain.data import lists_size
     from rerank_adapters.chain.extract import feature_table
-    from rerank_adapters.chain.job import lists_size
     from rerank_adapters.chain.lists import for_lists
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     rerank lists merge phrases=moses.nbest.gz neural=fairseq.out -o test.nbest.gz
     rerank lists merge A=a.en B=b.en C=c.en --agreement chrf -o test.nbest.gz
     """  # noqa: D301
-    from rerank_adapters.chain.job import lists_size
+    from rerank_adapters.chain.data import lists_size
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.combination import combine, outputs_of_lines
     from rerank_adapters.formats.plain import PlainFormat
@@ -71,7 +72,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         raise ConfigError("--agreement compares the hypotheses of decoders with each other: name them, DECODER=FILE")
     if decoders:
         # Each decoder has a format of its own, since a format that the first lines show is that of one file.
-        formats = {name: job.with_config({}).format for name in decoders}
+        formats = {name: replace(job).format for name in decoders}
         if job.config.nbest == {"use": "auto"}:
             formats |= dict.fromkeys(outputs_of_lines(decoders), PlainFormat(n=1))
         agreement = [_metric(job, plugin_table(text)) for text in agreements]

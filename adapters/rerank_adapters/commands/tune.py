@@ -62,7 +62,9 @@ def command(
     from rerank_adapters.weights import write_weights
 
     closing = Closing()
-    job = job.with_tuning(start, fixed, select=select)
+    if start not in (None, "uniform", "decoder"):
+        start = str(Path(start).resolve())  # a weights file, which is not relative to the config
+    job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
     job, values = with_table(job, table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)

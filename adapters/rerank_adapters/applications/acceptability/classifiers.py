@@ -307,7 +307,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     closing = Closing()
     learnt = read_classifier(classifier)
     job: Job = recorded_job(learnt.provenance, classifier, registry)
-    job = job.with_config({"jobs": jobs} if jobs else {})
+    job = job.changed(jobs=jobs)
     sentences = read_lines(text)
     margins = sentence_margins(job, learnt, sentences, recorded_text(learnt, classifier.parent))
     scores = learnt.probabilities(margins) if learnt.kind == "logistic" else margins

@@ -83,7 +83,7 @@ def with_models(job: Job, specs: Sequence[str | Path]) -> Job:
         label, table = named_model(job, spec)
         if _model_table(job, present.get(label)) != _model_table(job, table):
             features.append({**table, "label": label})
-    return job.with_config({"feature": features})
+    return job.changed(feature=features)
 
 
 def _model_table(job: Job, feature: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -195,7 +195,7 @@ def command(
     tables = dict(named_model(job, spec) for spec in models)
     if len(tables) < len(models):
         raise ConfigError("-M: two language models have the same name; give them others in a config")
-    job = job.with_config({"language_model": {**job.config.language_model, **tables}})
+    job = job.changed(language_model={**job.config.language_model, **tables})
     named = {name: job.models.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):

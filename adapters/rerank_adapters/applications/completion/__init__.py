@@ -58,7 +58,7 @@ class Answers:
 
 def completion_job(job: Job) -> Job:
     """The job, with accuracy as its metric unless its config names one."""
-    return job if "metric" in job.config.model_fields_set else job.with_config({"metric": [{"use": "accuracy"}]})
+    return job if "metric" in job.config.model_fields_set else job.changed(metric=[{"use": "accuracy"}])
 
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:

@@ -40,7 +40,7 @@ def name_models(job: Job, specs: Sequence[str | Path]) -> tuple[Job, dict[str, L
         tables[names[-1]] = table
     if len(names) < 2 or len(set(names)) < len(names):
         raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-M LM, repeated)")
-    job = job.with_config({"language_model": {**job.config.language_model, **tables}})
+    job = job.changed(language_model={**job.config.language_model, **tables})
     return job, {name: job.models.word_model(name) for name in names}
 
 

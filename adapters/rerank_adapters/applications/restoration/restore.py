@@ -318,7 +318,7 @@ def command(
     job, tuned = Job.create(Config(), registry), read_weights(weights) if weights is not None else None
     if weights is not None and tuned is not None:
         job = recorded_job(tuned.provenance, weights, registry)
-    job = job.with_config({"jobs": jobs} if jobs else {})
+    job = job.changed(jobs=jobs)
     inserting = Inserting(locating, filling, gaps, words)
     restoring = Restoring(job, tuned, inserting, decision == "fewest-edits")
     with open_text(text) as lines:

@@ -194,11 +194,11 @@ def _of_text(text: str, name: str, sources: list[str] | None, reranker: Reranker
     if name:
         if name not in job.registry.entries["format"]:
             raise ConfigError(f"there is no format {name!r}")
-        job = job.with_config({"nbest": {"use": name}})
+        job = job.changed(nbest={"use": name})
     lines = io.StringIO(text, newline="\n")
     try:
         if job.config.nbest["use"] == "auto":
-            job = job.with_config({"nbest": {"use": guess(text.split("\n", FIRST)[:FIRST], LINES).name}})
+            job = job.changed(nbest={"use": guess(text.split("\n", FIRST)[:FIRST], LINES).name})
         nbests = _with_sources(job.format.read(lines, LINES), sources)
         read = list(islice(limits.checked(nbests), limits.lists + 1))
     except FormatError as error:

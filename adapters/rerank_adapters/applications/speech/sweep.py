@@ -51,7 +51,7 @@ class Sweep:
 
         axes = tuple(Axis.read(text) for text in job.config.tuner["axes"])
         weights = {**_start(table, start), **dict(_weight(text, table) for text in fixed)}
-        started = job.with_config({"tuning": job.config.tuning.model_copy(update={"start": weights})})
+        started = job.changed(tuning={"start": weights})
         learnt = learn(started, data, table, folder)
         points = np.array([step.score for step in learnt.result.trace])  # one for each, the last axis fastest
         scores = points.reshape([len(axis.values) for axis in axes])
@@ -169,7 +169,7 @@ def command(
     from rerank_adapters.report.output import write_records
 
     closing = Closing()
-    job, values = with_table(job.with_config({"tuner": {"use": "grid", "axes": list(axes)}}), table)
+    job, values = with_table(job.changed(tuner={"use": "grid", "axes": list(axes)}), table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
     values = features_of(job, data, values, table)

@@ -65,7 +65,7 @@ def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ..
     rerank table from-text tune.nmt.gz --nbest tune.nbest \\
         --name forward --name backward -o nmt.npz
     """  # noqa: D301
-    from rerank_adapters.chain.job import lists_size
+    from rerank_adapters.chain.data import lists_size
 
     closing = Closing()
     if not names and str(scores) == "-":
@@ -130,11 +130,12 @@ def pairs(
     rerank tune tune.nbest -r tune.en -m column,file=comet.tsv
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
+    from rerank_adapters.chain.text_pipelines import text_pipeline
 
     closing = Closing()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
-    pipeline = job.pipeline(steps, "--text")
+    pipeline = text_pipeline(job.config, steps, "--text")
     with StatusLine("reading the lists"):
         sources = Sources.read(source, reference_form) if source else None
         nbests = read_nbest([Path(path) for path in nbest], job.format, sources)

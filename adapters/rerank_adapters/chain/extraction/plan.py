@@ -64,8 +64,12 @@ class Plan:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        components = ((label, extractor.components) for label, extractor in self.extractors.items())
-        return tuple(name for label, of_label in components for name in column_names(label, of_label))
+        return tuple(name for names in self.columns.values() for name in names)
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """By label, the names of the columns of each extractor."""
+        return {label: column_names(label, extractor.components) for label, extractor in self.extractors.items()}
 
     def pipelines(self, label: str) -> tuple[TextPipeline, TextPipeline]:
         """The pipelines of an extractor, for hypotheses and for the source."""
