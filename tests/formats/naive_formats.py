@@ -1,5 +1,7 @@
 """Obvious twins of the n-best readers: one regular expression a line, no layout remembered, no checks."""
 
+import csv
+import io
 import re
 
 import numpy as np
@@ -68,3 +70,16 @@ def combined(decoders, id_):
                 features += [0] * (width + 2)
         rows.append((text, features))
     return rows
+
+
+def naive_rows(table, separator):
+    """(id, texts, totals, features) of each segment in a table with the columns id, text, score, lm and others."""
+    rows = list(csv.DictReader(io.StringIO(table, newline=""), delimiter=separator))
+    segments = list(dict.fromkeys(row["id"] for row in rows))
+    result = []
+    for segment in segments:
+        own = [row for row in rows if row["id"] == segment]
+        texts = [" ".join(part for piece in row["text"].split("\t") if (part := piece.strip())) for row in own]
+        texts = [text if "\t" in row["text"] else row["text"].strip() for text, row in zip(texts, own, strict=True)]
+        result.append((segment, texts, [float(row["score"]) for row in own], [(float(row["lm"]),) for row in own]))
+    return result

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters import read_nbest
+from rerank_adapters import Pipeline, read_nbest
 from rerank_adapters.formats.frames import lists_of_records
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
 
@@ -93,13 +93,19 @@ def test_rows_in_any_order_equal_the_naive_reading(rows):
         ([7], {}, TypeError, "wanted files, a data frame or records, found 7 among them"),
         ([], {}, TypeError, r"wanted files, a data frame or records, found \[\]"),
         (7, {}, TypeError, "wanted files, a data frame or records, found 7"),
-        ("lists", {"text": "hyp"}, TypeError, "text= names a column of a frame or of records, and there are files"),
+        ("lists", {"text": "hyp", "format": "moses"}, TypeError, "text= names a column of a table, and the format is 'moses'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line(rows, options, error, message):
     with pytest.raises(error, match=message) as raised:
         read_nbest(rows, **options)
     assert "\n" not in str(raised.value)
+
+
+def test_a_frame_in_the_place_of_lists_says_what_reads_it():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=r"found a data frame: read_nbest\(frame\) makes lists of it"):
+        Pipeline("length").transform(pandas.DataFrame(RECORDS))
 
 
 def test_without_narwhals_a_frame_is_one_clear_line(monkeypatch):

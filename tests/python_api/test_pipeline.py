@@ -323,7 +323,7 @@ LIST = NBestList.from_texts(["a b", "c"])
         (lambda p: p.fit([LIST], 7), TypeError, "references: wanted texts, files, or a mapping"),
         (lambda p: p.fit([LIST], [7]), TypeError, "references[0]: wanted a text, or a sequence of texts, found 7"),
         (lambda p: p.fit([LIST], [[]]), TypeError, "references[0]: wanted a text, or a sequence of texts, found []"),
-        (lambda p: p.fit([LIST], "none.en"), FormatError, "none.en: no such file"),
+        (lambda p: p.fit([LIST], "none.en"), FormatError, "'none.en': no such file of references; texts are a list"),
         (lambda p: p.fit([LIST], {"7": "a"}), FormatError, "no reference for 1 list (0) among 1 ids"),
     ],
 )  # fmt: skip

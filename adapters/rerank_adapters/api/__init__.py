@@ -62,8 +62,8 @@ def read_nbest(
     Files of one segment are merged, and lists come in the order of ids; `format` is theirs, as `load` takes it, and
     `source` a file of source sentences. A frame (pandas, polars or Arrow) or a list of records has a row for each
     hypothesis, and lists come in the order of their first rows; `id`, `text`, `score` and `source` name columns, by
-    default those of these names. Other numeric columns are features. Raises FormatError with file and line, or with the
-    row.
+    default those of these names. Other numeric columns are features. Columns of files (CSV, TSV, JSON lines) are named
+    by `id`, `text` and `score` too. Raises FormatError with file and line, or with the row.
 
     >>> rows = [{"id": 1, "text": "so it is", "lm": -3.0}, {"id": 1, "text": "so is it", "lm": -4.0}]
     >>> read_nbest(rows)
@@ -81,7 +81,9 @@ def read_nbest(
         return lists_of_records(files, roles)
     if wrong := [file for file in files if not isinstance(file, str | Path)]:
         raise TypeError(f"wanted files, a data frame or records, found {wrong[0]!r:.60} among them")
-    if columns := [name for name in ("id", "text", "score") if getattr(roles, name) is not None]:
-        raise TypeError(f"{columns[0]}= names a column of a frame or of records, and there are files")
+    if columns := {name: own for name in ("id", "text", "score") if (own := getattr(roles, name)) is not None}:
+        if format not in ("auto", "rows"):
+            raise TypeError(f"{next(iter(columns))}= names a column of a table, and the format is {format!r:.60}")
+        format = {"use": "rows", **columns}
     with showing(False):
         return read_lists(files, load(format, "format"), source)

@@ -31,6 +31,7 @@ from rerank_adapters.chain.tune import Learnt, compare_tuners, learn, rehearse
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
@@ -287,6 +288,8 @@ def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
 def checked_lists(nbests: Iterable[NBestList]) -> list[NBestList]:
     """The lists, numbered. Raises TypeError for a single list or text, ConfigError for no lists and an id of two."""
     check_lists(nbests)
+    if is_frame(nbests):
+        raise TypeError("wanted n-best lists, found a data frame: read_nbest(frame) makes lists of it")
     lists = list(numbered(nbests))
     if not lists:
         raise ConfigError("wanted at least one n-best list, found none")

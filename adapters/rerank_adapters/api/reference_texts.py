@@ -40,6 +40,8 @@ def pair_with(
     Raises FormatError for a sequence of another length, with both lengths, and for lists without a reference; TypeError
     for what are no references.
     """
+    if isinstance(references, str) and not _is_file(references):
+        raise FormatError(f"{references!r:.60}: no such file of references; texts are a list, one for each n-best list")
     if files := files_of(references):
         return pair_lists(nbests, read_references(files, form), purpose=purpose)
     if isinstance(references, Mapping):

@@ -161,7 +161,15 @@ def _named(filled: Sequence[str], path: str) -> Guess | None:
         return Guess("srilm", f"SRILM {filled[0].strip()}")
     if SLF.fullmatch(next((line for line in filled if not line.startswith("#")), "")):
         return Guess("htk-slf", "an HTK lattice")
+    if len(filled) > 1 and _names_columns(filled[0]):
+        return Guess("rows", "the rows of a table")
     return None
+
+
+def _names_columns(line: str) -> bool:
+    """Whether the line names the columns of a table of hypotheses: an id and a text among them."""
+    names = {name.strip().strip('"') for name in re.split(r"[\t,;]", line.removeprefix("\ufeff"))}
+    return "text" in names and not names.isdisjoint(("id", "segment_id"))
 
 
 def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
@@ -246,6 +254,8 @@ def _json(filled: Sequence[str]) -> Guess | None:
             record = read_json(text)
         except ValueError:
             return _json_keys(lambda key: f'"{key}"' in text, nested=text.lstrip().startswith("["))
+    if _two_rows(filled):
+        return Guess("rows", "the rows of a table, as JSON lines")
     keys = _keys(record, 4)
     first = record[0] if isinstance(record, list) and record else record
     if isinstance(first, list) and first and isinstance(first[0], list):
@@ -255,6 +265,18 @@ def _json(filled: Sequence[str]) -> Guess | None:
         inner = next(iter(record.values()), None)
         beams = isinstance(inner, list) and bool(inner) and isinstance(inner[0], list) and len(inner[0]) in (4, 5)
     return _json_keys(lambda key: key in keys, nested=beams)
+
+
+def _two_rows(filled: Sequence[str]) -> bool:
+    """Whether the first two lines are objects of plain values, with a text each, of one segment."""
+    if len(filled) < 2 or not (_is_json(filled[0]) and _is_json(filled[1])):
+        return False
+    first, second = read_json(filled[0]), read_json(filled[1])
+    if not all(isinstance(row, dict) and isinstance(row.get("text"), str) for row in (first, second)):
+        return False
+    if any(isinstance(value, dict | list) for value in (*first.values(), *second.values())):
+        return False
+    return any(key in first and first[key] == second.get(key) for key in ("id", "segment_id"))
 
 
 def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:

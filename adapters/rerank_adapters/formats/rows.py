@@ -1,0 +1,212 @@
+r"""N-best lists as the rows of a table: CSV or TSV with a line of names, or JSON lines. A row is a hypothesis.
+
+    id,text,score,source,lm                 {"id": 7, "text": "so it is", "score": -1.5, "lm": -3.5}
+    7,so it is,-1.5,so ist es,-3.5          {"id": 7, "text": "so is it", "score": -2.0, "lm": -4.5}
+    7,so is it,-2.0,so ist es,-4.5
+
+Columns have the names `id` (or `segment_id`), `text`, `score` and `source`, or those that the options say; score and
+source may be absent. Every other column with a number in the first row is a feature (higher is better), unless the
+option `features` names some; other columns are not read. A run of rows with the same id is a list, best first. The line
+of names shows what separates the columns: a tab, a comma or a semicolon. Values in quotation marks may hold these, and
+line ends, which are read as spaces.
+
+A list that was not changed is written as it was read. A rescored one, and one of another format, is written as JSON
+lines, which need no line of names: its rows with the id, the text, the total, the source and all features. Rows that
+were read as JSON keep their other keys.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from rerank_adapters.formats.delimited import reordered
+from rerank_adapters.formats.frames import Roles
+from rerank_adapters.formats.line_lists import LineFormat
+from rerank_adapters.formats.one_line import one_line
+from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored, option
+from rerank_plugins.core.json_and_toml import json_line, read_json
+from rerank_plugins.core.nbest import NO_SPARSE
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.kit.files.text import finite_value
+
+SEPARATORS = "\t,;"  # the first of these that the line of names has separates the columns
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: its columns, the number of its first line, and its lines, with the line of names before."""
+
+    columns: Mapping[str, Any]
+    line: int
+    raw: str
+
+
+@dataclass(frozen=True)
+class RowsFormat(LineFormat):
+    """Rows of a table, one for each hypothesis: CSV or TSV with a line of names, or JSON lines."""
+
+    id: str = option("", doc="column of the segment's id; default: id or segment_id")
+    text: str = option("", doc="column of the hypothesis; default: text")
+    score: str = option("", doc="column of the total score; default: score, if there is one")
+    source: str = option("", doc="column of the source sentence; default: source, if there is one")
+    features: tuple[str, ...] = option((), doc="columns that are features; default: all others that have numbers")
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield one list per run of rows with the same id. Raises FormatError with the path and the line."""
+        roles: dict[str, str] = {}
+        names: tuple[str, ...] = ()
+        current, source, start = "", None, 0
+        hypotheses: list[Hypothesis] = []
+        for row in _rows(lines, path):
+            if not roles:
+                roles = self._roles(row, path)
+                names = self._feature_names(row, roles, path)
+            id_ = _text(row, roles["id"], path)
+            if not id_:
+                raise FormatError(f"the {roles['id']} is missing", path=path, line=row.line)
+            if hypotheses and id_ != current:
+                yield NBestList(current, tuple(hypotheses), names, source, line=start)
+                hypotheses = []
+            of_row = _text(row, roles["source"], path) or None if "source" in roles else None
+            if not hypotheses:
+                current, source, start = id_, of_row, row.line
+            elif of_row != source:
+                fault = f"another {roles['source']} than in the first row of segment {id_}: {of_row!r:.60}"
+                raise FormatError(fault, path=path, line=row.line)
+            score = _number(row, roles["score"], path) if "score" in roles else None
+            features = tuple(_number(row, name, path) for name in names)
+            text = one_line(_text(row, roles["text"], path))
+            hypotheses.append(Hypothesis(text, features, score, NO_SPARSE, row.raw))
+        if hypotheses:
+            yield NBestList(current, tuple(hypotheses), names, source, line=start)
+
+    def written(self, nbest: NBestList, rescored: Rescored | None) -> Iterator[str]:
+        """Yield a line of JSON for each hypothesis of a list, in its new order if there is one.
+
+        Raises ConfigError for a feature that is called as one of the other columns.
+        """
+        ordered = nbest if rescored is None else reordered(nbest, rescored)
+        id_, text, total, source = self.id or "id", self.text or "text", self.score or "score", self.source or "source"
+        if taken := [name for name in ordered.feature_names if name in (id_, text, total, source)]:
+            role = {id_: "id", text: "text", total: "score", source: "source"}[taken[0]]
+            raise ConfigError(f"a feature is called {taken[0]!r}: name another column for the {role}, as {role}=COLUMN")
+        for hypothesis in ordered:
+            row: dict[str, Any] = _record(hypothesis.raw)
+            row |= {id_: nbest.segment_id, text: hypothesis.text}
+            row |= {} if hypothesis.score is None else {total: hypothesis.score}
+            row |= {} if nbest.source is None else {source: nbest.source}
+            row |= dict(zip(ordered.feature_names, hypothesis.features, strict=True))
+            yield json_line(row | dict(hypothesis.sparse)) + "\n"
+
+    def _roles(self, row: Row, path: str) -> dict[str, str]:
+        """By role, the column of the table that has it. Raises FormatError for one that the table lacks."""
+        usual = "source" if "source" in row.columns else None
+        try:
+            own = Roles(self.id or None, self.text or None, self.score or None, self.source or usual)
+            return own.named(row.columns)
+        except ConfigError as error:
+            raise FormatError(str(error), path=path, line=row.line) from None
+
+    def _feature_names(self, row: Row, roles: Mapping[str, str], path: str) -> tuple[str, ...]:
+        """The columns that are features, by the options or by the first row. Raises FormatError for a missing one."""
+        for name in self.features:
+            if name not in row.columns:
+                message = f"no column {name!r} for a feature{suggestion(name, row.columns)}"
+                raise FormatError(message, path=path, line=row.line)
+        others = [name for name in row.columns if name not in roles.values()]
+        return self.features or tuple(name for name in others if _is_number(row.columns[name]))
+
+
+def _rows(lines: Iterable[str], path: str) -> Iterator[Row]:
+    """The rows of a table, by the form of its first line. Raises FormatError for lines that are no rows."""
+    numbered = enumerate(lines, 1)
+    first = next(numbered, None)
+    if first is None:
+        return
+    if first[1].lstrip().startswith("{"):
+        yield from (_json_row(line, number, path) for number, line in chain([first], numbered) if line.strip())
+    else:
+        yield from _delimited_rows(first[1], numbered, path)
+
+
+def _json_row(line: str, number: int, path: str) -> Row:
+    try:
+        record = read_json(line)
+    except ValueError as error:
+        raise FormatError(f"not JSON ({error})", path=path, line=number) from None
+    if not isinstance(record, dict):
+        raise FormatError(
+            f"found {line.strip()!r:.60}, expected an object with a column in each key", path=path, line=number
+        )
+    return Row(record, number, line)
+
+
+def _delimited_rows(header: str, numbered: Iterator[tuple[int, str]], path: str) -> Iterator[Row]:
+    """The rows after a line of names. Raises FormatError for a row of another width."""
+    taken: list[tuple[int, str]] = []  # the lines of the row that is being read
+
+    def one_by_one() -> Iterator[str]:
+        for number, line in numbered:
+            taken.append((number, line))
+            yield line
+
+    separator = next((mark for mark in SEPARATORS if mark in header), SEPARATORS[0])
+    names = [name.strip() for name in next(csv.reader([header.removeprefix("\ufeff")], delimiter=separator))]
+    if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise FormatError(f"two columns are called {repeated[0]!r}", path=path, line=1)
+    lead = header
+    rows = csv.reader(one_by_one(), delimiter=separator)
+    while True:
+        taken.clear()
+        try:
+            values = next(rows, None)
+        except csv.Error as error:
+            raise FormatError(f"no row of a table ({error})", path=path, line=taken[0][0]) from None
+        if values is None:
+            return
+        line, lead = taken[0][0], lead + "".join(text for _, text in taken)
+        if not values:  # an empty line
+            continue
+        if len(values) != len(names):
+            raise FormatError(f"found {len(values)} columns, expected {len(names)}", path=path, line=line)
+        yield Row(dict(zip(names, values, strict=True)), line, lead)
+        lead = ""
+
+
+def _text(row: Row, name: str, path: str) -> str:
+    """The text of a column; a whole number is one too. Raises FormatError for other values of JSON."""
+    value = row.columns.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise FormatError(f"{name} is {value!r:.60}, wanted a text", path=path, line=row.line)
+    return value.strip()
+
+
+def _number(row: Row, name: str, path: str) -> float:
+    """The number of a column. Raises FormatError for one that is missing, or not finite."""
+    value = row.columns.get(name)
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise FormatError(f"{name} is {value!r:.60}, wanted a finite number", path=path, line=row.line)
+    return finite_value(str(value), name, path, row.line)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return isinstance(value, int | float)
+
+
+def _record(raw: str) -> dict[str, Any]:
+    """The record that a hypothesis was read from, if it is one of JSON; otherwise an empty one."""
+    return dict(read_json(raw)) if raw.lstrip().startswith("{") else {}
