@@ -30,7 +30,7 @@ from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.plugin import COMMANDS, register_commands
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.runtime import kernel_cache
-from rerank_adapters.runtime.interpreter import collect_seldom
+from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_adapters.runtime.utf8_mode import is_no_utf8, restart_in_utf8_mode
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.core.guests.stdout import kept_for_data
@@ -108,7 +108,7 @@ class PluginGroup(GroupWithHeadings):
             with log_on_stderr():
                 kernel_cache.choose_folder()
                 kernel_cache.write_plain_errors()
-                collect_seldom()
+                relax_gc()
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:

@@ -15,7 +15,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, LongArray, in_threads
 from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.latent_grammar import LatentGrammar
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, Productions
 from rerank_plugins.core.threads import cores
 
 NODES_A_PART = 1 << 20  # nodes of a part of a forest; its vectors take 16 bytes per distinct node and state
@@ -34,7 +34,7 @@ class Subtrees(NamedTuple):
     root_weights: FloatArray
 
 
-def parts(forest: Forest, size: int | None = None) -> Iterator[tuple[int, int]]:
+def parts(forest: EncodedTrees, size: int | None = None) -> Iterator[tuple[int, int]]:
     """Cut a forest into parts of about `size` nodes: yield the first tree of each and the one after its last."""
     first, last, size = 0, len(forest.weights), size or NODES_A_PART
     while first < last:
@@ -44,7 +44,7 @@ def parts(forest: Forest, size: int | None = None) -> Iterator[tuple[int, int]]:
         first = end
 
 
-def subtrees(forest: Forest, rule: IntArray, first: int, end: int, *, shared: bool = True) -> Subtrees:
+def subtrees(forest: EncodedTrees, rule: IntArray, first: int, end: int, *, shared: bool = True) -> Subtrees:
     """Lay out the trees from `first` to `end`; `rule` is the rule of each node of the forest.
 
     With `shared`, equal subtrees become one node. Otherwise every node remains.
@@ -119,7 +119,7 @@ class Trees:
     `rule` is the rule of each node of the forest: binary rules first, then unary rules, then emissions.
     """
 
-    def __init__(self, forest: Forest, productions: Productions) -> None:
+    def __init__(self, forest: EncodedTrees, productions: Productions) -> None:
         start = np.where(forest.word >= 0, len(productions.binary) + len(productions.unary), len(productions.binary))
         start[forest.right >= 0] = 0
         self.rule = (productions.rule + start).astype(np.int32)

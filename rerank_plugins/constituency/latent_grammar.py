@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.constituency import latent_kernels as kernels
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, Productions, productions
 
 Places = LongArray
 
@@ -172,7 +172,7 @@ def of_productions(rules: Productions, states: IntArray) -> LatentGrammar:
     return replace(grammar, p=np.zeros(grammar.places[-1]))
 
 
-def unsplit(forest: Forest) -> LatentGrammar:
+def unsplit(forest: EncodedTrees) -> LatentGrammar:
     """Return the treebank grammar of a forest, with one state for each label and an unsmoothed lexicon."""
     rules = productions(forest)
     return of_productions(rules, np.ones(len(forest.labels), np.int32)).normalised(rules.counts)

@@ -32,7 +32,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import numbered
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, of_productions
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions, productions, rule_numbers
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, Productions, productions, rule_numbers
 
 LEAST_COUNT = 0.5  # combinations with a lower count by independence are left out
 OCCURRENCE = 1.0  # the weight of the marks of a tag in those of each of its words, in occurrences of the word
@@ -62,7 +62,13 @@ class Prior:
 
 
 def with_marks(
-    grammar: LatentGrammar, counts: FloatArray, forest: Forest, marked: Forest, marks: Marks, weight: float, part: float
+    grammar: LatentGrammar,
+    counts: FloatArray,
+    forest: EncodedTrees,
+    marked: EncodedTrees,
+    marks: Marks,
+    weight: float,
+    part: float,
 ) -> tuple[LatentGrammar, Prior]:
     """Return a grammar for the labels of the forest `marked` with which EM starts, and the prior of its rules.
 
@@ -107,7 +113,7 @@ def without_rare(grammar: LatentGrammar, prior: Prior, counts: FloatArray, rare:
     return grammar.regrouped(group - first, proportions), Prior(mean, prior.weight, added.p)
 
 
-def _combined(forest: Forest, plain: IntArray, marks: Marks, part: float) -> tuple[Productions, FloatArray]:
+def _combined(forest: EncodedTrees, plain: IntArray, marks: Marks, part: float) -> tuple[Productions, FloatArray]:
     """Return the productions of a marked forest, with combinations of marks, and (R) λ times what each of them lacks.
 
     `plain` (C) are the numbers of the plain labels. A combination that no tree has gets the count 0.

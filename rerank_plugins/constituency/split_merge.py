@@ -19,12 +19,12 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged
 from rerank_plugins.constituency.marked_states import Marks, with_marks, without_rare
-from rerank_plugins.constituency.treebank_grammar import Forest, Productions, grammar_of_counts, rule_numbers
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, Productions, grammar_of_counts, rule_numbers
 
 BLEND = 0.01  # the part of a known rewriting's probability that comes from its relative frequency in the forest
 
 
-def widened(grammar: LatentGrammar, counts: FloatArray, forest: Forest) -> LatentGrammar:
+def widened(grammar: LatentGrammar, counts: FloatArray, forest: EncodedTrees) -> LatentGrammar:
     """Return the grammar with all rewritings of a forest, of which its own trees are a part.
 
     A rewriting that its trees lack gets the relative frequency in the forest, whatever the state of the parent; the
@@ -94,7 +94,7 @@ class Schedule:
 
 
 def split_merge(
-    forest: Forest,
+    forest: EncodedTrees,
     schedule: Schedule,
     report: Callable[[EmStep], None] = lambda step: None,
     part: BoolArray | None = None,
@@ -166,7 +166,7 @@ def merge_back(trees: Trees, grammar: LatentGrammar, proportion: float) -> Laten
 
 
 def finished(
-    forest: Forest, latent: LatentGrammar, counts: FloatArray, least: float, smoothing: Smoothing | None = None,
+    forest: EncodedTrees, latent: LatentGrammar, counts: FloatArray, least: float, smoothing: Smoothing | None = None,
     settings: Mapping[str, Any] | None = None, tagged: Tagged | None = None, fewest: float = 0.0,
 ) -> Grammar:  # fmt: skip
     """Convert a latent grammar to a `Grammar`: one symbol per state, rules below `least` left out, lexicon smoothed.

@@ -15,7 +15,7 @@ from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Smoothing, Tagged, with_unknown
 from rerank_plugins.constituency.marked_states import Marks
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.constituency.treebank_grammar import CountedTrees, Forest, plant, treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import CountedTrees, EncodedTrees, encode_trees, treebank_grammar
 from rerank_plugins.kit.trees.binarisation import Binarisation
 from rerank_plugins.kit.trees.features import FeatureRules, english_features, universal_features
 from rerank_plugins.kit.trees.marked_labels import finish, keeping, unmarked
@@ -81,7 +81,7 @@ def train_grammar(
 
     Raises FormatError if there are no trees, ConfigError for an unknown annotation.
     """
-    planted = plant_treebanks(trees, weights, settings, tagged)
+    planted = encode_treebanks(trees, weights, settings, tagged)
     if settings.schedule.rounds == 0:
         return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
     part = planted.chosen(settings.schedule.learn_on)
@@ -94,10 +94,10 @@ def train_grammar(
     )  # fmt: skip
 
 
-class Planted(NamedTuple):
+class EncodedTreebanks(NamedTuple):
     """Treebanks laid out for counting: their forest, the settings to record, and tagged words for the lexicon."""
 
-    forest: Forest
+    forest: EncodedTrees
     settings: dict[str, Any]
     tagged: Tagged | None
 
@@ -110,20 +110,20 @@ class Planted(NamedTuple):
         return np.concatenate(masks)
 
 
-def plant_treebanks(
+def encode_treebanks(
     trees: Sequence[Iterable[Tree]],
     weights: Sequence[float],
     settings: GrammarSettings,
     tagged: Tagged | None = None,
     form: Callable[[Tree], Tree] = lambda tree: tree,
-) -> Planted:
+) -> EncodedTreebanks:
     """Lay out several treebanks as a forest; the trees of each count with its weight. No tree is kept.
 
     `form` is applied to the binarised trees. Raises FormatError if there are no trees, ConfigError for an unknown
     annotation.
     """
     counted = CountedTrees([settings.prepared(bank) for bank in trees], weights, tags=tagged is not None)
-    forest = plant(map(form, counted), settings.unknown)
+    forest = encode_trees(map(form, counted), settings.unknown)
     forest = replace(forest, weights=counted.tree_weights())
     recorded = {**asdict(settings), "trees": counted.sizes, "version": __version__}
-    return Planted(forest, recorded, tagged and with_unknown(tagged, counted.tagged, forest.words))
+    return EncodedTreebanks(forest, recorded, tagged and with_unknown(tagged, counted.tagged, forest.words))

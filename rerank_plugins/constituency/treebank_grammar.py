@@ -60,7 +60,7 @@ class CountedTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class EncodedTrees:
     """N nodes of T binarised trees, tree after tree, each in post-order: children before parents, the root last."""
 
     labels: tuple[str, ...]  # names; ROOT first, then in alphabetical order
@@ -79,7 +79,7 @@ class Forest:
         """(N) the weight of each node's tree."""
         return np.repeat(self.weights, np.diff(self.offsets))
 
-    def chosen(self, trees: BoolArray) -> Forest:
+    def chosen(self, trees: BoolArray) -> EncodedTrees:
         """Return the forest of those trees that the mask has, with the same labels and words."""
         sizes = np.diff(self.offsets)
         nodes = np.repeat(trees, sizes)
@@ -93,13 +93,15 @@ class Forest:
             weights=self.weights[trees],
         )  # fmt: skip
 
-    def renamed(self, names: Sequence[str]) -> Forest:
+    def renamed(self, names: Sequence[str]) -> EncodedTrees:
         """Return the forest with another name for each of its labels, in their order; labels may get the same name."""
         labels, number = numbered(names, (ROOT_LABEL, *sorted(set(names) - {ROOT_LABEL})))
         return replace(self, labels=labels, label=number[self.label])
 
 
-def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: Iterable[float] | None = None) -> Forest:
+def encode_trees(
+    trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: Iterable[float] | None = None
+) -> EncodedTrees:
     """Lay out binarised trees, with brackets in normal form and rare words replaced by signatures as `unknown` says.
 
     `weights` (one per tree, default 1) are the counts of the trees. The root of every tree must be ROOT; a node has one
@@ -120,7 +122,7 @@ def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: I
     word[left < 0] = np.fromiter((number[form] for sentence in replaced for form in sentence), np.int32)
     counts = np.ones(len(sentences)) if weights is None else np.fromiter(weights, np.float64)
     starts = np.array(offsets, np.int64)
-    forest = Forest(tuple(numbers), words, label, left, right, word, starts, counts, occurrences)
+    forest = EncodedTrees(tuple(numbers), words, label, left, right, word, starts, counts, occurrences)
     return forest.renamed(forest.labels)
 
 
@@ -167,7 +169,7 @@ class Productions(NamedTuple):
         return np.concatenate([self.binary_count, self.unary_count, self.emission_count])
 
 
-def productions(forest: Forest) -> Productions:
+def productions(forest: EncodedTrees) -> Productions:
     """Count the rewritings of a forest."""
     label, emits, joins = forest.label, forest.word >= 0, forest.right >= 0
     binary = np.stack([label, label[forest.left], label[forest.right]], axis=1)
@@ -206,7 +208,7 @@ def rule_numbers(known: Productions, rules: Productions) -> LongArray:
 
 
 def treebank_grammar(
-    forest: Forest,
+    forest: EncodedTrees,
     smoothing: Smoothing | None = None,
     settings: Mapping[str, Any] | None = None,
     tagged: Tagged | None = None,
@@ -220,7 +222,7 @@ def treebank_grammar(
 
 
 def grammar_of_counts(
-    symbols: tuple[str, ...], bases: tuple[str, ...], base: IntArray, forest: Forest, counts: Productions,
+    symbols: tuple[str, ...], bases: tuple[str, ...], base: IntArray, forest: EncodedTrees, counts: Productions,
     smoothing: Smoothing, settings: Mapping[str, Any], tagged: Tagged | None = None,
 ) -> Grammar:  # fmt: skip
     """Normalise counts for each symbol, after smoothing the emissions; rewritings without a count are left out.

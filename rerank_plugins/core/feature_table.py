@@ -1,7 +1,7 @@
 """The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
 
 Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
-(intact_files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
+(checksummed_files.py). Equal tables give equal bytes. Sparse features are a matrix of compressed sparse rows (CSR).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked, unfinished, write_error
 from rerank_plugins.core.errors import DAMAGE, ConfigError, FormatError
-from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished, write_error
 from rerank_plugins.core.json_and_toml import read_json
 
 VERSION, FORMER = 2, 1  # version 1 has no checksums

@@ -23,7 +23,7 @@ import numpy as np
 
 from rerank_plugins import DependencyTree, IntArray, LongArray
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
-from rerank_plugins.kit.vocabulary.word_numbers import Numbering, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Numbering, Vocabulary
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 
 Ids = IntArray

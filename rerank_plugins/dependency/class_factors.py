@@ -34,7 +34,7 @@ from rerank_plugins.kit.backoff.events import MOST_EVENTS
 from rerank_plugins.kit.backoff.scoring import score_above, score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
 from rerank_plugins.kit.elementary_functions import LN10
-from rerank_plugins.kit.files.declared import Array, Part
+from rerank_plugins.kit.files.model_schema import Array, Part
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 
 

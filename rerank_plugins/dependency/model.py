@@ -33,10 +33,10 @@ from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
-from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
+from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}

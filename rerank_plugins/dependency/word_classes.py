@@ -25,7 +25,7 @@ from rerank_plugins.core.pickling import PickledFields
 from rerank_plugins.dependency.ancestor_paths import UNKNOWN_NAME
 from rerank_plugins.dependency.form_features import Features, joined_features
 from rerank_plugins.kit.endings import endings
-from rerank_plugins.kit.files.declared import Array, WordList
+from rerank_plugins.kit.files.model_schema import Array, WordList
 
 OPEN = {"ADJ", "ADV", "INTJ", "NOUN", "NUM", "PROPN", "SYM", "VERB", "X", "_"}  # UPOS of open classes, and none
 OWN = 150  # forms of closed classes that are classes of their own

@@ -29,8 +29,8 @@ from rerank_plugins import ConfigError, FloatArray, FormatError, IntArray, Tree
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.lexicon import Tagged
 from rerank_plugins.constituency.split_merge import Schedule
-from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks
-from rerank_plugins.constituency.treebank_grammar import Forest, productions, treebank_grammar
+from rerank_plugins.constituency.training import GrammarSettings, encode_treebanks
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, productions, treebank_grammar
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.kit.trees.binarisation import JOINED, join_unaries
 
@@ -58,7 +58,7 @@ class Events:
     expanded: FloatArray
 
 
-def count_events(forest: Forest, depth: int, strength: float = 1.0) -> Events:
+def count_events(forest: EncodedTrees, depth: int, strength: float = 1.0) -> Events:
     """Count the events of a forest's trees, but for trees that need more than `depth` elements.
 
     The root of each tree is ROOT, over one or two children; all other phrases have two (see `joined`). Raises
@@ -181,7 +181,7 @@ def train_empirical(
         raise ConfigError(
             f"{settings.schedule.rounds} rounds of latent splits, wanted 0: their events cannot be counted"
         )
-    planted = plant_treebanks(trees, weights, settings, tagged, joined)
+    planted = encode_treebanks(trees, weights, settings, tagged, joined)
     events = count_events(planted.forest, depth, strength)
     recorded = {**planted.settings, "unaries": JOINED}
     return Empirical(treebank_grammar(planted.forest, settings.smoothing, recorded, planted.tagged), events)

@@ -18,7 +18,7 @@ from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.interpolation import Counted, interpolated, nothing_counted, row_of
 from rerank_plugins.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.hhmm.recombination import CONTRIBUTION, STORE, Table, new_table
-from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
+from rerank_plugins.hhmm.successors import Remembered, empty_memo
 from rerank_plugins.kit.kernels import records
 from rerank_plugins.kit.vocabulary.signatures import known_form
 
@@ -141,7 +141,7 @@ class Tables:
     @cached_property
     def memory(self) -> Remembered:
         """The lists of rules that the search has needed so far."""
-        return nothing_remembered(self.most)
+        return empty_memo(self.most)
 
     @cached_property
     def search(self) -> Search:

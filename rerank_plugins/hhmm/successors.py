@@ -45,7 +45,7 @@ class Remembered(NamedTuple):
     state: Any
 
 
-def nothing_remembered(longest: int) -> Remembered:
+def empty_memo(longest: int) -> Remembered:
     """Return an empty memory with room for lists of up to `longest` rules."""
     entries = max(ENTRIES, longest)
     return Remembered(

@@ -16,7 +16,9 @@ from rerank_plugins.kit.files.treebanks import of_dependencies
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
 
-Learnt = tuple["Grammar", Callable[[Path], object], Iterable[str]]  # a grammar, what saves the model, and lines on it
+TrainedGrammar = tuple[
+    "Grammar", Callable[[Path], object], Iterable[str]
+]  # a grammar, what saves the model, and lines on it
 
 
 @dataclass
@@ -68,7 +70,7 @@ class HhmmTrainer(SplitTrainer):
             language_model=lambda: HhmmLanguageModel(data.output, depth=self.depth),
         )
 
-    def _grammar(self, data: TrainingData) -> Learnt:
+    def _grammar(self, data: TrainingData) -> TrainedGrammar:
         from rerank_plugins.constituency.model_file import write_grammar
         from rerank_plugins.constituency.trainer import grammar_summary
         from rerank_plugins.constituency.training import GrammarSettings
@@ -86,7 +88,7 @@ class HhmmTrainer(SplitTrainer):
         save = partial(write_grammar, grammar, compact=self.compact, kind=KIND)
         return grammar, save, [grammar_summary(grammar)]
 
-    def _events(self, data: TrainingData) -> Learnt:
+    def _events(self, data: TrainingData) -> TrainedGrammar:
         from rerank_plugins.constituency.trainer import grammar_summary
         from rerank_plugins.constituency.treebank_files import treebank
         from rerank_plugins.hhmm.event_counts import counting_settings, train_empirical

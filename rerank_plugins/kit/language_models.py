@@ -21,7 +21,7 @@ UNPARSED = math.log(1e-4)
 UNFINISHED = math.log(1e-6)
 
 
-class Walked(NamedTuple):
+class ScoredSentence(NamedTuple):
     """A sentence of the walk: its number, ln p of each word, and the states, `start` first.
 
     The walk changes both lists in place when it goes on to the next sentence.
@@ -32,7 +32,7 @@ class Walked(NamedTuple):
     states: list[Any]
 
 
-def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[Walked]:
+def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[ScoredSentence]:
     """Yield every sentence in sorted order; each distinct prefix is advanced once.
 
     >>> class Length:
@@ -63,7 +63,7 @@ def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[W
             words.append(word)
             ln_p.append(value)
             states.append(state)
-        yield Walked(number, ln_p, states)
+        yield ScoredSentence(number, ln_p, states)
 
 
 def with_words(model: SentenceModel, where: str) -> LanguageModel:

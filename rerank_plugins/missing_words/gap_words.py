@@ -16,7 +16,7 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import over_ranges
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
 from rerank_plugins.kit.kernels import filling_kernel, kernel, part, place_in_row
-from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL
+from rerank_plugins.kit.vocabulary.word_ids import SPECIAL
 from rerank_plugins.missing_words.tables import CONTEXTS, KEYS, ContextTable
 
 COMPONENTS = (*CONTEXTS, "unigram")

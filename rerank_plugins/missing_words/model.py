@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import checks_sentences
 from rerank_plugins.kit.elementary_functions import exp, log
-from rerank_plugins.kit.files.declared import Array, Contents, ModelFile, Part, Setting, WordList
-from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary
+from rerank_plugins.kit.files.model_schema import Array, Contents, ModelFile, Part, Setting, WordList
+from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, Vocabulary
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Filled, Gaps, best_words, contexts_of_gaps
 from rerank_plugins.missing_words.tables import CONTEXTS, ContextTable, PairTable, gap_offsets, log_odds, vote_scores
 

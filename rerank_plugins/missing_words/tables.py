@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log, power
-from rerank_plugins.kit.files.declared import Array, Offsets
+from rerank_plugins.kit.files.model_schema import Array, Offsets
 from rerank_plugins.kit.kernels import filling_kernel, place_in_row
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 
 PIECE = 1 << 20  # tokens of a piece of text, about
 REACH = 2  # neighbours on each side of a word

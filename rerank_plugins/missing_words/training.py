@@ -17,7 +17,7 @@ from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.vocabulary.word_numbers import UNK, TextCollector
+from rerank_plugins.kit.vocabulary.word_ids import UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST
 from rerank_plugins.missing_words.model import MissingWordsModel

@@ -24,7 +24,7 @@ from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, hash_table, slot_of
-from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, UNK, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import SPECIAL, UNK, Vocabulary
 from rerank_plugins.ngram.arpa_files import open_arpa
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
 

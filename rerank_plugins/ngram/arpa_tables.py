@@ -16,7 +16,7 @@ from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.ngram.arpa_reader import ArpaOrder
 
 

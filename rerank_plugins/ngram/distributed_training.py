@@ -27,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import LongArray, ModelError
-from rerank_plugins.core.intact_files import unfinished
+from rerank_plugins.core.checksummed_files import unfinished
 from rerank_plugins.core.paths import this_machine
 from rerank_plugins.kit.backoff.estimation import estimate_counted
 from rerank_plugins.kit.backoff.events import MOST_EVENTS, TextEvents, TupleEvents, bucket_bounds, scatter_rows
 from rerank_plugins.kit.backoff.stores import PackedStore
 from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, Numbering, TextCollector, Vocabulary, chosen
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, SPECIAL, Numbering, TextCollector, Vocabulary, chosen
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.training import NgramSettings, Trained, check_text, checked, finished
 
@@ -49,7 +49,7 @@ def shards_folder(parent: Path | None) -> Iterator[Path]:
     """A new folder in `parent`, by default that of temporary files, for as long as the block. Raises OSError.
 
     A folder `.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it
-    (core/intact_files.py); those of killed processes are removed.
+    (core/checksummed_files.py); those of killed processes are removed.
     """
     parent = Path(parent or tempfile.gettempdir()).resolve()
     name = f".shards-{hashlib.blake2b(this_machine().encode(), digest_size=4).hexdigest()}"

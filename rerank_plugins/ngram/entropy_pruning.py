@@ -22,7 +22,7 @@ from rerank_plugins.kit.backoff.order_estimation import first_children, link_eve
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 
 LEAST_UNSEEN = 1e-10  # probability that is left for words that were not seen in a context, at least
 

@@ -29,7 +29,7 @@ from rerank_plugins import FloatArray, LanguageModel, LongArray, ModelError, Pic
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
 from rerank_plugins.kit.language_models import advance_all, finish_all
 from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, divide_unknown, unknown_types_option
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 

@@ -22,7 +22,7 @@ from rerank_plugins.kit.files.model_file import (
     words_from,
     write_model,
 )
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.ngram.arpa_files import is_kenlm_binary, open_arpa
 from rerank_plugins.ngram.compact_file import MOST_WORDS, compact_arrays, is_compact, tables_of_compact
 

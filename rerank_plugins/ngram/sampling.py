@@ -14,7 +14,7 @@ import numpy as np
 from rerank_plugins import FloatArray, ModelError
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_event
 from rerank_plugins.kit.kernels import kernel
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 
 if TYPE_CHECKING:
     from rerank_plugins.ngram.model import NgramModel

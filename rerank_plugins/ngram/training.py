@@ -17,7 +17,7 @@ from rerank_plugins.kit.backoff.estimation import Estimate, cutoffs, estimate
 from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.kit.backoff.stores import pack, unpack
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, TextCollector, Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram.entropy_pruning import prune
 from rerank_plugins.ngram.model import NgramModel

@@ -182,7 +182,7 @@ class Transitions:
         """The stacks that a pending stack becomes, with any word."""
         return self._shifted(pending, None)
 
-    def forgetful(self, stack: Stack) -> Stack:
+    def drop_unread_referents(self, stack: Stack) -> Stack:
         """The stack without referents that no later relation reads: of levels whose child reduces by the identity.
 
         Such a child hands its own referent up, whatever that of its parent is. Stacks that differ in these referents

@@ -59,7 +59,7 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
         if pending not in following:
             steps: Next = defaultdict(lambda: defaultdict(float))
             for word, stack, p in transitions.all_steps(pending):
-                steps[word][transitions.forgetful(transitions.pending(stack))] += p
+                steps[word][transitions.drop_unread_referents(transitions.pending(stack))] += p
             if len(pending) == 1:
                 steps[SENTENCE_END][()] = 1.0
             following[pending] = dict(steps)
@@ -71,15 +71,15 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
     seen: set[Stack] = {()}
     while agenda:
         for word, stack, _ in transitions.all_steps(agenda.pop()):
-            forgetful = transitions.forgetful(stack)
-            if forgetful in stacks:
+            reduced = transitions.drop_unread_referents(stack)
+            if reduced in stacks:
                 continue
-            stacks.add(forgetful)
+            stacks.add(reduced)
             if len(stacks) > MOST_STACKS:
                 raise ConfigError(
                     f"the model reaches more than {MOST_STACKS:,} stacks; trigrams are for smaller worlds"
                 )
-            pending = transitions.forgetful(transitions.pending(stack))
+            pending = transitions.drop_unread_referents(transitions.pending(stack))
             reached[word, pending] = reached.get((word, pending), 0) + 1
             if pending not in seen:
                 seen.add(pending)

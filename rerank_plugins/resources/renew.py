@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rerank_plugins.core.checksummed_files import ZIP
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.core.intact_files import ZIP
 from rerank_plugins.dependency.biaffine.parser_file import read_model
 from rerank_plugins.kit.files.model_file import renew_model
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import check_sentences, checks_sentences
-from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import kernel, part
 from rerank_plugins.similarity.random_indexing import KnownWords
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, FormatError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
+from rerank_plugins.kit.vocabulary.word_ids import TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.context_sums import END_OF_DOCUMENT, count_documents
 from rerank_plugins.similarity.esa_model import EsaModel, index_documents

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, LongArray, ModelError, PickledFields, known_spelling, normal_form
 from rerank_plugins.core.sentences import checks_sentences
-from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, NamedArrays, Setting, WordList
 
 Weighting = Literal["none", "idf", "sif"]
 Space = Literal["document", "window", "directional", "positional", "lsa"]

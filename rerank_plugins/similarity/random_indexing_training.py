@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from rerank_plugins import ConfigError, IntArray, LongArray, ModelError
 from rerank_plugins.core.brackets_and_quotes import normal_text
 from rerank_plugins.kit.matrix_products import product
-from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
+from rerank_plugins.kit.vocabulary.word_ids import EOS, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.context_sums import (
     END_OF_DOCUMENT,

@@ -29,7 +29,7 @@ from rerank_plugins import (
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.elementary_functions import LN10
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.substitutes.queues import FILE, Queues
 from rerank_plugins.substitutes.search import search_places

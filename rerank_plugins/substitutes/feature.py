@@ -34,7 +34,7 @@ from rerank_plugins import (
     option,
 )
 from rerank_plugins.kit.vocabulary.unknown_types import check_unknown_types, divide_unknown, unknown_types_option
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, UNK
+from rerank_plugins.kit.vocabulary.word_ids import BOS, UNK
 
 if TYPE_CHECKING:
     from rerank_plugins.substitutes.fastsubs import FastSubs

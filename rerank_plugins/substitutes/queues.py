@@ -34,9 +34,9 @@ from rerank_plugins import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.order_estimation import first_children
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
-from rerank_plugins.kit.files.declared import Array, ModelFile
+from rerank_plugins.kit.files.model_schema import Array, ModelFile
 from rerank_plugins.kit.kernels import filling_kernel, kernel
-from rerank_plugins.kit.vocabulary.word_numbers import EOS
+from rerank_plugins.kit.vocabulary.word_ids import EOS
 from rerank_plugins.substitutes.ngram_filters import seen_filters
 
 Keys = NDArray[np.float32]

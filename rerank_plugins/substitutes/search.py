@@ -18,7 +18,7 @@ import numpy as np
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
 from rerank_plugins.kit.kernels import kernel, place_in_row
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 from rerank_plugins.substitutes.ngram_filters import may_have
 from rerank_plugins.substitutes.window_scores import begin_of_sentence, read_up_to, score_word, window_end
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from rerank_plugins import FloatArray, IntArray, ModelError, PickledFields, Tree
 from rerank_plugins.core.brackets_and_quotes import normal_form
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.files.declared import Array, ModelFile, Setting, WordList
 from rerank_plugins.kit.files.languages import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Setting, WordList
 from rerank_plugins.svs.head_arcs import HeadArcs, content_tree, word_class
 from rerank_plugins.svs.states import MODIFIER
 from rerank_plugins.svs.tree_posteriors import UNKNOWN_ROW, GivenTrees, posteriors

@@ -25,7 +25,7 @@ from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.svs.fitting_symbols import Kept
+from rerank_plugins.svs.symbol_filter import Kept
 from rerank_plugins.svs.vector_cells import HIGHEST, power_factor
 from rerank_plugins.svs.vector_chart import VectorChart, meet
 from rerank_plugins.svs.vector_rules import VectorRules

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import numbered
-from rerank_plugins.constituency.treebank_grammar import Forest, productions
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, productions
 from rerank_plugins.kit.vocabulary.signatures import is_signature
 from rerank_plugins.svs.model import UNK_HEADWORD
 from rerank_plugins.svs.states import HEAD, category_and_relation
@@ -26,7 +26,7 @@ class Observed:
     the concept.
     """
 
-    forest: Forest  # N nodes (constituency/treebank_grammar.py)
+    forest: EncodedTrees  # N nodes (constituency/treebank_grammar.py)
     relations: tuple[str, ...]  # names, "ID" first
     relation: IntArray  # (S) int32 the relation of each symbol
     headwords: tuple[str, ...]  # (H) names of the kept headwords, most frequent first, and `unk`
@@ -72,7 +72,7 @@ def _rewritings(observed: Observed) -> Rewritings:
     )
 
 
-def head_leaves(forest: Forest, relation: IntArray) -> IntArray:
+def head_leaves(forest: EncodedTrees, relation: IntArray) -> IntArray:
     """(N) the preterminal that each node takes its headword from: itself, or that of its child with relation ID."""
     leaf = np.arange(len(forest.label), dtype=np.int32)
     of_right = (forest.right >= 0) & (relation[forest.label[forest.right]] == 0)
@@ -84,7 +84,7 @@ def head_leaves(forest: Forest, relation: IntArray) -> IntArray:
         leaf = np.where(up >= 0, up, leaf).astype(np.int32)
 
 
-def observe(forest: Forest, headwords: int) -> Observed:
+def observe(forest: EncodedTrees, headwords: int) -> Observed:
     """The forest with relations and headwords; the `headwords` that head most constituents are kept.
 
     Symbols are named category/relation. Headwords are in lower case; signatures of rare words may be headwords.

@@ -26,9 +26,9 @@ from rerank_plugins.kit.charts.outside import expected_nodes
 from rerank_plugins.kit.charts.rules import compile_rules as compile_coarse
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.treebank_cleaning import category
-from rerank_plugins.svs.fitting_symbols import kept_categories, symbol_sets
 from rerank_plugins.svs.max_rule import max_rule_categories, plain_rules
 from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.symbol_filter import kept_categories, symbol_sets
 from rerank_plugins.svs.vector_chart import VectorChart
 from rerank_plugins.svs.vector_rules import compile_rules
 from rerank_plugins.svs.vector_tree import ChartNode, Tables, VectorTree, vectors_of

@@ -25,7 +25,7 @@ import numpy as np
 from rerank_plugins import ROOT, FloatArray, FormatError, Tree
 from rerank_plugins.constituency import annotation
 from rerank_plugins.constituency.annotation import VERBS, Annotation, annotate
-from rerank_plugins.constituency.treebank_grammar import ROOT_LABEL, Forest, plant
+from rerank_plugins.constituency.treebank_grammar import ROOT_LABEL, EncodedTrees, encode_trees
 from rerank_plugins.kit.trees.binarisation import INTERMEDIATE, LINK
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads, is_projection
 from rerank_plugins.kit.trees.treebank_cleaning import category, split_label
@@ -144,7 +144,7 @@ class StateTree(NamedTuple):
 class StateForest(NamedTuple):
     """Trees of symbols as arrays, and the labels that the unary rule of each pair of symbols most often passes over."""
 
-    forest: Forest
+    forest: EncodedTrees
     chains: dict[tuple[str, str], str]
 
 
@@ -173,7 +173,7 @@ def state_forest(
                 passed[node.label, node.subtrees[0].label, node.subtrees[0].is_preterminal, between] += 1
             yield state.tree
 
-    forest = plant(states(), unknown)
+    forest = encode_trees(states(), unknown)
     if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
         raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
     forest = replace(forest, weights=weights(len(forest.weights)))

@@ -18,7 +18,7 @@ from rerank_plugins import IntArray
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.svs.fitting_symbols import Kept, SymbolSets, every_category
+from rerank_plugins.svs.symbol_filter import Kept, SymbolSets, every_category
 from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
 from rerank_plugins.svs.vector_rules import VectorRules
 from rerank_plugins.svs.vector_semirings import (

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.files.declared import Array, ModelFile, Part, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Part, Setting, WordList
 from rerank_plugins.kit.matrix_products import product
 from rerank_plugins.kit.vocabulary.unknown_types import divide_unknown
 from rerank_plugins.translation.words import split_words

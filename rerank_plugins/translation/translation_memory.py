@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
-from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting
-from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Part, Setting
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.translation.memory_matches import compare
 from rerank_plugins.translation.words import UNKNOWN_WORD, Sentences, split_words
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError, PickledFields
 from rerank_plugins.kit.elementary_functions import log
-from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel
 from rerank_plugins.translation.words import frequent_words, split_words
 

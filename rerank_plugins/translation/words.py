@@ -12,7 +12,7 @@ import numpy as np
 
 from rerank_plugins import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import normal_text
-from rerank_plugins.kit.files.declared import Array, Offsets, WordList
+from rerank_plugins.kit.files.model_schema import Array, Offsets, WordList
 
 UNKNOWN_WORD = -1  # the number of a word that the sentences do not have
 

@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 
 from rerank_plugins import FloatArray, IntArray, LongArray, PickledFields, known_spelling
-from rerank_plugins.kit.files.declared import Array, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, Setting, WordList
 from rerank_plugins.kit.remembered import MEGABYTE, Remembered
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, is_signature, known_form
 from rerank_plugins.kit.vocabulary.unknown_types import ln_types

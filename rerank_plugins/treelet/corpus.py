@@ -21,7 +21,7 @@ import numpy as np
 from rerank_plugins import BoolArray, IntArray, LongArray, SharedTrees, Tree, normal_form
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE, UnknownWords, signature, with_shared_endings
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
-from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary
 from rerank_plugins.treelet.form_numbers import FormNumbers

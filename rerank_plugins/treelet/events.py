@@ -35,7 +35,7 @@ from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import NONE, TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.files.declared import Setting
+from rerank_plugins.kit.files.model_schema import Setting
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays
 

@@ -24,7 +24,7 @@ import numpy as np
 from rerank_plugins import FloatArray, IntArray, PickledFields
 from rerank_plugins.constituency.treebank_files import inflected_sentences, read_inflection
 from rerank_plugins.kit.endings import endings
-from rerank_plugins.kit.files.declared import Array, WordList
+from rerank_plugins.kit.files.model_schema import Array, WordList
 from rerank_plugins.kit.trees.features import universal_features
 from rerank_plugins.kit.trees.inflection import Chain
 from rerank_plugins.kit.trees.inflection_estimates import Observations, estimate

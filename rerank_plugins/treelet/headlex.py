@@ -19,7 +19,7 @@ from rerank_plugins.kit.backoff.estimation import estimate
 from rerank_plugins.kit.backoff.events import TupleEvents
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables
-from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
+from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence

@@ -34,7 +34,7 @@ from rerank_plugins import ConfigError, FloatArray, IntArray, PickledFields, Tre
 from rerank_plugins.kit.backoff.scoring import score_events
 from rerank_plugins.kit.backoff.tables import BackoffTables, Tables, rounded
 from rerank_plugins.kit.elementary_functions import LN10
-from rerank_plugins.kit.files.declared import ModelFile, Part, Setting
+from rerank_plugins.kit.files.model_schema import ModelFile, Part, Setting
 from rerank_plugins.treelet.closed_vocabulary import SENTENCE_START, ClosedVocabulary, Sentence
 from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, YieldModel, rule_events, word_events
 from rerank_plugins.treelet.form_numbers import FormNumbers

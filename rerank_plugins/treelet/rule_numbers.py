@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import IntArray, LongArray, ModelError
-from rerank_plugins.kit.files.declared import Array, Contents, Offsets, Stored, read_fields
+from rerank_plugins.kit.files.model_schema import Array, Contents, Offsets, Stored, read_fields
 from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, sequence_hashes
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rerank_plugins import ROOT, FloatArray, IntArray, LongArray, Tree
-from rerank_plugins.kit.files.declared import Setting
+from rerank_plugins.kit.files.model_schema import Setting
 from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
 
 EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node

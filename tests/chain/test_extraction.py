@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import Gauge, extract_features, stream_features
+from rerank_adapters.chain.extraction import WorkerEstimate, extract_features, stream_features
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
@@ -161,7 +161,7 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def eager_workers(monkeypatch, small_chunks):
     """Workers start after the first chunk, whatever they cost."""
-    monkeypatch.setattr(Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr(WorkerEstimate, "workers_worthwhile", lambda self, jobs, forks=False: self.passed > 0)
 
 
 def test_columns_names_and_decoder_features(extractors):
@@ -290,21 +290,21 @@ def test_a_fork_extracts_the_second_chunk_of_a_small_job_the_last_feature_first(
 
 
 def test_when_workers_pay():
-    gauge = Gauge(rows=10_000)
-    assert not gauge.pays(2)
-    gauge.add(100, 1.5)  # with loading
-    gauge.add(100, 0.1)
-    assert gauge.pays(2)  # 9.8 s are left: half of them saved, against loading and starting
-    slow_start = Gauge(rows=10_000)
+    estimate = WorkerEstimate(rows=10_000)
+    assert not estimate.workers_worthwhile(2)
+    estimate.add(100, 1.5)  # with loading
+    estimate.add(100, 0.1)
+    assert estimate.workers_worthwhile(2)  # 9.8 s are left: half of them saved, against loading and starting
+    slow_start = WorkerEstimate(rows=10_000)
     slow_start.add(100, 6.0)
     slow_start.add(100, 0.1)
-    assert not slow_start.pays(2)
-    unknown = Gauge(rows=None)
+    assert not slow_start.workers_worthwhile(2)
+    unknown = WorkerEstimate(rows=None)
     unknown.add(100, 0.1)
     unknown.add(500, 2.5)
-    assert not unknown.pays(2)
+    assert not unknown.workers_worthwhile(2)
     unknown.add(500, 2.5)
-    assert unknown.pays(2)
+    assert unknown.workers_worthwhile(2)
 
 
 @pytest.mark.parametrize("fork", [True, False])
@@ -405,15 +405,15 @@ def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
     run = {"i": Interrupted(str(stop)), "c": ConsensusFeature()}
     with pytest.raises(KeyboardInterrupt):
         extract_features(nbests, Plan(run), jobs=1, work=parts)
-    assert [holding.blobs for holding in parts.store.holdings()] == [1, 1]  # a block for each feature
+    assert [holding.blobs for holding in parts.store.usage()] == [1, 1]  # a block for each feature
     stop.unlink()
     rows = Counter()
     table = extract_features(nbests, Plan(run), jobs=1, work=parts, progress=lambda n, s: rows.update({bool(s): n}))
     assert saved(table, tmp_path / "again") == whole
-    assert [holding.blobs for holding in parts.store.holdings()] == [2, 2]
+    assert [holding.blobs for holding in parts.store.usage()] == [2, 2]
     assert 0 < rows[False] < rows[False] + rows[True] == len(table.values)  # some were there, some were extracted
     parts.clear()
-    assert not parts.store.holdings()
+    assert not parts.store.usage()
 
 
 def test_what_workers_extract_is_kept(tmp_path, eager_workers):
@@ -446,7 +446,7 @@ def _key(nbests, extractors, path, **pipelines):
     extract_features(nbests, Plan(extractors, **pipelines), jobs=1, work=work)
     names = {
         (kind.identity, block.keys.tobytes())
-        for kind, _, _ in work.store.holdings()
+        for kind, _, _ in work.store.usage()
         for block in work.of(kind.identity, 1)._read().values()
     }
     work.clear()
@@ -596,7 +596,7 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.chain.extraction import Gauge, extract_features, value_cache
+from rerank_adapters.chain.extraction import WorkerEstimate, extract_features, value_cache
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
@@ -609,7 +609,7 @@ class Slow(FeatureExtractor):
         return np.array([[float(len(text))] for text in nbest.texts])
 
 if __name__ == "__main__":
-    Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
+    WorkerEstimate.workers_worthwhile = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
     table = extract_features(nbests, Plan({"slow": Slow()}), jobs=2, work=ValueCache(Store(Path(sys.argv[1]))))
@@ -623,14 +623,14 @@ def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
     work, out = tmp_path / "work", tmp_path / "table.npz"
     command = [sys.executable, str(tmp_path / "job.py"), str(work), str(out)]
     job = subprocess.Popen([*command, "0.1"], start_new_session=True, stderr=subprocess.PIPE, text=True)
-    while sum(holding.blobs for holding in Store(work).holdings()) < 3 and job.poll() is None:
+    while sum(holding.blobs for holding in Store(work).usage()) < 3 and job.poll() is None:
         time.sleep(0.05)
     os.killpg(job.pid, signal.SIGINT)
     _, errors = job.communicate(timeout=20)  # returns when nobody holds stderr any more: workers have ended too
     assert job.returncode != 0
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert not out.exists()
-    assert Store(work).holdings()
+    assert Store(work).usage()
     subprocess.run([*command, "0"], check=True, timeout=60)
     (tmp_path / "whole").mkdir()
     subprocess.run([*command[:2], str(tmp_path / "work2"), str(tmp_path / "whole" / "t"), "0"], check=True, timeout=60)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.analysis.check import Check
-from rerank_adapters.chain.first_config.assignment import (
+from rerank_adapters.chain.config_draft.assignment import (
     assign,
     assign_scores,
     columns_of,
@@ -16,9 +16,9 @@ from rerank_adapters.chain.first_config.assignment import (
     sets_of,
     shared_words,
 )
-from rerank_adapters.chain.first_config.draft import Draft
-from rerank_adapters.chain.first_config.recognition import Lists, recognise
-from rerank_adapters.chain.first_config.texts import look_of
+from rerank_adapters.chain.config_draft.draft import Draft
+from rerank_adapters.chain.config_draft.recognition import Lists, recognise
+from rerank_adapters.chain.config_draft.texts import look_of
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import read_config
 from rerank_adapters.text.languages import language_of

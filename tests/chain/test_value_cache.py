@@ -185,7 +185,7 @@ def test_what_may_not_outlive_the_job_is_kept_apart(tmp_path):
         return ValueCache(Store(tmp_path), "parts of a table")
 
     extract_features(lists(), Plan(features), jobs=1, cache=cache, work=parts())
-    families = Counter(holding.kind.family for holding in cache.store.holdings())
+    families = Counter(holding.kind.family for holding in cache.store.usage())
     assert families == {"values": 2, "parts of a table": 3}
     KeptOut.seen.clear()
     extract_features(lists(), Plan(features), jobs=1, cache=cache, work=parts())
@@ -193,7 +193,7 @@ def test_what_may_not_outlive_the_job_is_kept_apart(tmp_path):
     extract_features(lists(), Plan(features), jobs=1, cache=cache, work=ValueCache(Store(tmp_path), "parts of another"))
     assert KeptOut.seen
     parts().clear()
-    families = Counter(holding.kind.family for holding in cache.store.holdings())
+    families = Counter(holding.kind.family for holding in cache.store.usage())
     assert families == {"values": 2, "parts of another": 3}
 
 
@@ -255,7 +255,7 @@ def stored(folder, width=1):
 
 def held(folder):
     """What the store has of the only identity."""
-    (holding,) = Store(folder).holdings()
+    (holding,) = Store(folder).usage()
     return holding
 
 
@@ -382,7 +382,7 @@ def test_a_killed_extraction_goes_on_where_it_stopped(tmp_path, root, monkeypatc
     (tmp_path / "slow.py").write_text(SLOW)
     command = [sys.executable, "-m", "rerank_adapters.cli", "--plugin", "slow.py", "extract", "lists", "-f", "slow"]
     with subprocess.Popen([*command, "-j", "1", "-o", "killed.npz"], cwd=tmp_path) as process:
-        while sum(held.blobs for held in Store(tmp_path / "cache").holdings()) < 2 and process.poll() is None:
+        while sum(held.blobs for held in Store(tmp_path / "cache").usage()) < 2 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
     first = len(seen(tmp_path))
@@ -410,7 +410,7 @@ def test_commands_share_the_cache(small, tmp_path, monkeypatch):
     store.save(Kind("values", "{"), [(b"key", b"no block")])
     assert "0 hypotheses, 0.0 MB: ?" in done("tools", "cache").lines
     assert "cleared" in done("tools", "cache", "--clear").out
-    assert not store.holdings()
+    assert not store.usage()
     monkeypatch.setenv("RERANK_CACHE", "")
     assert "in the cache" not in done(*tune, *features).err
     assert refused("tools", "cache") == "nothing is kept, because RERANK_CACHE is set to nothing"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.chain.extraction import Gauge, extract_features
+from rerank_adapters.chain.extraction import WorkerEstimate, extract_features
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
@@ -75,7 +75,7 @@ def test_by_other_processes_and_from_the_cache(registry, nbests, monkeypatch, tm
     features = [feature for family in FAMILIES.values() for feature in family]
     cache = ValueCache(Store(tmp_path))
     together = values(registry, nbests, features, cache=cache)
-    monkeypatch.setattr(Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr(WorkerEstimate, "workers_worthwhile", lambda self, jobs, forks=False: self.passed > 0)
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 1)
     halves = [nbest.select(range(start, len(nbest), 2)) for nbest in nbests for start in (0, 1)]
     by_workers = values(registry, halves, features, jobs=2)

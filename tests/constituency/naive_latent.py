@@ -9,10 +9,10 @@ import numpy as np
 
 from rerank_plugins.constituency.expected_counts import Trees
 from rerank_plugins.constituency.latent_grammar import LatentGrammar
-from rerank_plugins.constituency.treebank_grammar import Forest
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees
 
 
-def assignments(forest: Forest, grammar: LatentGrammar, tree: int):
+def assignments(forest: EncodedTrees, grammar: LatentGrammar, tree: int):
     """Each assignment of states to the nodes of a tree: {node: state}, p, and the place in grammar.p of each rewriting."""
     rule = Trees(forest, grammar.productions).rule
     nodes = range(forest.offsets[tree], forest.offsets[tree + 1])
@@ -30,7 +30,7 @@ def assignments(forest: Forest, grammar: LatentGrammar, tree: int):
         yield state, p, used
 
 
-def expected(forest: Forest, grammar: LatentGrammar) -> tuple[float, np.ndarray]:
+def expected(forest: EncodedTrees, grammar: LatentGrammar) -> tuple[float, np.ndarray]:
     """What `Trees.expected` gives."""
     counts, total = np.zeros_like(grammar.p), 0.0
     for tree, weight in enumerate(forest.weights):
@@ -43,7 +43,7 @@ def expected(forest: Forest, grammar: LatentGrammar) -> tuple[float, np.ndarray]
     return total, counts
 
 
-def merge_losses(forest: Forest, grammar: LatentGrammar, shares: np.ndarray) -> np.ndarray:
+def merge_losses(forest: EncodedTrees, grammar: LatentGrammar, shares: np.ndarray) -> np.ndarray:
     """What `Trees.merge_losses` gives: at each node in turn the two states are one, the rest of the tree as it is."""
     losses = np.zeros(grammar.firsts[-1])
     for tree, weight in enumerate(forest.weights):

@@ -13,7 +13,7 @@ from rerank_plugins.constituency.latent_grammar import unsplit
 from rerank_plugins.constituency.marked_states import with_marks
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings, train_grammar
-from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, encode_trees, productions
 from rerank_plugins.core.constituency_tree import read_trees
 from tests.constituency.naive_marked_states import lacking
 
@@ -36,9 +36,9 @@ def trees(count: int, seed: int) -> list[Tree]:
     return list(read_trees(texts))
 
 
-def forests(count: int) -> tuple[Forest, Forest]:
+def forests(count: int) -> tuple[EncodedTrees, EncodedTrees]:
     """The forest of such trees, without and with marks."""
-    marked = plant(trees(count, 1))
+    marked = encode_trees(trees(count, 1))
     return marked.renamed([MARKS.plain(label) for label in marked.labels]), marked
 
 
@@ -93,7 +93,7 @@ def test_a_combination_that_no_tree_has_gets_a_probability() -> None:
     shapes = [("-pl", ""), ("", "-any")] * 30 + [("", "")] * 30 + [("-pl", "-any")]
     texts = [f"(ROOT (S (NP{number}{foot} (NN it)) (VP{number}{foot} (VB runs))))" for number, foot in shapes[:-1]]
     texts.append("(ROOT (X (NP-pl-any (NN it)) (VP-pl-any (VB runs))))")
-    forest = plant(read_trees(texts))
+    forest = encode_trees(read_trees(texts))
     plain = forest.renamed([MARKS.plain(label) for label in forest.labels])
     grammar = unsplit(plain)
     counts = Trees(plain, grammar.productions).expected(grammar)[1]
@@ -120,7 +120,7 @@ def test_latent_grammars_with_combinations_sum_to_one() -> None:
 def test_a_word_has_its_tag_with_all_marks_of_siblings() -> None:
     settings = GrammarSettings("en", features=("complement",))
     texts = ["(ROOT (VP (VB see) (NP (NN it))))"] * 6 + ["(ROOT (VP (VB run) (RB so)))"] * 2
-    forest = plant(settings.rules().mark(tree) for tree in read_trees(texts))
+    forest = encode_trees(settings.rules().mark(tree) for tree in read_trees(texts))
     marks = settings.marks()
     plain = forest.renamed([marks.plain(label) for label in forest.labels])
     grammar = unsplit(plain)

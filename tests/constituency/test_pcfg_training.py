@@ -15,8 +15,8 @@ from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.lexicon import Smoothing, smoothed, with_tagged_words
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
 from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge, widened
-from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
-from rerank_plugins.constituency.treebank_grammar import Forest, plant, productions, treebank_grammar
+from rerank_plugins.constituency.training import GrammarSettings, encode_treebanks, train_grammar
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, encode_trees, productions, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.treebank_cleaning import clean
 from rerank_plugins.kit.vocabulary.signatures import (
@@ -46,11 +46,11 @@ def bank() -> list[Tree]:
 
 
 @pytest.fixture(scope="module")
-def forest(bank: list[Tree]) -> Forest:
-    return plant(bank, weights=[1, 2, 1, 0.5, 1])
+def forest(bank: list[Tree]) -> EncodedTrees:
+    return encode_trees(bank, weights=[1, 2, 1, 0.5, 1])
 
 
-def random_grammar(forest: Forest, seed: int, rounds: int = 1) -> LatentGrammar:
+def random_grammar(forest: EncodedTrees, seed: int, rounds: int = 1) -> LatentGrammar:
     """States all of different probabilities."""
     rng = np.random.default_rng(seed)
     grammar = unsplit(forest)
@@ -129,14 +129,14 @@ def test_large_corpora_lose_a_share_of_new_words() -> None:
     assert all(sentence[1] == "the" for sentence in found)
 
 
-def test_closed_sentences_hold_known_words_only(forest: Forest) -> None:
+def test_closed_sentences_hold_known_words_only(forest: EncodedTrees) -> None:
     assert closed(("The", "dog", "quacked"), set(forest.words)) == ("UNK", "dog", "UNK")
 
 
 # Forests and treebank grammars
 
 
-def test_forest_is_the_trees(bank: list[Tree], forest: Forest) -> None:
+def test_forest_is_the_trees(bank: list[Tree], forest: EncodedTrees) -> None:
     def tree(node: int) -> Tree:
         label = forest.labels[forest.label[node]]
         if forest.word[node] >= 0:
@@ -147,7 +147,7 @@ def test_forest_is_the_trees(bank: list[Tree], forest: Forest) -> None:
     assert [tree(end - 1) for end in forest.offsets[1:]] == bank
 
 
-def test_relative_frequencies(forest: Forest) -> None:
+def test_relative_frequencies(forest: EncodedTrees) -> None:
     grammar = treebank_grammar(forest, Smoothing(strength=0))
     assert np.allclose(grammar.totals(), 1)
     p = {
@@ -205,7 +205,7 @@ def test_blended_share_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int) -> None:
+def test_expected_counts_are_those_of_all_assignments(forest: EncodedTrees, seed: int) -> None:
     grammar = random_grammar(forest, seed)
     found = Trees(forest, grammar.productions).expected(grammar)
     slow = naive_latent.expected(forest, grammar)
@@ -216,7 +216,7 @@ def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int)
 
 def test_sums_of_expected_counts_have_one_order(bank: list[Tree], monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled for whatever processor, kernels give the numbers of the same lines in Python."""
-    forest = plant(bank * 9)
+    forest = encode_trees(bank * 9)
     grammar = random_grammar(forest, seed=1, rounds=3)
     counts = Trees(forest, grammar.productions).expected(grammar)[1]
     for name in ("fill_inside", "fill_outside"):
@@ -224,7 +224,7 @@ def test_sums_of_expected_counts_have_one_order(bank: list[Tree], monkeypatch: p
     assert Trees(forest, grammar.productions).expected(grammar)[1].tobytes() == counts.tobytes()
 
 
-def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_threads_finds_the_same(forest: EncodedTrees, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = random_grammar(forest, 7)
     whole = Trees(forest, grammar.productions).expected(grammar)
     monkeypatch.setattr("rerank_plugins.constituency.expected_counts.NODES_A_PART", 12)  # two trees are a part
@@ -238,7 +238,7 @@ def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytes
     assert np.allclose(found[0][1], whole[1], rtol=1e-12)
 
 
-def test_merge_losses_are_those_of_all_assignments(forest: Forest) -> None:
+def test_merge_losses_are_those_of_all_assignments(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 5)
     shares = np.random.default_rng(1).random(grammar.firsts[-1])
     shares[2::2] = 1 - shares[1:-1:2]  # ROOT has one state, so pairs begin at 1
@@ -246,7 +246,7 @@ def test_merge_losses_are_those_of_all_assignments(forest: Forest) -> None:
     assert np.allclose(found, naive_latent.merge_losses(forest, grammar, shares), rtol=1e-9, atol=1e-12)
 
 
-def test_equal_subtrees_are_one_node(forest: Forest) -> None:
+def test_equal_subtrees_are_one_node(forest: EncodedTrees) -> None:
     rule = Trees(forest, productions(forest)).rule
     nodes, apart = (subtrees(forest, rule, 0, 5, shared=shared) for shared in (True, False))
     # the, dog, cat, barks, sees, it twice (NP and tag); the dog, the cat; four VPs and two more phrases, …
@@ -258,7 +258,7 @@ def test_equal_subtrees_are_one_node(forest: Forest) -> None:
         assert np.all(child < np.arange(len(child)))
 
 
-def all_subtrees(forest: Forest) -> list[Tree]:
+def all_subtrees(forest: EncodedTrees) -> list[Tree]:
     built: list[Tree] = []
     for label, left, right, word in zip(forest.label, forest.left, forest.right, forest.word, strict=True):
         children = tuple(built[child] for child in (left, right) if child >= 0)
@@ -266,7 +266,7 @@ def all_subtrees(forest: Forest) -> list[Tree]:
     return built
 
 
-def test_negligible_probabilities_cost_little(forest: Forest) -> None:
+def test_negligible_probabilities_cost_little(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 2)
     trees = Trees(forest, grammar.productions)
     for _ in range(20):
@@ -278,7 +278,7 @@ def test_negligible_probabilities_cost_little(forest: Forest) -> None:
     assert grammar.without_negligible(counts, 0) is grammar
 
 
-def test_chosen_trees_are_a_forest(bank: list[Tree], forest: Forest) -> None:
+def test_chosen_trees_are_a_forest(bank: list[Tree], forest: EncodedTrees) -> None:
     part = forest.chosen(np.array([False, True, False, True, True]))
     assert part.labels == forest.labels
     assert part.weights.tolist() == [2, 0.5, 1]
@@ -286,7 +286,7 @@ def test_chosen_trees_are_a_forest(bank: list[Tree], forest: Forest) -> None:
     assert [subtrees_of_part[end - 1] for end in part.offsets[1:]] == [bank[1], bank[3], bank[4]]
 
 
-def test_states_of_a_part_are_carried_over(forest: Forest) -> None:
+def test_states_of_a_part_are_carried_over(forest: EncodedTrees) -> None:
     part = forest.chosen(np.array([True, True, False, False, True]))  # without PRP, and NP over a single child
     learnt = random_grammar(part, 3)
     trees = Trees(part, learnt.productions)
@@ -302,7 +302,7 @@ def test_states_of_a_part_are_carried_over(forest: Forest) -> None:
     assert some.expected(again)[0] == pytest.approx(log_p, abs=0.5)
 
 
-def test_splits_of_a_part_end_with_all_trees(forest: Forest) -> None:
+def test_splits_of_a_part_end_with_all_trees(forest: EncodedTrees) -> None:
     schedule = Schedule(rounds=2, after_split=2, after_merge=2, smoothing=2, whole=3, seed=7)
     steps: list[EmStep] = []
     latent, counts = split_merge(forest, schedule, steps.append, np.array([True, True, False, True, True]))
@@ -314,7 +314,7 @@ def test_splits_of_a_part_end_with_all_trees(forest: Forest) -> None:
 
 
 def test_each_treebank_has_a_part(bank: list[Tree]) -> None:
-    planted = plant_treebanks([bank, bank[:2]], [1.0, 2.0], GrammarSettings("en"))
+    planted = encode_treebanks([bank, bank[:2]], [1.0, 2.0], GrammarSettings("en"))
     assert planted.chosen(5) is None
     chosen = planted.chosen(3)
     assert chosen is not None
@@ -322,7 +322,7 @@ def test_each_treebank_has_a_part(bank: list[Tree]) -> None:
     assert planted.forest.weights.tolist() == [1] * 5 + [2] * 2
 
 
-def test_likelihood_never_falls(forest: Forest) -> None:
+def test_likelihood_never_falls(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 2, rounds=2)
     trees, last = Trees(forest, grammar.productions), -np.inf
     for _ in range(30):
@@ -331,7 +331,7 @@ def test_likelihood_never_falls(forest: Forest) -> None:
         grammar, last = grammar.normalised(counts), log_p
 
 
-def test_a_split_without_noise_changes_nothing(forest: Forest) -> None:
+def test_a_split_without_noise_changes_nothing(forest: EncodedTrees) -> None:
     grammar = unsplit(forest)
     trees = Trees(forest, grammar.productions)
     split = grammar.split(np.random.default_rng(1), noise=0).split(np.random.default_rng(1), noise=0)
@@ -340,7 +340,7 @@ def test_a_split_without_noise_changes_nothing(forest: Forest) -> None:
     assert trees.expected(split)[0] == pytest.approx(trees.expected(grammar)[0])
 
 
-def test_merging_all_gives_the_treebank_grammar(forest: Forest) -> None:
+def test_merging_all_gives_the_treebank_grammar(forest: EncodedTrees) -> None:
     grammar = unsplit(forest)
     trees = Trees(forest, grammar.productions)
     split = random_grammar(forest, 4)
@@ -350,7 +350,7 @@ def test_merging_all_gives_the_treebank_grammar(forest: Forest) -> None:
     assert trees.expected(merged.normalised(trees.expected(merged)[1]))[0] == pytest.approx(trees.expected(grammar)[0])
 
 
-def test_merged_grammar_is_proper_and_loses_what_it_says(forest: Forest) -> None:
+def test_merged_grammar_is_proper_and_loses_what_it_says(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 9)
     trees = Trees(forest, grammar.productions)
     before, counts = trees.expected(grammar)
@@ -367,7 +367,7 @@ def test_merged_grammar_is_proper_and_loses_what_it_says(forest: Forest) -> None
     assert loss == pytest.approx(trees.merge_losses(grammar, shares)[first], rel=0.2, abs=1e-3)
 
 
-def test_smoothing_draws_states_together(forest: Forest) -> None:
+def test_smoothing_draws_states_together(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 3)
     half = grammar.smoothed(0.5, 1.0)
     assert np.allclose(half.totals(half.p), 1)
@@ -377,14 +377,14 @@ def test_smoothing_draws_states_together(forest: Forest) -> None:
         assert np.allclose(after, wanted)
 
 
-def test_dead_states_stay_proper(forest: Forest) -> None:
+def test_dead_states_stay_proper(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 3)
     counts = np.where(grammar.owner == grammar.firsts[3], 0, grammar.p)
     again = grammar.normalised(counts)
     assert np.allclose(again.totals(again.p), 1)
 
 
-def test_training_is_repeatable_and_reported(forest: Forest) -> None:
+def test_training_is_repeatable_and_reported(forest: EncodedTrees) -> None:
     schedule = Schedule(rounds=2, after_split=4, after_merge=3, smoothing=2, seed=7)
     steps: list[EmStep] = []
     latent, counts = split_merge(forest, schedule, steps.append)
@@ -404,7 +404,7 @@ def test_training_is_repeatable_and_reported(forest: Forest) -> None:
     )
 
 
-def test_finished_grammar_has_the_latent_probabilities(forest: Forest) -> None:
+def test_finished_grammar_has_the_latent_probabilities(forest: EncodedTrees) -> None:
     grammar = random_grammar(forest, 8)
     counts = grammar.p * np.repeat(2.0, len(grammar.p))  # every state occurs twice
     found = finished(forest, grammar, counts, 0.0, Smoothing(strength=0))
@@ -564,7 +564,7 @@ def test_command(tmp_path: Path) -> None:
 def test_rules_whose_symbols_never_yield_words_are_left_out() -> None:
     """Without X → A, which is rare, X would go on for ever."""
     texts = ["(ROOT (X (X (X (A a)) (A a)) (A a)))", "(ROOT (A a))"]
-    forest = plant(read_trees(texts))
+    forest = encode_trees(read_trees(texts))
     latent = unsplit(forest)
     counts = Trees(forest, latent.productions).expected(latent)[1]
     grammar = finished(forest, latent, counts, 0.0, fewest=1.5)

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from rerank_plugins.core.intact_files import unfinished
+from rerank_plugins.core.checksummed_files import unfinished
 
 pytest.importorskip("fcntl")
 
@@ -57,7 +57,7 @@ def test_a_signal_before_the_file_is_locked_leaves_none_behind(tmp_path, monkeyp
         assert len(list(tmp_path.iterdir())) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rerank_plugins.core.intact_files._lock", interrupted)
+    monkeypatch.setattr("rerank_plugins.core.checksummed_files._lock", interrupted)
     with pytest.raises(KeyboardInterrupt), unfinished(tmp_path / "out"):
         pass
     assert not list(tmp_path.iterdir())

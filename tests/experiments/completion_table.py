@@ -49,7 +49,7 @@ from rerank_plugins.kit.backoff.events import TextEvents
 from rerank_plugins.kit.backoff.scoring import score_text
 from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, SPECIAL, UNK, TextCollector
+from rerank_plugins.kit.vocabulary.word_ids import BOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.similarity.random_indexing import read_model as read_vectors
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say

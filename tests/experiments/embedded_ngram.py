@@ -21,7 +21,7 @@ import click
 import numpy as np
 
 from rerank_plugins.kit.backoff.scoring import score_text
-from rerank_plugins.kit.vocabulary.word_numbers import UNK
+from rerank_plugins.kit.vocabulary.word_ids import UNK
 from rerank_plugins.ngram.language_model import EMBEDDED
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import train

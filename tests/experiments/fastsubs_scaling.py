@@ -30,7 +30,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 from rerank_plugins.kit.files.text import open_text
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from tests.experiments.experiment import FILE, Listed, experiment, say

@@ -30,7 +30,7 @@ from rerank_adapters.formats.delimited import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.runtime.interpreter import collect_seldom
+from rerank_adapters.runtime.interpreter import relax_gc
 from rerank_adapters.runtime.kernel_cache import PLAIN, VARIABLE
 from rerank_plugins import RerankError
 from rerank_plugins.core.loader import load_plugins
@@ -80,7 +80,7 @@ def measured(lists: Path, count: int, features: Sequence[str], folder: str) -> d
 def main(lists: Path, count: int, features: Sequence[str], dearest: int, here: bool) -> None:
     """Print the tables."""
     if here:
-        collect_seldom()
+        relax_gc()
         click.echo(json.dumps(extraction(lists, count, features)))
         return
     rows, together = [], [("all together", tuple(features))] if len(features) > 1 else []

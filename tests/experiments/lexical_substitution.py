@@ -31,7 +31,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.kernels import kernel
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.substitutes.fastsubs import FastSubs
 from rerank_plugins.substitutes.window_scores import score_word, step
 from tests.experiments.experiment import FILE, FOLDER, counted, experiment, file_of

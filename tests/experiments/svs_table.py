@@ -38,7 +38,7 @@ from rerank_plugins.constituency.model_file import read_or_embedded
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.constituency.training import KEPT
 from rerank_plugins.constituency.treebank_files import read_tagged
-from rerank_plugins.constituency.treebank_grammar import Forest, grammar_of_counts, productions
+from rerank_plugins.constituency.treebank_grammar import EncodedTrees, grammar_of_counts, productions
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.trees.parseval import Parseval
@@ -128,7 +128,7 @@ class Treebank:
         return state_forest(self.trees, named(settings.annotations), settings.rare, settings.unknown, lambda _: weights)
 
     @property
-    def forest(self) -> Forest:
+    def forest(self) -> EncodedTrees:
         """The trees with their states, as arrays."""
         return self.states.forest
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rerank_adapters.chain.extraction import Gauge, extract_features
+from rerank_adapters.chain.extraction import WorkerEstimate, extract_features
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import FeatureExtractor
 from rerank_plugins.core.constituency_tree import read_trees
@@ -70,7 +70,7 @@ class Where(FeatureExtractor):
 def test_one_process_or_two(path, monkeypatch):
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.FIRST", 10)
     monkeypatch.setattr("rerank_adapters.chain.extraction.plan.LARGEST", 20)
-    monkeypatch.setattr(Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
+    monkeypatch.setattr(WorkerEstimate, "workers_worthwhile", lambda self, jobs, forks=False: self.passed > 0)
     features = {
         "narrow": HhmmLanguageModel(path, beam=NARROW),
         "wide": HhmmLanguageModel(path, beam=50),

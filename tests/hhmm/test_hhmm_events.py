@@ -12,7 +12,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.constituency.split_merge import Schedule
 from rerank_plugins.constituency.training import GrammarSettings
-from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import encode_trees, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.hhmm.derivation import best_tree
 from rerank_plugins.hhmm.event_counts import (
@@ -65,7 +65,7 @@ class Drawing:
 
 def empirical(trees, depth, strength, **options):
     """The model of binary trees as they are, every word known."""
-    forest = plant(trees, UnknownWords(first=0, rate=0.0))
+    forest = encode_trees(trees, UnknownWords(first=0, rate=0.0))
     return HhmmModel(treebank_grammar(forest), depth, events=count_events(forest, depth, strength), **options)
 
 
@@ -80,7 +80,7 @@ def drawn(seed, number, depth, strength):
 
 def named_events(tree, depth=3):
     """Events of one tree, with names."""
-    forest = plant([joined(tree)])
+    forest = encode_trees([joined(tree)])
     events = count_events(forest, depth)
     names = forest.labels
     rules = treebank_grammar(forest).binary
@@ -354,7 +354,7 @@ def test_what_cannot_be_counted_is_refused():
     with pytest.raises(FormatError, match=r"'A\+B' has \+ in it"):
         train_empirical([list(read_trees(["(ROOT (A+B (C d)))"]))], [1.0], plain)
     with pytest.raises(FormatError, match="has one child"):
-        count_events(plant(list(read_trees(["(ROOT (S (VP (VB Go))))"]))), 4)
+        count_events(encode_trees(list(read_trees(["(ROOT (S (VP (VB Go))))"]))), 4)
     model = empirical(list(read_trees(TWO)), 3, 1.0)
     for options in ({"depth": 2}, {"depth": 3, "bounded": False}):
         with pytest.raises(ConfigError, match="counted for 3 elements"):

@@ -13,7 +13,7 @@ from rerank_plugins import ConfigError, FormatError, Tree
 from rerank_plugins.constituency.language_model import PcfgLanguageModel
 from rerank_plugins.constituency.model_file import write_grammar
 from rerank_plugins.constituency.split_merge import Schedule
-from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
+from rerank_plugins.constituency.training import GrammarSettings, encode_treebanks, train_grammar
 from rerank_plugins.constituency.treebank_grammar import productions
 from rerank_plugins.core.constituency_tree import read_trees
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
@@ -154,8 +154,8 @@ def test_probabilities_sum_to_one_for_every_marked_symbol(direction: str, rounds
 
 def test_without_its_marks_the_grammar_is_that_of_the_plain_trees() -> None:
     trees, settings = sentences(100, 1), GrammarSettings("en", "left")
-    plain = plant_treebanks([trees], [1.0], settings).forest
-    marked = plant_treebanks([trees], [1.0], replace(settings, features=ALL)).forest
+    plain = encode_treebanks([trees], [1.0], settings).forest
+    marked = encode_treebanks([trees], [1.0], replace(settings, features=ALL)).forest
     assert len(marked.labels) > len(plain.labels)
     summed = marked.renamed([unmarked(label) for label in marked.labels])
     assert summed.labels == plain.labels

@@ -76,7 +76,7 @@ def copied(tmp_path: Path) -> Path:
         ("kit/backoff/scoring.py", True),
         ("kit/kernels.py", True),
         ("hhmm/transitions.py", True),
-        ("kit/vocabulary/word_numbers.py", True),
+        ("kit/vocabulary/word_ids.py", True),
         ("english/minimal_pairs.py", False),
         ("hhmm/plugin.py", False),
     ],

@@ -205,7 +205,7 @@ def test_parses_are_small(treebank, tmp_path):
     store = Store(tmp_path)
     save_parses(store, "me", [(tree.words, Parse(tree)) for tree in treebank])
     total = sum(len(tree.words) for tree in treebank)
-    assert store.holdings()[0].size + 16 * len(treebank) < 11 * total  # with the keys
+    assert store.usage()[0].size + 16 * len(treebank) < 11 * total  # with the keys
     assert load_parses(store, "me", [tree.words for tree in treebank]) == [Parse(tree) for tree in treebank]
     assert load_parses(store, "you", [tree.words for tree in treebank[:3]]) == [None] * 3
 
@@ -233,7 +233,7 @@ def test_several_processes_write_at_a_time(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-    assert Store(tmp_path).holdings()[0].blobs == 800
+    assert Store(tmp_path).usage()[0].blobs == 800
 
 
 def sentences_of(start, count=1000):
@@ -251,7 +251,7 @@ def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
     for start in (0, 1000):
         now[0] += 24
         CachedParser(ChainParser(), cache).parse(sentences_of(start))
-    assert cache.holdings()[0].blobs == 2000
+    assert cache.usage()[0].blobs == 2000
     now[0] += 24 * 30
     assert all(known_of(cache, sentences_of(1000)))
     content = blobs.content(cache._open())
@@ -262,14 +262,14 @@ def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
     assert all(known_of(cache, sentences_of(1000)) + known_of(cache, sentences_of(2000, 500)))
     first = sum(known_of(cache, sentences_of(0)))
     assert 200 < first < 400  # 1,000 - 500 - a tenth of 2,000
-    kept = cache.holdings()[0].blobs
+    kept = cache.usage()[0].blobs
     CachedParser(ChainParser(), cache).parse(sentences_of(2500, 10))
-    assert cache.holdings()[0].blobs == kept + 10  # the room of removed parses is used again
+    assert cache.usage()[0].blobs == kept + 10  # the room of removed parses is used again
     cache.prune(100_000)
     assert cache.file.stat().st_size <= 100_000
-    assert 300 < cache.holdings()[0].blobs < 1000
+    assert 300 < cache.usage()[0].blobs < 1000
     cache.prune(0)
-    assert cache.holdings() == []
+    assert cache.usage() == []
 
 
 def test_the_caches_of_an_older_version_are_removed(tmp_path, caplog):
@@ -300,7 +300,7 @@ def test_two_processes_may_evict_at_the_same_time(tmp_path):
         process.join()
     assert [process.exitcode for process in processes] == [0, 0]
     cache = Store(tmp_path)
-    assert 0 < cache.holdings()[0].blobs < 3000
+    assert 0 < cache.usage()[0].blobs < 3000
     with sqlite3.connect(cache.file) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()

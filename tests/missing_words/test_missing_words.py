@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.kit.files.model_file import write_model as write_any
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS
 from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, Gaps
 from rerank_plugins.missing_words.model import (
     METHODS,

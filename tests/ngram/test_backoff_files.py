@@ -15,11 +15,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.core import intact_files
+from rerank_plugins.core import checksummed_files
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_hash import hash_table
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.ngram import arpa_reader
 from rerank_plugins.ngram.arpa_lines import BLANKS, fill_lines
@@ -461,16 +461,16 @@ def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_pa
     path = tmp_path / "lm"
     path.write_bytes(model.read_bytes())
     os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
-    monkeypatch.setattr(intact_files, "_checked", set())
+    monkeypatch.setattr(checksummed_files, "_checked", set())
     NgramModel.load(path)
-    known = intact_files.checked_files()
+    known = checksummed_files.checked_files()
     assert [identity[0] for identity in known] == [str(path)]
-    monkeypatch.setattr(intact_files, "_checked", set())
-    monkeypatch.setattr(intact_files, "checked", lambda whole: pytest.fail("the file is checked again"))
-    intact_files.trust(known)
+    monkeypatch.setattr(checksummed_files, "_checked", set())
+    monkeypatch.setattr(checksummed_files, "checked", lambda whole: pytest.fail("the file is checked again"))
+    checksummed_files.trust(known)
     same(NgramModel.load(path), NgramModel.load(path))
     monkeypatch.undo()
-    intact_files.trust(known)
+    checksummed_files.trust(known)
     check_damage_is_seen(path, NgramModel.load, ModelError, flips=2)
 
 

@@ -6,7 +6,7 @@ import pytest
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.model_file import read_trained_on
-from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
 from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_signatures
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, Vocabulary
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK, Vocabulary
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rerank_adapters.chain.first_config.draft import OF_LANGUAGE
+from rerank_adapters.chain.config_draft.draft import OF_LANGUAGE
 from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_plugins import Hypothesis, NBestList

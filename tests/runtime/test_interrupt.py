@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from rerank_plugins.kit.files.store import Holding, user_store
+from rerank_plugins.kit.files.store import CacheUsage, user_store
 from tests.command_line import Ran, one_line, start
 
 pytestmark = pytest.mark.slow
@@ -17,10 +17,10 @@ PLUGIN = """
 import os, time
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.chain.extraction import Gauge
+from rerank_adapters.chain.extraction import WorkerEstimate
 from rerank_plugins import FeatureExtractor, hookimpl, option
 
-Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
+WorkerEstimate.workers_worthwhile = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 
 @dataclass
 class Slow(FeatureExtractor):
@@ -143,11 +143,11 @@ def test_an_interrupted_rerank_leaves_no_output(place):
     assert {path.name for path in place.iterdir()} - {"seen"} <= before
 
 
-def parts() -> list[Holding]:
+def parts() -> list[CacheUsage]:
     """What the user's store has of extractions that did not end."""
     store = user_store()
     assert store
-    return [holding for holding in store.holdings() if holding.kind.family.startswith("parts of")]
+    return [holding for holding in store.usage() if holding.kind.family.startswith("parts of")]
 
 
 def cached(place: Path) -> set[str]:

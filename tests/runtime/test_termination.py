@@ -21,12 +21,12 @@ import multiprocessing, os, time
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from rerank_adapters.chain.extraction import Gauge
+from rerank_adapters.chain.extraction import WorkerEstimate
 from rerank_adapters.chain import parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
 from rerank_plugins.core.dependency_tree import DependencyTree
 
-Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
+WorkerEstimate.workers_worthwhile = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 parse_pool.BATCH = 5
 
 def work():

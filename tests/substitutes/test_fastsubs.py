@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ModelError
-from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.substitutes import fastsubs as queue_files

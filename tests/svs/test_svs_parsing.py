@@ -13,8 +13,8 @@ from rerank_plugins.constituency.parsing import ChartParser, Decoding
 from rerank_plugins.core.constituency_tree import Tree
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.svs import vector_chart
-from rerank_plugins.svs.fitting_symbols import kept_categories
 from rerank_plugins.svs.parsing import SvsParser, coarse_grammar
+from rerank_plugins.svs.symbol_filter import kept_categories
 from rerank_plugins.svs.vector_tree import VectorTree
 from tests.constituency.naive_pcfg import derivations
 from tests.constituency.pcfg_sentences import inside, spans

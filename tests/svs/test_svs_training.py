@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.constituency.model_file import write_grammar
-from rerank_plugins.constituency.treebank_grammar import plant, treebank_grammar
+from rerank_plugins.constituency.treebank_grammar import encode_trees, treebank_grammar
 from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.kit.trees.treebank_cleaning import clean
@@ -49,7 +49,7 @@ def bank():
 def observed_of(found, rare=2, headwords=3, weights=None):
     cleaned = [clean(tree) for tree in found]
     states = state_trees(cleaned, named(["klein-manning"]), rare)
-    return observe(plant([state.tree for state in states], weights=weights), headwords)
+    return observe(encode_trees([state.tree for state in states], weights=weights), headwords)
 
 
 forests = st.lists(trees.filter(lambda tree: len(tree.words()) <= 3), min_size=1, max_size=3)
@@ -127,7 +127,7 @@ def test_headwords_come_from_the_head_rules(tree):
     tree = clean(tree)
     (state,) = state_trees([tree], [], rare=1)
     numbered = Tree("ROOT", state.tree.children)
-    forest = plant([numbered])
+    forest = encode_trees([numbered])
     relation = np.array([category_and_relation(label)[1] != "ID" for label in forest.labels], np.int32)
     leaves = np.flatnonzero(forest.word >= 0).tolist()
     heads, found, width = head_leaves(forest, relation), Counter(), [1] * len(forest.label)
@@ -218,7 +218,7 @@ def test_all_distributions_sum_to_one(bank, prior, tagged):
 def check_streamed(found, weights, rare):
     annotations = named(SMALL.annotations)
     states = state_trees(found, annotations, rare, weights)
-    wanted = plant([state.tree for state in states], weights=weights)
+    wanted = encode_trees([state.tree for state in states], weights=weights)
     forest, between = state_forest(iter(found), annotations, rare, weights=lambda _: np.array(weights))
     assert forest.labels == wanted.labels
     for name in ("label", "left", "right", "word", "offsets", "weights"):
@@ -245,7 +245,7 @@ def test_one_concept_is_the_treebank_grammar(bank, prior):
     cleaned = [clean(tree) for tree in bank]
     weights = [1.0] * 6 + [0.5] * 2
     states = state_trees([*cleaned, *cleaned[:2]], named(SMALL.annotations), SMALL.rare, weights)
-    grammar = treebank_grammar(plant([state.tree for state in states], weights=weights))
+    grammar = treebank_grammar(encode_trees([state.tree for state in states], weights=weights))
     assert model.symbols == grammar.symbols
     np.testing.assert_array_equal(model.binary, grammar.binary)
     np.testing.assert_array_equal(model.unary, grammar.unary)
@@ -277,7 +277,7 @@ def test_priors_are_expected_shares_of_all_constituents(bank):
     model = train_svs([bank[:2]], [1.0], settings)
     observed = observed_of(bank[:2], rare=2, headwords=4)
     states = state_trees([clean(tree) for tree in bank[:2]], named(SMALL.annotations), SMALL.rare)
-    observed = observe(plant([state.tree for state in states]), 4)
+    observed = observe(encode_trees([state.tree for state in states]), 4)
     parameters, _ = cluster(observed, settings.clustering)
     *_, roots, posterior = naive.expectations(observed, parameters)
     shares = np.array([posterior[observed.forest.label == s].sum(axis=0) for s in range(len(model.symbols))])
@@ -381,7 +381,7 @@ def test_files_that_are_no_models(bank, tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match=r"m.svs: .*cut short"):
         read_model(path)
-    write_grammar(treebank_grammar(plant([clean(tree) for tree in bank])), path)
+    write_grammar(treebank_grammar(encode_trees([clean(tree) for tree in bank])), path)
     with pytest.raises(ModelError, match=r"m.svs: holds a grammar model, wanted a svs model"):
         read_model(path)
 

@@ -16,7 +16,7 @@ from rerank_plugins.core.constituency_tree import Tree, read_trees
 from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.kit.vocabulary import signatures
 from rerank_plugins.kit.vocabulary.signatures import UnknownWords
-from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.treelet.corpus import close_numbered
 from rerank_plugins.treelet.events import rule_events, word_events

@@ -24,7 +24,7 @@ from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.core.threads import cores
 from rerank_plugins.kit.backoff.tables import LOG_ZERO
 from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
-from rerank_plugins.kit.vocabulary.word_numbers import UNK
+from rerank_plugins.kit.vocabulary.word_ids import UNK
 
 if TYPE_CHECKING:
     from rerank_plugins.substitutes.fastsubs import FastSubs

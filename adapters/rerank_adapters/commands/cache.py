@@ -67,7 +67,7 @@ def command(clear: bool, prune: str | None) -> None:
     total = before
     click.echo(f"{store.file}: {total / 1e6:.1f} MB")
     parses, values = [], []
-    for (family, identity), blobs, size in store.holdings():
+    for (family, identity), blobs, size in store.usage():
         described = _plain(identity)
         if family == FAMILY:
             parses.append((_name(described), blobs, size))

@@ -16,7 +16,7 @@ from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.analysis.check import Check
-    from rerank_adapters.chain.first_config.draft import Draft
+    from rerank_adapters.chain.config_draft.draft import Draft
 
 SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 
@@ -59,10 +59,10 @@ def command(
     rerank init dev test
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
-    from rerank_adapters.chain.first_config.assignment import assign, assign_scores, columns_of, lines_of, sets_of
-    from rerank_adapters.chain.first_config.draft import Draft
-    from rerank_adapters.chain.first_config.recognition import recognise
-    from rerank_adapters.chain.first_config.texts import look_of
+    from rerank_adapters.chain.config_draft.assignment import assign, assign_scores, columns_of, lines_of, sets_of
+    from rerank_adapters.chain.config_draft.draft import Draft
+    from rerank_adapters.chain.config_draft.recognition import recognise
+    from rerank_adapters.chain.config_draft.texts import look_of
     from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_adapters.text import whole_words
     from rerank_adapters.text.languages import UNSPACED, language_of

@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name or "command")
         return command
 
-    def without_guests(self) -> LazyGroup:
+    def copy_without_plugins(self) -> LazyGroup:
         """A copy for one run: the subcommands that plugins add to it are not in this group."""
         fresh = copy.copy(self)
         fresh.commands = dict(self.commands)
@@ -126,7 +126,7 @@ class GroupWithHeadings(LazyGroup):
 
     def add_group(self, heading: str, group: LazyGroup) -> None:
         """Add a group as a copy, to which plugins may add subcommands for this run alone."""
-        self.add_command(group.without_guests())
+        self.add_command(group.copy_without_plugins())
         self._heading_of[group.name or ""] = heading
 
     def subgroup(self, name: str) -> click.Group:

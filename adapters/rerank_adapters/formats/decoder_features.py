@@ -131,8 +131,8 @@ def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *,
     and the sparse block, with its columns sorted by name.
 
     The rule is that of the format that read the lists (`format.dense_rule`, where it has one). The values are columns
-    of an array that has `room` for others after them (`with_room`). Raises FormatError for lists whose dense features
-    differ.
+    of an array that has `room` for others after them (`with_spare_columns`). Raises FormatError for lists whose dense
+    features differ.
     """
     names = check_same_features(nbests)
     lengths = np.array([len(nbest) for nbest in nbests], np.int64)
@@ -153,7 +153,7 @@ def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None, *,
     return _with_columns(table, (*names, *dense), sparse)
 
 
-def with_room(values: FloatArray, room: int) -> FloatArray:
+def with_spare_columns(values: FloatArray, room: int) -> FloatArray:
     """(rows, columns + room) an array that begins with these columns: the one that they are part of, or a copy."""
     shape = len(values), values.shape[1] + room
     whole = values.base

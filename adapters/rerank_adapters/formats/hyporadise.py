@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.delimited import reordered
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, record_line
+from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, record_line
 from rerank_adapters.formats.record_keys import JsonKeys
 from rerank_plugins import NBestList, Rescored
 from rerank_plugins.core.json_and_toml import read_json
@@ -67,13 +67,13 @@ def _list(record: Any) -> JsonList:
     key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
     texts = record[key] if key else None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise NotThisFormat('expected an object with "hyps" (or "input"), a list of texts')
+        raise FormatMismatch('expected an object with "hyps" (or "input"), a list of texts')
     features = record.get("features", {})
     columns = features.values() if isinstance(features, dict) else ()
     if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
-        raise NotThisFormat('"features" must have a number per hypothesis by name, at most 1e15 in size')
+        raise FormatMismatch('"features" must have a number per hypothesis by name, at most 1e15 in size')
     if "scores" in record and not _are_numbers(record["scores"], len(texts)):
-        raise NotThisFormat('"scores" must be a number per hypothesis, at most 1e15 in size')
+        raise FormatMismatch('"scores" must be a number per hypothesis, at most 1e15 in size')
     scores = [float(score) for score in record["scores"]] if "scores" in record else None
     values = {name: [float(value) for value in column] for name, column in features.items()}
     return JsonList(record, list(texts), values, scores)

@@ -40,7 +40,7 @@ STREAM = "<stdin>"
 logger = logging.getLogger(__name__)
 
 
-class NotThisFormat(ValueError):
+class FormatMismatch(ValueError):
     """A record does not have the form of the format; the text states what was wanted."""
 
 
@@ -87,7 +87,7 @@ class JsonFormat(NBestFormat):
 
     @abstractmethod
     def lists(self, record: Any) -> Iterator[JsonList]:
-        """Yield the lists of a record. Raises NotThisFormat, which states what was wanted."""
+        """Yield the lists of a record. Raises FormatMismatch, which states what was wanted."""
 
     @abstractmethod
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class JsonFormat(NBestFormat):
         for index, (record, raw, number, alone) in enumerate(json_records(lines, path, self.file_is_list)):
             try:
                 parts = list(self._with_added(record))
-            except (NotThisFormat, KeysError) as error:
+            except (FormatMismatch, KeysError) as error:
                 raise FormatError(str(error), path=path, line=number) from None
             name = stem(path) if alone else str(index)
             for part, parsed in enumerate(parts, 1):
@@ -173,7 +173,7 @@ class JsonFormat(NBestFormat):
         """The record that a list was read from; None where it holds other hypotheses, or several lists."""
         try:
             records = list(self._with_added(read_json(raw)))
-        except (ValueError, NotThisFormat):
+        except (ValueError, FormatMismatch):
             return None
         return records[0].record if len(records) == 1 and records[0].texts == nbest.texts else None
 
@@ -216,16 +216,16 @@ class JsonFormat(NBestFormat):
 
 
 def texts_of(values: Any, wanted: str) -> list[str]:
-    """The values, which must be one or more texts. Raises NotThisFormat otherwise."""
+    """The values, which must be one or more texts. Raises FormatMismatch otherwise."""
     if not isinstance(values, list) or not values or not all(isinstance(text, str) for text in values):
-        raise NotThisFormat(f"expected {wanted}")
+        raise FormatMismatch(f"expected {wanted}")
     return [text.strip() for text in values]
 
 
 def number_of(item: Mapping[str, Any], key: str) -> float | None:
     """The number under a key, also where it is written as a text; None where there is none.
 
-    Raises NotThisFormat for one that is too large for a score.
+    Raises FormatMismatch for one that is too large for a score.
     """
     number = item.get(key)
     if isinstance(number, str):
@@ -236,15 +236,15 @@ def number_of(item: Mapping[str, Any], key: str) -> float | None:
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
     if abs(number) > LARGEST and number not in (inf, -inf):
-        raise NotThisFormat(f"{key or 'a number'} {wild(max(-1e308, min(1e308, number)))}")
+        raise FormatMismatch(f"{key or 'a number'} {wild(max(-1e308, min(1e308, number)))}")
     return float(number) if abs(number) <= LARGEST else None
 
 
 def numbers_of(values: Any, wanted: int, message: str) -> list[float]:
-    """The `wanted` numbers of an array. Raises NotThisFormat, with the message, for anything else."""
+    """The `wanted` numbers of an array. Raises FormatMismatch, with the message, for anything else."""
     numbers = [number_of({"": value}, "") for value in values] if isinstance(values, list) else []
     if len(numbers) != wanted or None in numbers:
-        raise NotThisFormat(message)
+        raise FormatMismatch(message)
     return [number for number in numbers if number is not None]
 
 

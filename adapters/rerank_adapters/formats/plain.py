@@ -44,14 +44,16 @@ class PlainFormat(OrderFormat):
         """Yield one list per segment. Raises FormatError with the path and the line."""
         with ExitStack() as files:
             totals, features = (
-                _Beside(files, path, ending, default)
+                _SidecarFile(files, path, ending, default)
                 for ending, default in ((self.scores, ".scores"), (self.features, ".features"))
             )
             yield from self._lists(lines, path, totals, features)
             totals.finish()
             features.finish()
 
-    def _lists(self, lines: Iterable[str], path: str, totals: _Beside, features: _Beside) -> Iterator[NBestList]:
+    def _lists(
+        self, lines: Iterable[str], path: str, totals: _SidecarFile, features: _SidecarFile
+    ) -> Iterator[NBestList]:
         parser = FeatureField(lambda label: False, features.path or totals.path or path)
         segment, start, lead, number = 0, 0, "", 0
         hypotheses: list[Hypothesis] = []
@@ -104,7 +106,7 @@ class PlainFormat(OrderFormat):
             yield end
 
 
-class _Beside:
+class _SidecarFile:
     """A file with a line for each line of the lists; without an ending of its own it need not exist."""
 
     def __init__(self, files: ExitStack, lists: str, ending: str, default: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, number_of
+from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, number_of
 from rerank_adapters.formats.record_keys import ADDED
 
 BEAMS_WANTED = "expected the beams of an utterance: arrays [text, state, frames, logit_score, lm_score]"
@@ -39,7 +39,7 @@ class PyctcdecodeFormat(JsonFormat):
                 if utterance != ADDED:
                     yield _beams({"id": utterance, self.items: beams}, beams, utterance)
         else:
-            raise NotThisFormat(BEAMS_WANTED)
+            raise FormatMismatch(BEAMS_WANTED)
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with beams that have a text alone."""
@@ -48,7 +48,7 @@ class PyctcdecodeFormat(JsonFormat):
 
 def _beams(record: Any, beams: Any, utterance: str = "") -> JsonList:
     if not isinstance(beams, list) or not beams:
-        raise NotThisFormat(BEAMS_WANTED)
+        raise FormatMismatch(BEAMS_WANTED)
     parsed = [_beam(beam) for beam in beams]
     columns: dict[str, list[float]] = {}
     scores = None
@@ -65,4 +65,4 @@ def _beam(beam: Any) -> tuple[str, float | None, float | None]:
     if isinstance(beam, list) and len(beam) in (4, 5) and isinstance(beam[0], str):
         named = {"logit_score": beam[-2], "lm_score": beam[-1]}
         return beam[0], number_of(named, "logit_score"), number_of(named, "lm_score")
-    raise NotThisFormat(BEAMS_WANTED)
+    raise FormatMismatch(BEAMS_WANTED)

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
+from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, complete, number_of, texts_of
 from rerank_plugins import option
 
 
@@ -38,7 +38,7 @@ class AlternativesFormat(JsonFormat):
         """Yield the list of each object with alternatives, in the order of the record."""
         objects = list(_objects(record))
         if not objects:
-            raise NotThisFormat('expected "alternatives" with a "transcript" each, or "NBest"')
+            raise FormatMismatch('expected "alternatives" with a "transcript" each, or "NBest"')
         for answer in objects:
             yield self._list(answer)
 

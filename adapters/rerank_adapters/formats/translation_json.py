@@ -38,9 +38,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rerank_adapters.formats.json_lists import (
+    FormatMismatch,
     JsonFormat,
     JsonList,
-    NotThisFormat,
     complete,
     number_of,
     numbers_of,
@@ -73,7 +73,7 @@ class TransformersFormat(JsonFormat):
             else:
                 yield from self._generated(record)
         else:
-            raise NotThisFormat('expected "sequences", or an array of objects with a text')
+            raise FormatMismatch('expected "sequences", or an array of objects with a text')
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """A record with sequences alone."""
@@ -85,7 +85,7 @@ class TransformersFormat(JsonFormat):
         scores = numbers_of(record[SCORES], len(texts), wanted) if record.get(SCORES) else None
         size = len(texts) if not self.n or "rerank" in record else self.n
         if len(texts) % size:
-            raise NotThisFormat(f"{len(texts)} sequences, expected a multiple of n = {size}")
+            raise FormatMismatch(f"{len(texts)} sequences, expected a multiple of n = {size}")
         for start in range(0, len(texts), size):
             part = slice(start, start + size)
             totals = scores[part] if scores is not None else None
@@ -111,7 +111,7 @@ class SockeyeFormat(JsonFormat):
     def lists(self, record: Any) -> Iterator[JsonList]:
         """Yield the one list of a record."""
         if not isinstance(record, dict) or not ("translations" in record or "translation" in record):
-            raise NotThisFormat('expected an object with "translations" or "translation"')
+            raise FormatMismatch('expected an object with "translations" or "translation"')
         texts = texts_of(record.get("translations", [record.get("translation")]), "a text for each translation")
         costs = record.get("scores", [record["score"]] if "score" in record else [])
         scores = None
@@ -147,7 +147,7 @@ class Ctranslate2Format(JsonFormat):
         """Yield the one list of a result, or of each result of an array."""
         for result in record if isinstance(record, list) and record else [record]:
             if not isinstance(result, dict) or not isinstance(result.get(self.items), list):
-                raise NotThisFormat('expected an object with "hypotheses"')
+                raise FormatMismatch('expected an object with "hypotheses"')
             texts = [_text(hypothesis) for hypothesis in result[self.items]]
             wanted = '"scores" must have a finite number for each hypothesis'
             scores = numbers_of(result["scores"], len(texts), wanted) if result.get("scores") else None

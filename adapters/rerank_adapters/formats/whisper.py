@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of
+from rerank_adapters.formats.json_lists import FormatMismatch, JsonFormat, JsonList, complete, number_of
 
 MEANS = ("avg_logprob", "no_speech_prob", "compression_ratio", "temperature")
 RESULT_WANTED = 'expected a Whisper result with "segments" or "avg_logprob", or an array of them'
@@ -39,9 +39,9 @@ class WhisperFormat(JsonFormat):
         """Yield the one list of a record."""
         results = record.get(self.items, [record]) if isinstance(record, dict) else record
         if not isinstance(results, list) or not results or not all(isinstance(result, dict) for result in results):
-            raise NotThisFormat(RESULT_WANTED)
+            raise FormatMismatch(RESULT_WANTED)
         if not all(isinstance(result.get("text"), str) for result in results):
-            raise NotThisFormat(RESULT_WANTED)
+            raise FormatMismatch(RESULT_WANTED)
         named = [_numbers(result) for result in results]
         columns = complete({name: [numbers.get(name) for numbers in named] for name in ("logprob", *MEANS)})
         texts = [" ".join(result["text"].split()) for result in results]
@@ -56,7 +56,7 @@ def _numbers(result: Mapping[str, Any]) -> dict[str, float]:
     """The features of one result, as far as it has the numbers."""
     segments = result.get("segments", [result])
     if not isinstance(segments, list) or not all(isinstance(segment, dict) for segment in segments):
-        raise NotThisFormat(RESULT_WANTED)
+        raise FormatMismatch(RESULT_WANTED)
     if not segments:
         return {}
     tokens = [len(s["tokens"]) + 1 if isinstance(s.get("tokens"), list) else None for s in segments]

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_adapters.metrics.layout import (
+from rerank_adapters.metrics.encoded_texts import (
     Layout,
     Sequences,
     encode_words,

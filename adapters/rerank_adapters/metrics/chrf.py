@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_adapters.metrics.layout import (
+from rerank_adapters.metrics.encoded_texts import (
     Sequences,
     encode_characters,
     encode_words,

@@ -25,7 +25,7 @@ import numpy as np
 
 from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
-from rerank_adapters.metrics.layout import Layout, lay_out
+from rerank_adapters.metrics.encoded_texts import Layout, lay_out
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
 from rerank_adapters.metrics.word_networks import NetworkAligner
 from rerank_plugins import ConfigError, FloatArray, Metric, __version__, check_texts, option

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.metrics.edit_rate import EditRate
-from rerank_adapters.metrics.layout import Layout, Sequences, encode_words
+from rerank_adapters.metrics.encoded_texts import Layout, Sequences, encode_words
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature, sacrebleu_version, tercom_tokenizer
 from rerank_plugins import option
 from rerank_plugins.core.arrays import LongArray

@@ -12,6 +12,6 @@ import gc
 THRESHOLDS = 50_000, 10, 10  # new objects, and collections of each younger generation, before the next collection
 
 
-def collect_seldom() -> None:
+def relax_gc() -> None:
     """Let this process collect garbage less often than CPython does by itself."""
     gc.set_threshold(*THRESHOLDS)

@@ -24,8 +24,8 @@ from typing import Any, NoReturn
 
 from rerank_adapters.runtime.progress import detach
 from rerank_plugins import PluginError
+from rerank_plugins.core.checksummed_files import checked_files, trust
 from rerank_plugins.core.guests.stdout import none_for_data
-from rerank_plugins.core.intact_files import checked_files, trust
 from rerank_plugins.core.loader import import_file
 from rerank_plugins.core.paths import FILE_MODULE
 

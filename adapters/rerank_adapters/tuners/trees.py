@@ -29,7 +29,7 @@ import numpy as np
 from rerank_adapters.tuners.within_lists import CONSTANT
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Scorer
 from rerank_plugins.core.arrays import IntArray, LongArray
-from rerank_plugins.kit.files.declared import Array, ModelFile, Setting
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Setting
 
 CELLS = 1 << 20  # rows * trees that are followed at once
 

@@ -18,7 +18,7 @@ from math import inf
 from pathlib import Path
 
 from rerank_adapters.formats.feature_field import names_differ
-from rerank_adapters.weights.named_weights import Weights, grouped, ungrouped
+from rerank_adapters.weights.named_weights import Weights, expand_group, grouped
 from rerank_plugins import ConfigError, FormatError, open_atomic, open_text
 from rerank_plugins.kit.files.text import display_name, finite_value, shortest
 
@@ -64,7 +64,7 @@ def read_moses_weights(path: str | Path) -> Weights:
             if not line.strip() or line.startswith("#"):
                 continue
             label, values = weight_line(line, name, number)
-            new = ungrouped(label, values) if label else {f"F{i}": value for i, value in enumerate(values)}
+            new = expand_group(label, values) if label else {f"F{i}": value for i, value in enumerate(values)}
             twice = next((key for key in new if key in weights), None)
             if twice is not None:
                 raise FormatError(f"feature {twice!r} has two weights", path=name, line=number)
@@ -116,7 +116,7 @@ class _Group:
     def weights(self) -> dict[str, float]:
         """The weights of the tuned values, by their names in the n-best list."""
         kept = [value for value, tuned in zip(self.values, self.tuned, strict=True) if tuned]
-        return ungrouped(self.label, kept) if kept else {}
+        return expand_group(self.label, kept) if kept else {}
 
 
 def read_moses_ini(path: str | Path) -> Weights:

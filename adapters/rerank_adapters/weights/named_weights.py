@@ -146,7 +146,7 @@ def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
     }
 
 
-def ungrouped(label: str, values: Sequence[float]) -> dict[str, float]:
+def expand_group(label: str, values: Sequence[float]) -> dict[str, float]:
     """The weights of a group by name: X for a single value, X_0, X_1, ... for several."""
     if len(values) == 1:
         return {label: values[0]}

@@ -52,7 +52,7 @@ class ReferentialAutomaton:
             sums: dict[str, dict[Stack, float]] = {}
             for word, stack, p in self.transitions.all_steps(state):  # type: ignore[arg-type]
                 after = sums.setdefault(word, {})
-                pending = self.transitions.forgetful(self.transitions.pending(stack))
+                pending = self.transitions.drop_unread_referents(self.transitions.pending(stack))
                 after[pending] = max(after.get(pending, 0.0), p)
             known = {word: [(s, math.log(p)) for s, p in after.items()] for word, after in sums.items()}
             self._known[state] = known

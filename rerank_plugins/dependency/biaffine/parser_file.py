@@ -2,7 +2,7 @@
 
 Weights are stored in half precision with few bits (kit/files/coarse_floats.py) and word vectors in bytes, which takes a
 quarter of the space and parses as well. The archive's comment holds the checksums of the whole file
-(core/intact_files.py); files of version 1 have none.
+(core/checksummed_files.py); files of version 1 have none.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form

@@ -57,7 +57,7 @@ def extraction(view: TreeView, lexicon: Lexicon) -> Extraction:
             prepositions.discard(where)
             result.gaps.add(where)
     result.stranded = len(prepositions)
-    result.islands += torn_conjuncts(view)
+    result.islands += coordinate_island_violations(view)
     return result
 
 
@@ -161,7 +161,7 @@ def stranded_prepositions(view: TreeView) -> list[int]:
     ]
 
 
-def torn_conjuncts(view: TreeView) -> int:
+def coordinate_island_violations(view: TreeView) -> int:
     """The number of conjunctions after a gap: a verb or preposition, then `and` with a noun, in a question."""
     wh = next((i for i, word in enumerate(view.words) if word in PRONOUNS), None)
     if wh is None:

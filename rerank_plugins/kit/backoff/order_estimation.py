@@ -122,7 +122,7 @@ def group_by_context(
     rows, starts = dealt(
         len(level), bins, 2, workspace, jobs,
         lambda a, b: count_bins(*common, a, b, bins),
-        lambda a, b, *to: deal_ngrams(*common, level.count, raw, cutoff, a, b, *to),
+        lambda a, b, *to: partition_ngrams(*common, level.count, raw, cutoff, a, b, *to),
     )  # fmt: skip
     # Sort the buckets, and count what each part will have to write, so that all parts can write at the same time.
     runs = bucket_runs(starts, PARTS * jobs)
@@ -150,7 +150,7 @@ def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, st
 
 
 @filling_kernel
-def deal_ngrams(
+def partition_ngrams(
     symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
     start: int, end: int, bucket: Any, cursor: Any, rows: Any,
 ) -> None:  # fmt: skip

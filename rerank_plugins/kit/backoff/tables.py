@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
-from rerank_plugins.kit.files.declared import Contents, Stored
 from rerank_plugins.kit.files.model_file import Arrays
+from rerank_plugins.kit.files.model_schema import Contents, Stored
 
 CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("symbol", "<i4")])
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])

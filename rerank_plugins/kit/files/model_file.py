@@ -2,9 +2,9 @@
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
 (JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
-each at a multiple of 64 bytes; and the checksums of all this (core/intact_files.py), which the first reading of a file
-in a process and its workers compares. A file may be compressed as a whole by zstd, as the embedded models are; it is
-then decompressed into memory, and its checksums are those of the compressed bytes. Version 2 has arrays as they are,
+each at a multiple of 64 bytes; and the checksums of all this (core/checksummed_files.py), which the first reading of a
+file in a process and its workers compares. A file may be compressed as a whole by zstd, as the embedded models are; it
+is then decompressed into memory, and its checksums are those of the compressed bytes. Version 2 has arrays as they are,
 version 3, of compressed files, in byte planes; files of version 1, which have no checksums, are read with a warning.
 
 Byte planes are the bytes of an array in an order that compresses well: column by column, integers that rise or stay
@@ -25,8 +25,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.core.intact_files import DamagedFileError, add_checksums, checked_file, unfinished
 from rerank_plugins.core.json_and_toml import read_json
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.languages import ENGLISH, FOLDER

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _reported: set[Path] = set()  # stores that were reported as unusable
 
 
-class Holding(NamedTuple):
+class CacheUsage(NamedTuple):
     """The number of the blobs of one kind, and the bytes of their values."""
 
     kind: Kind
@@ -106,13 +106,13 @@ class Store:
         if self.file.exists():
             self._attempt(write, None)
 
-    def holdings(self) -> list[Holding]:
+    def usage(self) -> list[CacheUsage]:
         """The contents of the store by kind."""
         query = "SELECT family, identity, count(*), sum(length(value)) FROM kinds JOIN blobs ON id = kind GROUP BY id"
         if not self.file.exists():
             return []
         rows: list[tuple[str, str, int, int]] = self._attempt(lambda database: database.execute(query).fetchall(), [])
-        return [Holding(Kind(family, identity), number, size) for family, identity, number, size in rows]
+        return [CacheUsage(Kind(family, identity), number, size) for family, identity, number, size in rows]
 
     def size(self) -> int:
         """The size on disk in bytes."""

@@ -23,8 +23,8 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
+from rerank_plugins.core.checksummed_files import unfinished, write_error
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.core.intact_files import unfinished, write_error
 from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 PIECE = 1 << 16  # compressed bytes that are read at a time

@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins import IntArray, LongArray, ModelError
 from rerank_plugins.kit.kernels import filling_kernel
-from rerank_plugins.kit.vocabulary.word_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.translation.words import Sentences, split_words
 
 MOST_PAIRS = np.iinfo(np.int32).max  # of words that co-occur

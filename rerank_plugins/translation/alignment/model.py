@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.core.sentences import check_sentence, check_sentences
-from rerank_plugins.kit.files.declared import Array, ModelFile, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Part, Setting, WordList
 from rerank_plugins.kit.kernels import filling_kernel, part, place_in_row
 from rerank_plugins.translation.alignment.em import forward
 from rerank_plugins.translation.alignment.links import Links, Method, symmetrised

@@ -30,7 +30,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp, of_lists
 from rerank_adapters.chain.extraction.plan import LARGEST, Extracted, Plan, Task, chunks, chunks_by_cost, extract_chunk
 from rerank_adapters.chain.extraction.value_cache import ValueCache
-from rerank_adapters.formats.decoder_features import with_room
+from rerank_adapters.formats.decoder_features import with_spare_columns
 from rerank_adapters.runtime.cluster import ClusterWorkers, workers_for
 from rerank_adapters.runtime.workers import Workers, collected, finished
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
@@ -44,7 +44,7 @@ AnyWorkers = Workers[Task, Extracted] | ClusterWorkers[Task, Extracted]
 
 
 @dataclass
-class Gauge:
+class WorkerEstimate:
     """Estimates whether workers would pay: the time for the remaining rows, against the time to start and load them."""
 
     rows: int | None  # all hypotheses; None where unknown: as many are expected as have been seen
@@ -57,7 +57,7 @@ class Gauge:
         if seconds is not None:
             self.timed.append((rows, seconds))
 
-    def pays(self, jobs: int, *, forks: bool = False) -> bool:
+    def workers_worthwhile(self, jobs: int, *, forks: bool = False) -> bool:
         """Whether workers, which may be `forks`, gain more than they cost."""
         loading = sum(seconds for _, seconds in self.timed[:1])  # the first chunk loads models and compiles kernels
         pace = sum(seconds for _, seconds in self.timed[1:]) / max(1, sum(rows for rows, _ in self.timed[1:]))
@@ -96,12 +96,12 @@ def _submitted(
     plan: Plan, groups: Iterable[Chunk], known: KnownValues, workers: AnyWorkers, jobs: int, rows: int | None
 ) -> Iterator[tuple[tuple[int, LookedUp], Future[Extracted]]]:
     """Yield each chunk with its new values, which a worker may be extracting."""
-    gauge = Gauge(rows)
+    estimate = WorkerEstimate(rows)
 
     def extract_here(looked_up: LookedUp) -> Future[Extracted]:
         started = time.perf_counter()
         extracted = extract_chunk(plan, looked_up.task)
-        gauge.add(len(looked_up.values), time.perf_counter() - started if looked_up.task.wanted else None)
+        estimate.add(len(looked_up.values), time.perf_counter() - started if looked_up.task.wanted else None)
         return finished(extracted)
 
     def may_be_shared(looked_up: LookedUp) -> bool:
@@ -115,11 +115,13 @@ def _submitted(
             second = fork.submit(first[1][1].task)
             yield first[0], extract_here(first[0][1])
             yield first[1], second
-            gauge.add(len(first[1][1].values), sum(second.result().seconds.values()))
+            estimate.add(len(first[1][1].values), sum(second.result().seconds.values()))
         first = []
     for number, looked_up in chain(first, items):
-        if may_be_shared(looked_up) and (workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
-            gauge.add(len(looked_up.values))
+        if may_be_shared(looked_up) and (
+            workers.started or (jobs > 1 and estimate.workers_worthwhile(jobs, forks=workers.forks))
+        ):
+            estimate.add(len(looked_up.values))
             yield (number, looked_up), workers.submit(looked_up.task)
         else:
             yield (number, looked_up), extract_here(looked_up)
@@ -188,7 +190,7 @@ def extract_features(
     known = KnownValues(plan, cache, work)
     numbers = list(chunks_by_cost(nbests, jobs))
     groups = ([nbests[number] for number in group] for group in numbers)
-    values = with_room(decoder.values, len(plan.names))
+    values = with_spare_columns(decoder.values, len(plan.names))
     for chunk, parts in extract_groups(plan, groups, known, jobs=jobs, progress=progress, rows=rows, ordered=False):
         for number, (_, part) in zip(numbers[chunk], parts, strict=True):
             values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part

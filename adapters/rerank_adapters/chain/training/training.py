@@ -39,7 +39,7 @@ class Training:
 
         Raises FormatError, ConfigError, ModelError, and PluginError for a plugin that writes no file.
         """
-        from rerank_adapters.chain.training.opened_data import OpenedData
+        from rerank_adapters.chain.training.training_data import OpenedData
         from rerank_adapters.runtime.cluster import using_cluster
 
         address = self.common.scheduler

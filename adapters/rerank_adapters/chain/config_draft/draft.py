@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_adapters.chain.first_config.assignment import Column, Set
-from rerank_adapters.chain.first_config.texts import Look
+from rerank_adapters.chain.config_draft.assignment import Column, Set
+from rerank_adapters.chain.config_draft.texts import TextStyle
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, steps_towards
 from rerank_adapters.text.languages import UNSPACED
@@ -39,7 +39,7 @@ class Draft:
     `metric`           "bleu" or "wer": the metric that is tuned, and its companions
     `language`         of the hypotheses, or None if it is not known
     `source_language`  of the source, or None
-    `look`             how hypotheses look
+    `style`            how hypotheses look
     `language_models`  files of n-gram models
     `columns`          scores of the hypotheses that were computed elsewhere
     `weights`          the decoder's weights, or None
@@ -50,7 +50,7 @@ class Draft:
     metric: str
     language: str | None
     source_language: str | None
-    look: Look
+    style: TextStyle
     language_models: Sequence[Path] = ()
     columns: Sequence[Column] = ()
     weights: Path | None = None
@@ -99,7 +99,7 @@ class Draft:
     @cached_property
     def source(self) -> tuple[str, ...]:
         """The steps that make words of the sources as those of the hypotheses are made."""
-        hypotheses = TextPipeline(self.look.models).apply(self.sets[0].lists[0].firsts)
+        hypotheses = TextPipeline(self.style.models).apply(self.sets[0].lists[0].firsts)
         sources = self.sets[0].sources
         return steps_towards(sources, hypotheses, self.source_language) if sources else ()
 
@@ -132,9 +132,9 @@ class Draft:
                 lines.append(f"tokenize = {json.dumps('zh' if self.language == 'zh' else 'char')}")
             elif use == "cer" and self.unspaced:
                 lines.append("whitespace = false")
-            elif use == "bleu" and self.look.tokenised:
+            elif use == "bleu" and self.style.tokenised:
                 lines.append('tokenize = "none"                                 # both sides are tokenised')
-            lines += ['text = "compared"'] if self.look.metric else []
+            lines += ['text = "compared"'] if self.style.metric else []
             lines.append("")
         tests = [one for one in self.sets if one.role == "test"]
         if tests and all(one.has_many_groups for one in tests):
@@ -171,7 +171,7 @@ class Draft:
     def _head(self, costs: Sequence[str]) -> list[str]:
         language = f"hypotheses in {self.language}" if self.language else "hypotheses in no language that is recognised"
         source = f", sources in {self.source_language}" if self.source_language else ""
-        looks = f", which look {', '.join(self.look.kinds)}" if self.look.kinds else ""
+        looks = f", which look {', '.join(self.style.kinds)}" if self.style.kinds else ""
         lines = [
             "# Drafted by `rerank init`. `rerank check` looks for faults, `rerank run` does the job; docs/config.md has"
             " every key.",
@@ -201,9 +201,9 @@ class Draft:
 
     def _text(self) -> list[str]:
         pipelines = {
-            "written": (self.look.models, "hypotheses as the features read them"),
+            "written": (self.style.models, "hypotheses as the features read them"),
             "source": (self.source, "sources in such words"),
-            "compared": (self.look.metric, "both sides as the metrics read them"),
+            "compared": (self.style.metric, "both sides as the metrics read them"),
         }
         lines = [f"{f'{name} = {json.dumps(steps)}':<50}# {what}" for name, (steps, what) in pipelines.items() if steps]
         return ["[text]", *lines, ""] if lines else []
@@ -212,7 +212,7 @@ class Draft:
         lines = [f"[[feature]]{' ' * 39}# {note}" if note else "[[feature]]", f"use = {json.dumps(feature)}"]
         if feature in OPTIONS:
             lines.append(OPTIONS[feature])
-        if self.look.models and feature not in OF_SCORES:
+        if self.style.models and feature not in OF_SCORES:
             lines.append('text = "written"')
         if feature in OF_SOURCE and self.source:
             lines.append('source_text = "source"')

@@ -20,7 +20,7 @@ import numpy as np
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.brackets_and_quotes import MARKS, known_spelling
 from rerank_plugins.core.errors import FormatError
-from rerank_plugins.kit.files.declared import WordList
+from rerank_plugins.kit.files.model_schema import WordList
 from rerank_plugins.kit.vocabulary.unknown_types import types_of_unknown
 from rerank_plugins.kit.workspace import Collection, Workspace
 

@@ -15,7 +15,7 @@ PUNCTUATION = (".", ",", "?", "!", ";", ":")
 
 
 @dataclass(frozen=True)
-class Look:
+class TextStyle:
     """How hypotheses look, and the steps that follow from it.
 
     `kinds`     what `looks_like` finds in the hypotheses
@@ -36,7 +36,7 @@ class Look:
 
 def look_of(
     hypotheses: Sequence[str], references: Sequence[str], language: str | None, *, speech: bool | None = None
-) -> Look:
+) -> TextStyle:
     """The look of the 1-bests, and of references of the same segments, if there are any.
 
     A metric of recognised words is the plain one: `speech` says that it is to be one, None that the texts show it.
@@ -52,7 +52,7 @@ def look_of(
     plain = spoken if speech is None else speech
     metric = tuple(step for step in metric if not step.startswith("tokenize:" if plain else "no-punctuation"))
     seen = looks_like(TextPipeline(metric).apply(hypotheses))
-    return Look(tuple(sorted(kinds)), undo, models, metric, spoken, "tokenised" in seen)
+    return TextStyle(tuple(sorted(kinds)), undo, models, metric, spoken, "tokenised" in seen)
 
 
 def _to_written(texts: Sequence[str], language: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.declared import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.files.model_schema import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
 from tests.model_files import content_of, write_content
 
 

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.chain.first_config.lists import Lists, Reader
-from rerank_adapters.chain.first_config.roles import REFERENCE, parts
-from rerank_adapters.chain.first_config.texts import SAME, shared_words
+from rerank_adapters.chain.config_draft.lists import Lists, Reader
+from rerank_adapters.chain.config_draft.roles import REFERENCE, parts
+from rerank_adapters.chain.config_draft.texts import SAME, shared_words
 from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.reference_forms import distinct_ids
 from rerank_adapters.formats.references import read_lines

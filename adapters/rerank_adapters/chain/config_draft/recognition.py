@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from rerank_adapters.chain.first_config.lists import Lists, Reader
-from rerank_adapters.chain.first_config.roles import ROLES, role_of
-from rerank_adapters.chain.first_config.undecided import ANY_TEXT, decide
+from rerank_adapters.chain.config_draft.lists import Lists, Reader
+from rerank_adapters.chain.config_draft.roles import ROLES, role_of
+from rerank_adapters.chain.config_draft.undecided import ANY_TEXT, decide
 from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
 from rerank_adapters.formats.kaldi import COSTS
 from rerank_adapters.formats.line_lists import stem

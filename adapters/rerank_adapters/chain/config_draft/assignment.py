@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.chain.first_config.lists import Lists
-from rerank_adapters.chain.first_config.recognition import SCORES
-from rerank_adapters.chain.first_config.roles import SOURCE, parts, role_of
-from rerank_adapters.chain.first_config.texts import SAME, shared_words
+from rerank_adapters.chain.config_draft.lists import Lists
+from rerank_adapters.chain.config_draft.recognition import SCORES
+from rerank_adapters.chain.config_draft.roles import SOURCE, parts, role_of
+from rerank_adapters.chain.config_draft.texts import SAME, shared_words
 from rerank_adapters.chain.job import SET
 from rerank_adapters.formats.reference_forms import shown_form
 from rerank_adapters.formats.references import NUMBERED, References, read_groups, read_references
@@ -92,7 +92,7 @@ def sets_of(lists: Sequence[Lists], tune: Sequence[Path], test: Sequence[Path], 
     """
     folders = len({one.path.parent for one in lists}) > 1
     names = {one.path: [one.path.name, *([one.path.parent.name] if folders else [])] for one in lists}
-    roles = [_told_role(one.path, tune, test) or _role(names[one.path]) for one in lists]
+    roles = [_role_from_options(one.path, tune, test) or _role(names[one.path]) for one in lists]
     if roles.count(None) == 1 and "tune" not in roles:
         roles[roles.index(None)] = "tune"
     for place, one in enumerate(lists):
@@ -195,7 +195,7 @@ def _is_groups(text: Path, one: Set) -> bool:
     return several and not all(map(SCORES.fullmatch, groups)) and shared_words(groups, one.lists[0].whole_firsts) < SAME
 
 
-def _told_role(path: Path, tune: Sequence[Path], test: Sequence[Path]) -> str | None:
+def _role_from_options(path: Path, tune: Sequence[Path], test: Sequence[Path]) -> str | None:
     return next((r for r, told in (("tune", tune), ("test", test)) if path in told or path.parent in told), None)
 
 
