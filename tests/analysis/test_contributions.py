@@ -209,7 +209,7 @@ start = { LM = 1.0, words = 0.0, reciprocal-rank = 0.0 }
     assert "weights mbr" not in again
 
 
-def test_check_rehearses_the_systems(config):
+def test_check_validates_the_systems(config):
     config.write_text(CONFIG.replace('without = ["words"]', 'tuning = {fixed = ["wrods"]}'))
     assert "[[system]] by rank alone" in rerank("check", config).out
     config.write_text(CONFIG.replace('without = ["words"]', 'without = ["wrods"]'))

@@ -30,7 +30,7 @@ from rerank_plugins import (
     SparseBlock,
     option,
 )
-from rerank_plugins.core.identity import describe
+from rerank_plugins.core.fingerprint import describe
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.kit.files.store import Store
 from rerank_plugins.lists.consensus import ConsensusFeature

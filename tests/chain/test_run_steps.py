@@ -9,7 +9,7 @@ import pytest
 
 from rerank_adapters.chain import data
 from rerank_adapters.chain.steps import Record, Step
-from rerank_plugins.core.identity import Fingerprint
+from rerank_plugins.core.fingerprint import Fingerprint
 from tests.command_line import done
 
 CONFIG = """

@@ -21,7 +21,7 @@ from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
-from rerank_plugins.core.identity import package_hash
+from rerank_plugins.core.fingerprint import package_hash
 from rerank_plugins.core.interfaces import SentenceFeature
 from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel

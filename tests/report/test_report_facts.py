@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.analysis import weight_intervals
-from rerank_adapters.analysis.facts import facts_of_tuning, lengths_up_to, list_lengths
+from rerank_adapters.analysis.report_data import facts_of_tuning, lengths_up_to, list_lengths
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.measures import Measure
 from rerank_adapters.evaluation import Interval

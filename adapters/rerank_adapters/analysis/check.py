@@ -19,7 +19,7 @@ from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.systems import systems_of
-from rerank_adapters.chain.tune import rehearse
+from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.chain.unknown_words import of_feature
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -72,9 +72,9 @@ class Check:
             tuning = present[0][1]
             decoder = decoder_table(tuning.nbests, dense_rule(self.job))
             job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
-            self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
+            self._try("[tuning]", lambda: validate_tuning(job, tuning, decoder))
             for name, system in systems_of(job).items():
-                self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
+                self._try(f"[[system]] {name}", lambda system=system: validate_tuning(system, tuning, decoder))  # type: ignore[misc]
         for name, data in present:
             if config.tune and data is not present[0][1] and (warning := overlap_with_tuning(present[0][1], data)):
                 self._add("warning", name, warning)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rerank_adapters.analysis import contributions, weight_intervals
-from rerank_adapters.analysis.facts import facts_of_tuning, with_lists_of
+from rerank_adapters.analysis.report_data import facts_of_tuning, with_lists_of
 from rerank_adapters.chain.evaluate import compare
 from rerank_adapters.chain.run import RERANKED, TUNE, Run
 from rerank_adapters.chain.run_steps import files_of_references, of_reranking, of_weights, with_lists
@@ -21,7 +21,7 @@ from rerank_adapters.report.run_facts import Contributions, HeldOut, RunFacts
 from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, open_atomic
-from rerank_plugins.core.identity import Fingerprint
+from rerank_plugins.core.fingerprint import Fingerprint
 
 CONTRIBUTIONS, INTERVALS = "contributions.json", "intervals.json"  # files of the tuning that the reports show
 
@@ -76,7 +76,7 @@ def contributions_step(run: Run) -> Step:
 
     def measure() -> None:
         weights, table = _tuned(run)
-        result = contributions.family_contributions(job, run.rehearsed, table, weights)
+        result = contributions.family_contributions(job, run.validated_tuning, table, weights)
         with open_atomic(file) as stream:
             stream.write(contributions.as_json(result))
 
@@ -94,7 +94,7 @@ def intervals_step(run: Run) -> Step:
     def resample() -> None:
         weights, table = _tuned(run)
         left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-        rows = weight_intervals.weights_with_intervals(without(job, left), run.rehearsed, table, weights)
+        rows = weight_intervals.weights_with_intervals(without(job, left), run.validated_tuning, table, weights)
         with open_atomic(file) as stream:
             stream.write(weight_intervals.as_json(rows, samples))
 

@@ -27,7 +27,7 @@ from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table,
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.totals import TOTALS, with_totals
-from rerank_adapters.chain.tune import Learnt, compare_tuners, learn, rehearse
+from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn, validate_tuning
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -73,7 +73,7 @@ class Pipeline(PipelineParameters):
         return self._weights
 
     @property
-    def tuning_(self) -> Learnt:
+    def tuning_(self) -> TuningOutcome:
         """How the weights were tuned: `result` has the trace and the restarts, `held_out` the gain on held-out lists.
 
         Raises ConfigError for a pipeline that is not fitted, or was loaded.
@@ -271,7 +271,7 @@ class Pipeline(PipelineParameters):
         data = Data.of("tune", paired)
         if table is not None:
             return job, data, chosen_columns(job, data.nbests, table, TABLE)
-        rehearse(job, data, decoder_table(data.nbests, dense_rule(job)))
+        validate_tuning(job, data, decoder_table(data.nbests, dense_rule(job)))
         return job, data, self._extract(job, data.nbests)
 
 

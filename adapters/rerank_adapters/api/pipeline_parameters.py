@@ -14,7 +14,7 @@ from typing import Any, Self
 from rerank_adapters.api.plugin_tables import PluginTables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.loading import all_plugins
-from rerank_adapters.chain.tune import Learnt
+from rerank_adapters.chain.tune import TuningOutcome
 from rerank_adapters.config import Config
 from rerank_adapters.runtime.progress import showing
 from rerank_adapters.text import split_steps
@@ -47,7 +47,7 @@ class PipelineParameters:
         self.features, self.tuner, self.metric, self.text = features, tuner, metric, text
         self.language, self.jobs, self.seed, self.cache, self.config = language, jobs, seed, cache, config
         self._weights: Weights | None = None
-        self._learnt: Learnt | None = None
+        self._learnt: TuningOutcome | None = None
         self._build()
 
     def _build(self) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import FormatError
@@ -66,7 +66,7 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model
 
-    closing = Closing()
+    closing = SummaryLine()
     alignment = read_model(model)
     right = None if gold is None else read_gold(gold)
     with open_atomic(output) as out, CountingBar("sentence pairs aligned") as bar:

@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_adapters.chain.loading import load
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.guessing import AutoFormat
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
@@ -194,7 +194,7 @@ def command(
     rerank lists mbr test.nbest -m bleu,sentence=sacrebleu \\
         --posterior score --details utilities.tsv
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measure(0)

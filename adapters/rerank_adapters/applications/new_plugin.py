@@ -20,7 +20,7 @@ from string import Template
 
 import click
 
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError
 from rerank_plugins.core.registry import Registry
 
@@ -96,7 +96,7 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     """  # noqa: D301
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
 
-    closing = Closing()
+    closing = SummaryLine()
     registry: Registry = context.obj
     root = context.find_root().command
     train = root.get_command(context, "train") if isinstance(root, GroupWithHeadings) else None

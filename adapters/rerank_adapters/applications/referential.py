@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins.core.json_and_toml import json_line
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -123,7 +123,7 @@ def command(
     rerank lm ground said.txt --world acts.csv -g directives.grammar --as trees
     rerank lm ground said.txt --world people.ttl -g talk.grammar --context ann
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     model = ReferentialLanguageModel(world=world, grammar=grammar, context=context, depth=depth).model
     write = {"tsv": as_table, "json": as_json, "trees": as_trees}[form]
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences grounded") as bar:

@@ -13,8 +13,8 @@ import click
 import numpy as np
 
 from rerank_adapters.chain.loading import load
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.given_texts import Text, blocks_of, checked_texts, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
@@ -258,7 +258,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
-    closing = Closing()
+    closing = SummaryLine()
     with StatusLine(f"sorting the n-grams of {model}"):
         searcher = FastSubs.load(model, unknown=unknown)
     ngrams = searcher.ngrams

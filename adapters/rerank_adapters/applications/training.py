@@ -15,10 +15,10 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.former import Renamed
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError, PluginError
 from rerank_plugins.core.guests.makes import make
 from rerank_plugins.core.intervals import Interval
@@ -69,7 +69,7 @@ def trainer_command(entry: Entry) -> click.Command:
         from rerank_adapters.chain.training.common_options import CommonOptions
         from rerank_adapters.chain.training.training import Training
 
-        closing = Closing()
+        closing = SummaryLine()
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
             values["steps"] = options.text_steps(values["steps"], ())

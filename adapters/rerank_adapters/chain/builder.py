@@ -26,8 +26,8 @@ from rerank_plugins import (
     RerankError,
     SentenceModel,
 )
+from rerank_plugins.core.fingerprint import plain_hash
 from rerank_plugins.core.guests.makes import make
-from rerank_plugins.core.identity import plain_hash
 from rerank_plugins.core.paths import resolve
 from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
 from rerank_plugins.kit.files.cached_parser import CachedParser, recorded_parser

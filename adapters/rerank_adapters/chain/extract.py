@@ -27,7 +27,7 @@ from rerank_adapters.chain.unknown_words import warn_of_lists
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.runtime.progress import ExtractionProgress, counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
-from rerank_plugins.core.identity import plain_hash
+from rerank_plugins.core.fingerprint import plain_hash
 from rerank_plugins.kit.files.store import user_store
 
 logger = logging.getLogger(__name__)

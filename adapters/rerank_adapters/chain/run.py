@@ -20,7 +20,7 @@ from rerank_adapters.chain.extract import chosen_columns, dense_rule
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.overlap import overlap_with_tuning
 from rerank_adapters.chain.systems import systems_of
-from rerank_adapters.chain.tune import rehearse
+from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
@@ -97,7 +97,7 @@ class Run:
         self._read.pop(name, None)
 
     @cached_property
-    def rehearsed(self) -> Data:
+    def validated_tuning(self) -> Data:
         """The tuning set, after checks that would otherwise fail only when its features are there.
 
         Raises ConfigError for test sets with other features than the tuning set, and for wrong settings of the tuning.
@@ -111,7 +111,7 @@ class Run:
                 raise ConfigError(f"{name}: other decoder features than the tuning lists: {difference}")
         decoder = decoder_table(data.nbests, dense_rule(self.job))
         for system in self.systems.values():
-            rehearse(system, data, decoder)
+            validate_tuning(system, data, decoder)
         return data
 
     def columns(self, name: str, label: str) -> FeatureTable:

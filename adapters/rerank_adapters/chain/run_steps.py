@@ -22,7 +22,7 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.weights import read_weights, trees_file, write_weights
 from rerank_plugins import __version__, open_atomic
-from rerank_plugins.core.identity import Fingerprint, describe
+from rerank_plugins.core.fingerprint import Fingerprint, describe
 
 OURS = ("rerank_plugins", "rerank_adapters")
 
@@ -43,7 +43,7 @@ def features_step(run: Run, name: str, label: str = RERANKED) -> Step:
         return with_lists(job, data, (), own, sure=all(known.complete for known in features.values()))
 
     def extract() -> Iterator[str]:
-        lists = run.rehearsed if name == TUNE else run.lists(name)
+        lists = run.validated_tuning if name == TUNE else run.lists(name)
         run.folder.mkdir(parents=True, exist_ok=True)
         if label == next(iter(run.first), RERANKED):
             yield f"{name}: {lists.size}"
@@ -60,7 +60,7 @@ def weights_step(run: Run, label: str = RERANKED) -> Step:
     files = [weights, *([trees_file(weights)] if job.tuner.learns_scorer else [])]
 
     def tune() -> Iterator[str]:
-        lists = run.rehearsed
+        lists = run.validated_tuning
         if label == RERANKED:
             yield from lists.warnings(TUNE)
         learnt = learn(job, lists, run.columns(TUNE, label), run.folder)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_plugins import open_atomic
-from rerank_plugins.core.identity import Fingerprint
+from rerank_plugins.core.fingerprint import Fingerprint
 
 RECORD = "steps.json"
 

@@ -1,7 +1,7 @@
 """Tunes the weights of a job, and records in them how they were made and what they gain on lists that were held out.
 
 Features belong to families: the decoder's, and each feature of the config with all its columns. Tuning is tried on one
-list before the extraction (`rehearse`), and tuners are cross-validated beside baselines that need no tuning.
+list before the extraction (`validate_tuning`), and tuners are cross-validated beside baselines that need no tuning.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
 
 @dataclass(frozen=True)
-class Learnt:
+class TuningOutcome:
     """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
 
     `selection` is that of features before the tuning, where the config wants one; `held_out` is the gain over the
@@ -156,7 +156,7 @@ class Learnt:
     held_out: HeldOut | None = None
 
 
-def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
+def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> TuningOutcome:
     """Tune on the lists. The provenance of the weights names files relative to `folder`, where they will be written.
 
     Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
@@ -205,7 +205,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         summary = (f"selected: {kept_line}; left out: {left_line}", *summary)
     if held is not None:
         summary = (*summary, *held_out_lines(held, measure.name))
-    return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection, held)
+    return TuningOutcome(Weights.from_tuning(table, result, provenance), result, summary, selection, held)
 
 
 def measured_held_out(
@@ -238,7 +238,7 @@ def _summary(
     return (*result.notes, line)
 
 
-def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
+def validate_tuning(job: Job, data: Data, decoder: FeatureTable) -> None:
     """Do all that tuning does before the tuner runs, on the first list alone, with zeros for features still to extract.
 
     `decoder` is the table of the decoder's features. Raises ConfigError for wrong options of the metric and the tuner,

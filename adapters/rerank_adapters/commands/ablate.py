@@ -21,7 +21,7 @@ from rerank_adapters.analysis.ablation import (
     trials_needed,
 )
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairing import Unpaired, warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.report import numbers
@@ -305,7 +305,7 @@ def command(
     from rerank_adapters.chain.tuning.selection import FamilyTrials
     from rerank_adapters.report.output import write_records
 
-    closing = Closing()
+    closing = SummaryLine()
     whole_config = len(nbest) == 1 and nbest[0].endswith(".toml")
     if whole_config:
         if references or source:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins.core.registry import Registry
 
@@ -89,7 +89,7 @@ def command(
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
 
-    closing = Closing()
+    closing = SummaryLine()
     tuned = read_weights(weights)
     job = recorded_job(tuned.provenance, weights, registry)
     job = job.changed(nbest=plugin_table(format_) if format_ else None, jobs=jobs)

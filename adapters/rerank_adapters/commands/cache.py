@@ -105,7 +105,7 @@ def _list(unit: str, holdings: Sequence[tuple[str, int, int]]) -> None:
 
 
 def _name(description: dict[str, Any]) -> str:
-    """The class of a described parser or feature (core/identity.py), and those of its options that are set."""
+    """The class of a described parser or feature (core/fingerprint.py), and those of its options that are set."""
     set_options = {name: value for name, value in description.get("options", {}).items() if value not in (None, "")}
     options = ",".join(f"{name}={_name(v) if isinstance(v, dict) else v}" for name, v in set_options.items())
     name = str(description.get("class", "?")).rpartition(".")[2]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
-    closing = Closing()
+    closing = SummaryLine()
     if config is None and not nbest:
         raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
     job = options.JobFlags(config, metrics=metrics, format_=format_, trust_pairs=trust_pairs).job

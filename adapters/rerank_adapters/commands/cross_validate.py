@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar
 
-    closing = Closing()
+    closing = SummaryLine()
     job, values = with_table(job, table)
     job.build("measures")
     known = job.registry.entries["tuner"].items()

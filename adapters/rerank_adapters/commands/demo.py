@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -31,7 +31,7 @@ def command(folder: Path) -> None:
     """  # noqa: D301
     from rerank_plugins import ConfigError, open_atomic
 
-    closing = Closing()
+    closing = SummaryLine()
     config, lists = _example()
     texts = {name: (lists / name).read_bytes().decode() for name in NAMES}
     texts[CONFIG] = config.read_bytes().decode().replace(f"../{LISTS}/", "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
@@ -82,7 +82,7 @@ def command(
     from rerank_adapters.report.output import write_report
     from rerank_adapters.runtime.progress import StatusLine
 
-    closing = Closing()
+    closing = SummaryLine()
     tests = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
     job = job.changed(evaluation=tests)
     if alignments is not None and not any(isinstance(measure.metric, Aligning) for measure in job.measures):

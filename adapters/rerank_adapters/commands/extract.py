@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine
 
-    closing = Closing()
+    closing = SummaryLine()
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import format_option, output_file
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
-    closing = Closing()
+    closing = SummaryLine()
     if output.exists() and not force and str(output) != "-":
         raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
     asking = sys.stdin.isatty() and sys.stderr.isatty() and not yes

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import job_options, lists_file, output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.runtime.progress import StatusLine, counted
 
-    closing = Closing()
+    closing = SummaryLine()
     decoders = _by_decoder(nbest)
     if agreements and not decoders:
         raise ConfigError("--agreement compares the hypotheses of decoders with each other: name them, DECODER=FILE")

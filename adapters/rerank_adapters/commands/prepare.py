@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     from rerank_adapters.config import read_config
     from rerank_plugins.core.loader import with_files
 
-    closing = Closing()
+    closing = SummaryLine()
     settings = read_config(config)
     models = chosen_models(settings, config, names)
     registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
@@ -57,4 +57,4 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
 
 def _train(name: str, training: Training) -> None:
     click.echo(f"{training.output}: rerank train {name}", err=True)
-    Closing().wrote(training.run(partial(click.echo, err=True)), training.output)
+    SummaryLine().wrote(training.run(partial(click.echo, err=True)), training.output)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import JobFlags, jobs_option, seed_option, trust_pairs_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 
@@ -47,7 +47,7 @@ def command(
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
 
-    closing = Closing()
+    closing = SummaryLine()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     if job.config.model:
         from rerank_adapters.chain.training.model_tables import check_trained

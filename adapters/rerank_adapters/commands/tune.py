@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def command(
 
     from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, parts_of
     from rerank_adapters.chain.lists import read_tuning_set, with_table
-    from rerank_adapters.chain.tune import learn, rehearse
+    from rerank_adapters.chain.tune import learn, validate_tuning
     from rerank_adapters.chain.tuning.selection import selection_table
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
 
-    closing = Closing()
+    closing = SummaryLine()
     if start not in (None, "uniform", "decoder"):
         start = str(Path(start).resolve())  # a weights file, which is not relative to the config
     job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
@@ -74,7 +74,7 @@ def command(
         values = chosen_columns(job.for_set("tune"), nbests, values, table, folder=output.parent, work=parts)
     else:
         decoder = decoder_table(nbests, dense_rule(job))
-        rehearse(job, data, decoder)
+        validate_tuning(job, data, decoder)
         values = extract_with(job.for_set("tune"), nbests, decoder, folder=output.parent, work=parts)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)

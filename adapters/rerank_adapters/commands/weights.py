@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
 
@@ -43,7 +43,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     )
     from rerank_plugins.kit.files.text import open_atomic
 
-    closing = Closing()
+    closing = SummaryLine()
     tuned = read_weights(weights)
     if tuned.trees is not None and form != "toml":
         raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")

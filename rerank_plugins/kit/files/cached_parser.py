@@ -18,7 +18,7 @@ from typing import Any
 from rerank_plugins import __version__
 from rerank_plugins.core.brackets_and_quotes import Words
 from rerank_plugins.core.errors import DAMAGE, ModelError, PluginError
-from rerank_plugins.core.identity import describe, path_hash
+from rerank_plugins.core.fingerprint import describe, path_hash
 from rerank_plugins.core.interfaces import Parse, Parser, Sentence
 from rerank_plugins.core.scored_trees import KBestTrees
 from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn

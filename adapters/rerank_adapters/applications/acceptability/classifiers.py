@@ -31,8 +31,8 @@ import numpy as np
 from rerank_adapters.applications.acceptability.features import fit_logistic, sentence_table
 from rerank_adapters.applications.acceptability.judgements import Judgement
 from rerank_adapters.chain.provenance import made_at
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import jobs_option, output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.references import read_lines
 from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline
@@ -304,7 +304,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     """  # noqa: D301
     from rerank_adapters.chain.provenance import recorded_job
 
-    closing = Closing()
+    closing = SummaryLine()
     learnt = read_classifier(classifier)
     job: Job = recorded_job(learnt.provenance, classifier, registry)
     job = job.changed(jobs=jobs)

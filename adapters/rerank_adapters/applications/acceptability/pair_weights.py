@@ -20,7 +20,7 @@ from rerank_adapters.applications.acceptability.pairs import pair_table, single_
 from rerank_adapters.chain.overlap import LEARNT, contents
 from rerank_adapters.chain.provenance import made_at
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import read_minimal_pairs
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_adapters.text import TextPipeline
@@ -102,7 +102,7 @@ def command(
     rerank acceptability pairs blimp.jsonl -f dependency-lm -f pcfg \\
         -w weights.toml
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))

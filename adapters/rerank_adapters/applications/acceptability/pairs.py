@@ -17,7 +17,7 @@ from rerank_adapters.applications.acceptability.compare import Preferences, pref
 from rerank_adapters.applications.acceptability.features import sentence_table, with_models
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import Pair, read_minimal_pairs
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
@@ -185,7 +185,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 
-    closing = Closing()
+    closing = SummaryLine()
     job = with_models(job, models)
     job.build()
     given_weights = read_weights(weights) if weights else None

@@ -25,7 +25,7 @@ from rerank_adapters.applications.acceptability.features import with_models
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.chain.overlap import overlap
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
@@ -167,7 +167,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 
-    closing = Closing()
+    closing = SummaryLine()
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))

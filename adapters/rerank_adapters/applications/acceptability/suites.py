@@ -19,7 +19,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.features import named_model
 from rerank_adapters.applications.acceptability.suite_file import METRICS, Item, Region, Suite, read_suite
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import wilson_interval
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine
@@ -189,7 +189,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 
-    closing = Closing()
+    closing = SummaryLine()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with -M")
     tables = dict(named_model(job, spec) for spec in models)

@@ -26,7 +26,7 @@ from rerank_adapters.applications.completion.questions import (
     with_answers,
 )
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.writing import open_lists
@@ -203,7 +203,7 @@ def command(
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
 
-    closing = Closing()
+    closing = SummaryLine()
     job = completion_job(job)
     job.build()
     text = TextPipeline(options.text_steps(steps))

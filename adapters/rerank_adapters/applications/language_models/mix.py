@@ -11,7 +11,7 @@ import numpy as np
 
 from rerank_adapters.chain.scoring import Totals, score_lines
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.kit.files.text import open_atomic, open_text
@@ -106,7 +106,7 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     rerank lm mix dev.en -M news.ngram -M novels.arpa -o mixture.toml
     rerank lm score test.en -c mixture.toml -M mixture
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     job, named = name_models(job, models)
     with open_text(held_out) as lines:
         weights = mix(named, list(lines))

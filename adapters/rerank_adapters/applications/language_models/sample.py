@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import job_options, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import StatusLine, counted
 from rerank_plugins import ConfigError
 from rerank_plugins.core.interfaces import GenerativeLM
@@ -53,7 +53,7 @@ def command(job: Job, lm: str, number: int, length: str, form: str, output: Path
     rerank lm sample ngram-lm,model=lm.ngram -n 5 --length 15-20
     rerank lm sample treelet-lm --as trees
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     shortest, longest = length_range(length)
     model = job.models.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None

@@ -17,7 +17,7 @@ import click
 
 from rerank_adapters.chain.scoring import ZERO, Scored, Total, Totals, score_lines, total_lines
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.kit.elementary_functions import LN10
@@ -128,7 +128,7 @@ def command(
     rerank lm score dev.en -M unigram --detail 2
     rerank lm score dev.en -M lm.arpa --as tsv > scores.tsv
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     pipeline = TextPipeline(options.text_steps(steps))
     detail = detail if detail is not None else int(form == "tsv")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:

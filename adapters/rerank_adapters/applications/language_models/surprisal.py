@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_adapters.applications.language_models.word_measures import COLUMNS, Measured, measure
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.report.page import page
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -138,7 +138,7 @@ def command(
     rerank lm surprisal stories.txt -M lm.arpa --as json
     rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     language_model = job.models.word_model(model)
     text_pipeline = TextPipeline(options.text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:

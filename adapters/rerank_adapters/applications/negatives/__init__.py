@@ -19,9 +19,9 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import Pair, pair_lines
 from rerank_adapters.runtime.progress import CountingBar, StatusLine, counted
 from rerank_adapters.text import unknown_rate
@@ -256,7 +256,7 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = Closing()
+    closing = SummaryLine()
     sentences = [words for line in read_lines(text) if (words := line.split())]
     check_english(job, parser, sentences, "`negatives errors`")
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
@@ -299,7 +299,7 @@ def phenomena(
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = Closing()
+    closing = SummaryLine()
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
 
@@ -334,7 +334,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = Closing()
+    closing = SummaryLine()
     sentences = [words for line in read_lines(text) if (words := line.split())]
     with StatusLine("drawing sentences"):
         pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
@@ -372,7 +372,7 @@ def nbest(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
 
-    closing = Closing()
+    closing = SummaryLine()
     lists = read_nbest([Path(path) for path in nbest], job.format)
     paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
     warn(paired.findings)

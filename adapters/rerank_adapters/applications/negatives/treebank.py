@@ -10,8 +10,8 @@ import numpy as np
 
 from rerank_adapters.applications.negatives import PHENOMENON_COLUMNS, phenomenon_pairs, write_pairs
 from rerank_adapters.applications.negatives.broken_trees import KINDS, Grammar, Sentence, TreeBreaker
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import Pair
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError
@@ -55,7 +55,7 @@ def command(
     rerank negatives treebank german.conllu > pairs.tsv
     rerank acceptability pairs pairs.tsv -M own.ngram --by phenomenon
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     sentences = []
     for path in paths:
         with open_text(path) as lines:

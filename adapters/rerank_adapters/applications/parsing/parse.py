@@ -14,8 +14,8 @@ import click
 from rerank_adapters.applications.parsing.trees import Kind, parsed_texts, written
 from rerank_adapters.chain.parse_pool import ParseCounts
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.given_texts import Words
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -242,7 +242,7 @@ def command(
     rerank trees parse --evaluate dev.conllu.xz
     rerank trees parse -p treebank,path=my.ptb --evaluate gold.ptb
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":

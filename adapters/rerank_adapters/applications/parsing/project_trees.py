@@ -13,8 +13,8 @@ import click
 
 from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.pairs import read_sentence_pairs
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import FormatError
@@ -156,7 +156,7 @@ def command(
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model
 
-    closing = Closing()
+    closing = SummaryLine()
     target_trees = read_trees(trees) if trees else parsed_trees(job.models.parser(parser), job.config.jobs)
     counts = project_trees(read_model(alignment), texts, target_trees, output, density)
     click.echo(

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_plugins import open_atomic, open_text
 from rerank_plugins.core.dependency_tree import ConlluSentence, read_conllu_lines
@@ -41,7 +41,7 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
     rerank trees surface gsd.conllu.xz --except-every 5 -o train.conllu
     rerank trees surface gsd.conllu.xz --every 5 -o dev.conllu
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     if every and except_every:
         raise click.UsageError("give either --every or --except-every, not both")
     read = written = 0

@@ -25,8 +25,8 @@ from rerank_adapters.applications.restoration.options import (
     processes_option,
 )
 from rerank_adapters.chain.loading import load
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -284,7 +284,7 @@ def command(
     echo 'he went ____ the house' | rerank words fill -M news.mw --top 10
     rerank words fill novel.incomplete --ngram lm.ngram --accuracy
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     if (model is None) == (ngram is None):
         raise ConfigError("give one of -M (a model of missing words) and --ngram (an n-gram model)")
     source = filling_source(model, ngram, candidates, most)

@@ -23,8 +23,8 @@ from typing import TextIO
 import click
 import numpy as np
 
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_file, output_option, seed_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.given_texts import Text, blocks_of, checked_texts
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.text import TextPipeline
@@ -215,7 +215,7 @@ def command(text: str, form: str, complete: Path | None, output: Path, seed: int
     """  # noqa: D301
     from rerank_plugins.missing_words.tuning import remove_inner_word
 
-    closing = Closing()
+    closing = SummaryLine()
     rng = np.random.default_rng(1 if seed is None else seed)
     written = 0
 

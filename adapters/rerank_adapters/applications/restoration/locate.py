@@ -20,8 +20,8 @@ from rerank_adapters.applications.restoration.options import (
     model_option,
     processes_option,
 )
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.given_texts import Text, pipeline_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.runtime.progress import CountingBar, counted
@@ -179,7 +179,7 @@ def command(
     echo 'he went the house' | rerank words locate -M news.mw --top 3
     rerank words locate novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:

@@ -39,8 +39,8 @@ from rerank_adapters.applications.restoration.options import (
     model_option,
     ngram_option,
 )
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import jobs_option, lists_file, output_option
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.runtime.progress import CountingBar, counted
 from rerank_adapters.weights import Weights, read_weights
@@ -311,7 +311,7 @@ def command(
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import Config
 
-    closing = Closing()
+    closing = SummaryLine()
     filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
     locating.load()

@@ -22,7 +22,7 @@ from rerank_adapters.applications.similarity.pair_scores import measures_of, one
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import Interval, Z
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
@@ -192,7 +192,7 @@ def apply(
     rerank similarity apply pairs.tsv -M model.sim > scores.txt
     rerank similarity apply pairs.tsv --measure tfidf.stems --with-pairs
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     sentences = read_sentence_pairs(pairs)
     check_choice(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.outputs import OneBests
 from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.reading import read_nbest
@@ -73,7 +73,7 @@ def command(
 
     from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
-    closing = Closing()
+    closing = SummaryLine()
     lists = read_nbest([Path(path) for path in nbest], job.format)
     with ExitStack() as files, CountingBar("lists", len(lists)) as bar:
         best, texts = files.enter_context(open_atomic(output)), dict[str, str]()

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.nist.ctm import Channel, TimedWord, read_ctm
 from rerank_adapters.formats.nist.markup import shown
 from rerank_adapters.formats.outputs import OneBests, OutputForm, form_for
@@ -270,7 +270,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
 
-    closing = Closing()
+    closing = SummaryLine()
     paths = [Path(path) for path in systems]
     if nbest:
         voters = [read_lists(path, job.format, posterior, scale) for path in paths]

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
@@ -25,7 +25,7 @@ from rerank_plugins.core.registry import suggestion
 if TYPE_CHECKING:
     from rerank_adapters.chain.data import Data
     from rerank_adapters.chain.job import Job
-    from rerank_adapters.chain.tune import Learnt
+    from rerank_adapters.chain.tune import TuningOutcome
     from rerank_adapters.formats.pairing import Unpaired
     from rerank_adapters.formats.references import ReferenceForm
 
@@ -37,7 +37,7 @@ class Sweep:
     axes: tuple[Axis, ...]
     scores: FloatArray
     best: tuple[int, ...]
-    learnt: Learnt
+    learnt: TuningOutcome
 
     @classmethod
     def run(
@@ -168,7 +168,7 @@ def command(
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.output import write_records
 
-    closing = Closing()
+    closing = SummaryLine()
     job, values = with_table(job.changed(tuner={"use": "grid", "axes": list(axes)}), table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)

@@ -10,8 +10,8 @@ MODULES = {
     "show": f"{__package__}.show",
     "join": f"{__package__}.join",
     "drop": f"{__package__}.join:drop_features",
-    "from-text": f"{__package__}.outside",
-    "pairs": f"{__package__}.outside:pairs",
+    "from-text": f"{__package__}.external_scores",
+    "pairs": f"{__package__}.external_scores:pairs",
 }
 
 

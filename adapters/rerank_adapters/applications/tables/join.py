@@ -13,8 +13,8 @@ import numpy as np
 
 from rerank_adapters.applications.tables.show import label_of, load, with_columns
 from rerank_adapters.chain.extract import DESCRIPTIONS, recorded_columns
-from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import table_output
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.runtime.progress import counted
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 from rerank_plugins.core.registry import Registry, suggestion
@@ -161,7 +161,7 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
 
-    closing = Closing()
+    closing = SummaryLine()
     loaded: dict[str, FeatureTable] = {}
     for argument in tables:
         prefix, _, name = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
@@ -218,7 +218,7 @@ def drop_features(registry: Registry, table: Path, features: tuple[str, ...], ou
     \b
     rerank table drop all.npz consensus lm.oovs 'nmt.*' -o fewer.npz
     """  # noqa: D301
-    closing = Closing()
+    closing = SummaryLine()
     whole = load(table, registry, output.parent)
     kept, halved = drop(whole, features, str(table))
     for label in halved:

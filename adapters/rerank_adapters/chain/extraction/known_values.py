@@ -6,7 +6,7 @@ scope "text" may read the source as well, and those of scope "list" anything in 
 nothing but the numbers of the hypotheses in their files.
 
 Values are kept under the description of the feature and its text pipelines, with the code of its package and the
-libraries that compute (core/identity.py); where these are not all that the values may depend on, for one job only. A
+libraries that compute (core/fingerprint.py); where these are not all that the values may depend on, for one job only. A
 class variable `cached` of the extractor decides otherwise: False keeps its values out of the cache; True declares that
 its own source file, options and `resources` are all that they depend on.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from rerank_adapters.chain.extraction.plan import Extracted, Plan, Task
 from rerank_adapters.chain.extraction.value_cache import KEY, Keys, StoredValues, ValueCache
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, SentenceFeature, __version__
-from rerank_plugins.core.identity import Fingerprint
+from rerank_plugins.core.fingerprint import Fingerprint
 
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
 KeysOf = Callable[[NBestList], list[bytes]]

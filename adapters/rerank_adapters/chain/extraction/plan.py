@@ -20,10 +20,10 @@ import numpy as np
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
 from rerank_plugins.core.arrays import BoolArray, LongArray
+from rerank_plugins.core.fingerprint import describe
 from rerank_plugins.core.guests.calls import GuestError
 from rerank_plugins.core.guests.features import fault_of_components
 from rerank_plugins.core.guests.names import class_name, owner
-from rerank_plugins.core.identity import describe
 
 Item = TypeVar("Item")
 

@@ -16,7 +16,7 @@ from rerank_adapters.chain.training.training import Training
 from rerank_adapters.config import Config, Model
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
-from rerank_plugins.core.identity import Fingerprint
+from rerank_plugins.core.fingerprint import Fingerprint
 from rerank_plugins.core.paths import check_output, size_in_bytes
 from rerank_plugins.core.registry import Registry, suggestion
 from rerank_plugins.core.trainer import common_uses

@@ -11,7 +11,7 @@ import numpy as np
 
 from rerank_adapters.chain.extraction.known_values import of_lists
 from rerank_adapters.commands import options
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.formats.nist.markup import is_marked, shown
 from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.pairs import plain_text
@@ -67,7 +67,7 @@ def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ..
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
 
-    closing = Closing()
+    closing = SummaryLine()
     if not names and str(scores) == "-":
         raise ConfigError("the scores come from stdin: name their columns by --name")
     with StatusLine("reading the lists"):
@@ -132,7 +132,7 @@ def pairs(
     from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.chain.text_pipelines import text_pipeline
 
-    closing = Closing()
+    closing = SummaryLine()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = text_pipeline(job.config, steps, "--text")

@@ -10,7 +10,7 @@ import click
 from rerank_adapters.runtime.progress import duration
 
 
-class Closing:
+class SummaryLine:
     """A clock that starts with the command, and the line on stderr that the command ends with.
 
     The time is wall time: with several processes or threads it is less than the CPU time that they use together, and it
