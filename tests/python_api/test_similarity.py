@@ -1,11 +1,13 @@
 """`similarity`: the scores of the command, a column for each measure or trained system."""
 
+import json
+
 import pytest
 
-from rerank_adapters import similarity
+from rerank_adapters import load, similarity
 from rerank_adapters.applications.similarity.model import read_similarity
 from rerank_plugins import ConfigError
-from tests.command_line import done
+from tests.command_line import done, refused
 
 PAIRS = [("A dog barks.", "The dogs bark."), ("It's raining.", "It rains."), ("", "x"), ("Same.", "Same.")]
 MEASURES = ["tfidf.stems", "overlap.unigram", "strings.edits"]
@@ -48,6 +50,55 @@ def test_systems_by_file_and_as_objects(folder):
     assert rows["file"] == rows["name"] == rows["object"]
     assert rows["edits"] == similarity(PAIRS, "strings.edits")["strings.edits"]
     assert similarity(PAIRS, path).columns == ("first", "second", "model.sim")
+
+
+def test_metrics_are_measures(folder):
+    rows = similarity(PAIRS, ["chrf", load("bleu", tokenize="none"), "chrf,word_order=2", "tfidf.stems"])
+    assert rows.columns == ("first", "second", "chrf", "Bleu", "chrf,word_order=2", "tfidf.stems")
+    metric = load("chrf")
+    sides = [["A dog barks .", "It 's raining .", "", "Same ."], ["The dogs bark .", "It rains .", "x", "Same ."]]
+    wanted = metric.sentence_scores(metric.statistics(*([[text] for text in side] for side in sides)))
+    assert rows["chrf"] == wanted.tolist()
+    assert wanted[3] == 100.0
+    assert [f"{value:.4f}" for value in rows["chrf"]] == printed(folder, "--measure", "chrf")
+    assert rows["tfidf.stems"] == similarity(PAIRS, "tfidf.stems")["tfidf.stems"]
+    assert similarity([], "chrf")["chrf"] == []
+
+
+PLUGIN = '''
+import numpy as np
+from dataclasses import dataclass
+from rerank_plugins import Metric, hookimpl
+
+@dataclass(frozen=True)
+class Length(Metric):
+    """How many words more than its reference a hypothesis has."""
+    def statistics(self, hypotheses, references):
+        counts = [[len(t.split()) - len(r[0].split())] for group, r in zip(hypotheses, references) for t in group]
+        return np.array(counts, float)
+    def score(self, totals):
+        return totals[..., 0]
+    def sentence_scores(self, statistics):
+        return statistics[:, 0]
+    def signature(self):
+        return "length"
+
+@hookimpl
+def register_metrics(register):
+    register("more-words", Length)
+'''
+
+
+def test_a_metric_of_others_is_a_measure_of_the_commands(folder):
+    (folder / "more.py").write_text(PLUGIN)
+    own = ("--plugin", folder / "more.py", "similarity")
+    lines = done(*own, "apply", folder / "pairs.tsv", "--measure", "more-words").lines
+    assert lines == ["0.0000", "1.0000", "-1.0000", "0.0000"]
+    (record,) = json.loads(done(*own, "evaluate", folder / "scored.tsv", "--measure", "more-words", "--as", "json").out)
+    assert record["pearson"] == pytest.approx(1.0)
+    assert "--measure: chrf has no option 'x'" in refused(
+        "similarity", "apply", folder / "pairs.tsv", "--measure", "chrf,x=1"
+    )
 
 
 def test_what_it_refuses(folder):

@@ -1,4 +1,4 @@
-"""`similarity`: how alike the sentences of pairs are, by measures of them and by systems trained on scored pairs."""
+"""`similarity`: how alike the sentences of pairs are, by measures, metrics and systems trained on scored pairs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.model import Regression, SimilarityModel, read_similarity
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
-from rerank_adapters.chain.loading import label_of
+from rerank_adapters.chain.loading import all_plugins, label_of, load
 from rerank_adapters.given_texts import Text, Words, checked_pairs, pipeline_of, shown, words_of
 from rerank_adapters.rows import Rows
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError
+from rerank_plugins import ConfigError, Metric
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.core.registry import suggestion
 from rerank_plugins.dependency.stanza_parser import StanzaEntities
@@ -46,7 +46,8 @@ def similarity(
     the pairs, so give pairs of one kind together.
 
     `pairs`     pairs of texts or of sequences of words, or a Path: a file of pairs, as the STS tasks'
-    `measures`  one or many: names of measures ("tfidf.stems"), files of `rerank similarity train`, the objects that
+    `measures`  one or many: names of measures ("tfidf.stems"), metrics as `load` takes them ("chrf"), which score the
+                first sentence with the second as its reference, files of `rerank similarity train`, the objects that
                 `read_similarity` reads, or a dict of these by name
     `vectors`, `esa`, `svs`, `wordnet`, `entities`  the data of measures, as the options of `rerank similarity apply`
     `text`      the text steps of texts before measures; a system has its own. Words are taken as they are
@@ -66,14 +67,18 @@ def similarity(
     files = {name: Path(path) for name, path in paths.items() if path is not None}
     known = measures_of(**files, entities=entities)
     columns: dict[str, FloatArray] = {}
-    systems = {name: system_of(spec) for name, spec in specs.items()}
-    alone = {name: str(specs[name]) for name, system in systems.items() if system is None}
+    scorers = {name: metric_of(spec, known.names) or system_of(spec) for name, spec in specs.items()}
+    alone = {name: str(specs[name]) for name, scorer in scorers.items() if scorer is None}
     for measure in alone.values():
         check_measure(measure, known)
     if alone:
         values = known.columns(tokens_of(given, steps), set(map(family_of, alone.values())))
         columns = {name: values[:, known.names.index(measure)] for name, measure in alone.items()}
-    columns |= {name: score_pairs(system, given, known) for name, system in systems.items() if system is not None}
+    for name, scorer in scorers.items():
+        if isinstance(scorer, Metric):
+            columns[name] = metric_scores(scorer, given, steps)
+        elif scorer is not None:
+            columns[name] = score_pairs(scorer, given, known)
     rows = zip(
         *([shown(pair[side]) for pair in given] for side in (0, 1)),
         *(columns[name].tolist() for name in specs),
@@ -93,6 +98,30 @@ def named_measures(measures: Any) -> dict[str, Any]:
             raise ConfigError(f"two measures are called {name!r}: give one a name, as in {{name: measure}}")
         specs[name] = spec
     return specs
+
+
+def metric_of(spec: Any, measures: Collection[str]) -> Metric | None:
+    """The metric that is given as an object or by its name, with options; None for what is none.
+
+    The names of `measures` are not those of metrics. Raises ConfigError for wrong options of a metric.
+    """
+    if isinstance(spec, Metric):
+        return spec
+    if not isinstance(spec, str) or spec in measures:
+        return None
+    if all_plugins().find("metric", spec.partition(",")[0]) is None:
+        return None
+    metric: Metric = load(spec, "metric")
+    return metric
+
+
+def metric_scores(metric: Metric, pairs: Sequence[tuple[Text, Text]], text: TextPipeline) -> FloatArray:
+    """(pairs) the sentence score of each first sentence with the second as its reference, after the text steps."""
+    if not pairs:
+        return np.zeros(0)
+    words = tokens_of(pairs, text)
+    sides = [[[" ".join(pair[side])] for pair in words] for side in (0, 1)]
+    return metric.sentence_scores(metric.statistics(*sides))
 
 
 def system_of(spec: Any) -> SimilarityModel | None:

@@ -9,30 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from math import atanh, sqrt, tanh
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
-from rerank_adapters.applications.similarity.model import SimilarityModel, read_similarity
-from rerank_adapters.applications.similarity.pair_scores import measures_of, one_measure, score_pairs, similarity
+from rerank_adapters.applications.similarity.model import read_similarity
+from rerank_adapters.applications.similarity.pair_scores import (
+    measures_of,
+    metric_scores,
+    one_measure,
+    score_pairs,
+    similarity,
+)
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.chain.overlap import LEARNT, warn_of_learnt
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import Interval, Z
+from rerank_adapters.given_texts import Text
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import StatusLine, counted
-from rerank_plugins import ConfigError, FormatError
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FormatError, Metric
 from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.registry import Registry
 from rerank_plugins.kit.files.text import open_atomic
 
-if TYPE_CHECKING:
-    from rerank_plugins.similarity.measures.table import Measures
-
+Scorer = Callable[[Sequence[tuple[Text, Text]]], FloatArray]  # from the sentences of pairs to (pairs) scores
 DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 
 
@@ -64,7 +71,11 @@ def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         options.text_option,
         data_options,
-        click.option("--measure", metavar="NAME", help="Use this one measure instead of a model, such as tfidf.stems."),
+        click.option(
+            "--measure",
+            metavar="NAME",
+            help="Use this one measure instead of a model, such as tfidf.stems, or a metric, such as chrf.",
+        ),
         click.option("-M", "--model", type=Path, help="Model of `rerank similarity train`."),
     ):
         command = option(command)
@@ -72,15 +83,32 @@ def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def similarity_of(
-    model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]
-) -> tuple[SimilarityModel, Measures]:
-    """The system and the measures that the options name. Raises ConfigError unless they name a model or a measure."""
+    registry: Registry, model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]
+) -> tuple[Scorer, Mapping[str, Any]]:
+    """What scores pairs as the options say, and the provenance of the model that they name; empty for a measure.
+
+    Raises ConfigError unless they name a model or a measure.
+    """
     check_choice(model, measure, data, steps)
-    if measure is not None:
-        measures = measures_of(**data)
-        return one_measure(measure, measures, options.text_steps(steps)), measures
-    assert model is not None
-    return read_similarity(model), measures_of(**data)
+    if model is not None:
+        system = read_similarity(model)
+        return partial(score_pairs, system, measures=measures_of(**data)), system.provenance
+    text, spec = options.text_steps(steps), named_measure(registry, str(measure))
+    if isinstance(spec, Metric):
+        return partial(metric_scores, spec, text=TextPipeline(text)), {}
+    measures = measures_of(**data)
+    return partial(score_pairs, one_measure(spec, measures, text), measures=measures), {}
+
+
+def named_measure(registry: Registry, measure: str) -> Metric | str:
+    """The metric of that name, with its options; the name itself where no metric has it."""
+    from rerank_adapters.chain.builder import Builder
+    from rerank_adapters.config import plugin_table
+
+    if registry.find("metric", measure.partition(",")[0]) is None:
+        return measure
+    metric: Metric = Builder(registry).build("metric", plugin_table(measure), "--measure")
+    return metric
 
 
 def check_choice(model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]) -> None:
@@ -134,8 +162,8 @@ def _interval(r: float, pairs: int, variance: float) -> Interval:
     return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half))
 
 
-def similarity_records(model: SimilarityModel, paths: Sequence[Path], measures: Measures) -> list[dict[str, Any]]:
-    """A record for each file of scored pairs: the correlations of the system's scores with the human ones.
+def similarity_records(score: Scorer, paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """A record for each file of scored pairs: the correlations of the scores with the human ones.
 
     For several files, their mean follows, weighted by their numbers of pairs. Raises FormatError for a file without
     scores.
@@ -145,7 +173,7 @@ def similarity_records(model: SimilarityModel, paths: Sequence[Path], measures: 
         pairs = read_sentence_pairs(path)
         if pairs.scores is None:
             raise FormatError("the pairs have no scores to compare with", path=pairs.name)
-        result = correlate(score_pairs(model, pairs.pairs, measures), pairs.scores)
+        result = correlate(score(pairs.pairs), pairs.scores)
         record: dict[str, Any] = {"pairs_file": pairs.name, "pairs": result.pairs}
         for kind, value, (low, high) in (
             ("pearson", result.pearson, result.pearson_interval),
@@ -178,15 +206,17 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
 @similarity_options
 @click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
 @options.output_option("Write the scores to this file.")
+@click.pass_obj
 def apply(
-    pairs: Path, model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
-    with_pairs: bool, output: Path,
+    registry: Registry, pairs: Path, model: Path | None, measure: str | None, data: dict[str, Any],
+    steps: tuple[str, ...], with_pairs: bool, output: Path,
 ) -> None:  # fmt: skip
     """Score the similarity of PAIRS of sentences, one pair per line.
 
     PAIRS is a file of sentence<TAB>sentence, or one that has scores as well, which are left out. The command writes a
-    score for each pair, in their order: that of a model of `rerank similarity train` (-M), or of a single --measure.
-    Words are weighted by their rarity among the pairs of the file, so score pairs of one kind together.
+    score for each pair, in their order: that of a model of `rerank similarity train` (-M), or of a single --measure. A
+    metric scores the first sentence with the second as its reference. Words are weighted by their rarity among the
+    pairs of the file, so score pairs of one kind together.
 
     \b
     rerank similarity apply pairs.tsv -M model.sim > scores.txt
@@ -196,7 +226,8 @@ def apply(
     sentences = read_sentence_pairs(pairs)
     check_choice(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
-        rows = similarity(sentences.pairs, {"score": model or measure}, **data, text=options.text_steps(steps))
+        spec = model or named_measure(registry, str(measure))
+        rows = similarity(sentences.pairs, {"score": spec}, **data, text=options.text_steps(steps))
     with open_atomic(output) as out:
         for row in rows:
             out.write("\t".join([f"{row['score']:.4f}", *((row["first"], row["second"]) if with_pairs else ())]) + "\n")
@@ -207,9 +238,10 @@ def apply(
 @click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
 @similarity_options
 @options.style_option
+@click.pass_obj
 def evaluate(
-    files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any], steps: tuple[str, ...],
-    style: str,
+    registry: Registry, files: tuple[Path, ...], model: Path | None, measure: str | None, data: dict[str, Any],
+    steps: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average.
 
@@ -222,8 +254,8 @@ def evaluate(
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 
-    system, measures = similarity_of(model, measure, data, steps)
-    warn_of_learnt(system.provenance.get(LEARNT), f"the system {model} was", files)
+    score, provenance = similarity_of(registry, model, measure, data, steps)
+    warn_of_learnt(provenance.get(LEARNT), f"the system {model} was", files)
     with StatusLine("scoring pairs of sentences"):
-        records = similarity_records(system, files, measures)
+        records = similarity_records(score, files)
     write_records(records, [similarity_table(records)], style)
