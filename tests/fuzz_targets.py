@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ from rerank_plugins.kit.vocabulary import unigrams
 from rerank_plugins.lists.column import read_columns
 from rerank_plugins.missing_words import model as missing_file
 from rerank_plugins.missing_words import training as missing
+from rerank_plugins.neural.comet_settings import read_settings
 from rerank_plugins.ngram import training as ngram
 from rerank_plugins.ngram.arpa_reader import read_unigrams
 from rerank_plugins.ngram.features import read_words
@@ -91,6 +93,7 @@ from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
 from rerank_plugins.treelet.model import Settings as TreeletSettings
 from tests.dependency.test_parsers_biaffine import random_params
+from tests.neural.tiny_comet import as_yaml, hparams
 from tests.similarity.small_wordnet import write_wordnet
 from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST, TREES
 
@@ -546,6 +549,8 @@ def models() -> Iterable[Target]:
     yield model("joint model", joint_model, joint_file.read_model)
     yield model("similarity", similarity_model, similarity.read_similarity)
     yield Target("unigrams", "u.tsv.xz", write_unigrams, unigrams.read_embedded)
+    for kind in ("regression_metric", "unified_metric"):
+        yield Target(f"settings of COMET, {kind}", "hparams.yaml", partial(write_hparams, kind), read_settings)
 
 
 def joint_model(path: Path) -> None:
@@ -559,6 +564,11 @@ def write_unigrams(path: Path) -> None:
     import lzma
 
     path.write_bytes(lzma.compress(b"# tokens 10 types 3 kept 3\nthe\t5\na\t3\n</s>\t2\n"))
+
+
+def write_hparams(kind: str, path: Path) -> None:
+    """The settings of an estimator."""
+    path.write_text(as_yaml(hparams(kind)), encoding="utf-8")
 
 
 TARGETS = [*formats(), *texts(), *models()]

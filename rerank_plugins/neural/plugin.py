@@ -15,3 +15,10 @@ def register_language_models(register: Register) -> None:
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
     register("neural-translation", "rerank_plugins.neural.translation_feature:NeuralTranslationFeature")
+    register("comet", "rerank_plugins.neural.comet_feature:CometFeature")
+
+
+@hookimpl
+def register_metrics(register: Register) -> None:
+    """Register the metrics of this family."""
+    register("comet", "rerank_plugins.neural.comet_metric:CometMetric")

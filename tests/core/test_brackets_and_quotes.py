@@ -51,6 +51,7 @@ OF_THE_TEXT_ITSELF = {
         "translation-memory",
         "dependency-agreement",
         "expected-utility",
+        "comet",
         "neural-causal",
         "neural-masked",
         "neural-translation",

@@ -44,9 +44,12 @@ class ExpectedUtilityFeature(PickledFields, FeatureExtractor):
     )
     metric: Literal["chrf", "bleu"] = option("chrf", doc="the utility; bleu is sacrebleu's sentence BLEU")
     tokenize: str = option("13a", doc="sacrebleu's tokenizer of bleu; none for text with tokens between spaces")
+    utility: Metric | None = option(None, doc="any other metric, such as comet, as the utility")
 
     @cached_property
     def _metric(self) -> Metric:
+        if self.utility is not None:
+            return self.utility
         return ChrF() if self.metric == "chrf" else Bleu(self.tokenize, sentence="sacrebleu")
 
     @cached_property
@@ -59,7 +62,10 @@ class ExpectedUtilityFeature(PickledFields, FeatureExtractor):
         return {nbest.segment_id: nbest for nbest in read_nbest([self.samples], AutoFormat())}
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) the expected utilities, from 0 to 100. Raises FormatError for a list without samples."""
+        """(n, 1) the expected utilities, from 0 to 100 unless `utility` has another scale; higher is better.
+
+        Raises FormatError for a list without samples.
+        """
         if not len(nbest):
             return np.zeros((0, 1))
         samples = self._samples.get(nbest.segment_id)
@@ -70,6 +76,8 @@ class ExpectedUtilityFeature(PickledFields, FeatureExtractor):
         step = max(1, PAIRS_AT_ONCE // max(1, len(nbest)))
         for begin in range(0, len(references), step):
             some = references[begin : begin + step]
-            for reference, values in zip(some, scores_with_each(self._metric, nbest.texts, some), strict=True):
+            metric = self._metric.with_sources([nbest.source] * len(some))
+            for reference, values in zip(some, scores_with_each(metric, nbest.texts, some), strict=True):
                 sums += number[reference] * values
-        return (sums / len(samples))[:, None]
+        sign = 1.0 if self._metric.higher_is_better else -1.0
+        return (sign * sums / len(samples))[:, None]

@@ -1,0 +1,51 @@
+"""The feature `comet`: the score of a hypothesis given its source, by an estimator that reads no reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, option
+from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
+from rerank_plugins.neural.comet_estimator import Asked
+from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
+
+
+@dataclass(frozen=True)
+class CometFeature(FeatureExtractor):
+    """Score of hypothesis and source by a COMET estimator that reads no reference (COMET-QE, CometKiwi)."""
+
+    engines: ClassVar[tuple[str, ...]] = ENGINES
+    one_process: ClassVar[bool] = True
+
+    model: Path = option(doc=MODEL)
+    encoder: Path | None = option(None, doc=ENCODER)
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
+    dtype: Dtype = option("float32", doc=DTYPE)
+    batch_tokens: int = option(TOKENS, doc=BATCH_READ, within="[1, ]", changes_results=False)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) scores. Raises ConfigError for a list without source and an estimator of references, ModelError."""
+        return self.extract_all([nbest])[0]
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """(n, 1) scores of each list; all lists share the batches."""
+        hypotheses, sources = dict[str, int](), dict[str, int]()
+        rows = list[tuple[int, int]]()
+        for nbest in nbests:
+            if len(nbest) and nbest.source is None:
+                raise ConfigError(f"comet: segment {nbest.segment_id} has no source sentence: name a source file")
+            place = sources.setdefault(nbest.source or "", len(sources))
+            rows += [(hypotheses.setdefault(text, len(hypotheses)), place) for text in nbest.texts]
+        if not rows:
+            return [np.zeros((0, 1)) for _ in nbests]
+        estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)
+        if estimator.settings.reads_reference:
+            raise ConfigError(f"{self.model}: an estimator that reads references is no feature; it can be a metric")
+        asked = Asked(list(hypotheses), list(sources), (), np.array(rows, np.int64).T)
+        values = estimator.scores(asked, self.batch_tokens)[:, None]
+        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])

@@ -1,0 +1,127 @@
+"""The metric `comet`: the mean score of an estimator over the chosen hypotheses.
+
+The statistics (S = 2) are the score of the hypothesis, the mean over its references, and the number of segments (1).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rerank_plugins import ConfigError, FloatArray, Metric, PickledFields, __version__, check_texts, option
+from rerank_plugins.core.fingerprint import path_hash
+from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
+from rerank_plugins.neural.comet_estimator import Asked
+from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
+
+
+@dataclass
+class CometMetric(PickledFields, Metric):
+    """Mean score of a COMET estimator for hypothesis, source and reference, or for hypothesis and source alone.
+
+    A text is read by the encoder once, also where hypotheses are compared with each other.
+    """
+
+    decomposes: ClassVar[bool] = True
+    engines: ClassVar[tuple[str, ...]] = ENGINES
+
+    model: Path = option(doc=MODEL)
+    encoder: Path | None = option(None, doc=ENCODER)
+    scale: float = option(
+        100.0, doc="multiply the scores by this; 1 for those that unbabel-comet prints", within="(0, ]"
+    )
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
+    dtype: Dtype = option("float32", doc=DTYPE)
+    batch_tokens: int = option(TOKENS, doc=BATCH_READ, within="[1, ]", changes_results=False)
+
+    def __post_init__(self) -> None:
+        """Start without sources: `with_sources` names them."""
+        self._sources: tuple[str | None, ...] | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the options."""
+        self.__dict__.update(state)
+        self._sources = None
+
+    def with_sources(self, sources: Sequence[str | None]) -> CometMetric:
+        """The metric for segments with these sources; copies share the estimator."""
+        copied = copy.copy(self)
+        copied._sources = tuple(sources)
+        return copied
+
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, 2): the scaled score of the hypothesis, and 1.
+
+        Raises as `check_texts` does, ConfigError for segments without source, ModelError for what cannot be opened.
+        """
+        check_texts(hypotheses, references)
+        sources = self._of_segments(len(hypotheses))
+        texts, places, others = _Numbers(), _Numbers(), _Numbers()
+        rows = list[tuple[int, int, int]]()
+        for group, several, source in zip(hypotheses, references, sources, strict=True):
+            own = [others[reference] for reference in several]
+            rows += [(texts[text], places[source], other) for text in group for other in own]
+        numbers = np.array(rows, np.int64).reshape(-1, 3).T
+        scores = self._scores(Asked(list(texts), list(places), list(others), numbers))
+        means, start = list[float](), 0
+        for group, several in zip(hypotheses, references, strict=True):
+            part = scores[start : start + len(group) * len(several)].reshape(len(group), len(several))
+            means += np.sort(part, axis=1).mean(axis=1).tolist()  # sorted: rounded alike in any order of references
+            start += part.size
+        return np.column_stack([np.array(means, np.float64), np.ones(len(means))])
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """The mean score, 0 where there are no segments: (…, 2) -> (…)."""
+        totals = np.asarray(totals, np.float64)
+        return np.asarray(totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1))
+
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n): the scores of the hypotheses."""
+        return self.score(statistics)
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): the scores of pairs of hypotheses of one segment. Raises as `statistics` does."""
+        (source,) = self._of_segments(1)
+        numbers, n = _Numbers(), len(hypotheses)
+        places = np.array([numbers[text] for text in hypotheses], np.int64)
+        rows = np.stack([np.repeat(places, n), np.zeros(n * n, np.int64), np.tile(places, n)])
+        return self._scores(Asked(list(numbers), [source], list(numbers), rows)).reshape(n, n)
+
+    def signature(self) -> str:
+        """The folder's name, the start of its hash, and the scale, in sacrebleu's form."""
+        parts = {"model": self.model.name, "sha256": (path_hash(self.model) or "none")[:8], "scale": f"{self.scale:g}"}
+        parts["version"] = __version__
+        return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+    def _of_segments(self, number: int) -> list[str]:
+        """The sources of the segments. Raises ConfigError where there are none, or one is missing."""
+        if not number:
+            return []
+        sources = self._sources or (None,) * number
+        if len(sources) != number:
+            raise ConfigError(f"comet: {len(sources)} sources for {number} segments")
+        known = [source for source in sources if source is not None]
+        if len(known) < number:
+            which = "there are no source sentences" if not known else f"segment {sources.index(None) + 1} has no source"
+            raise ConfigError(f"comet: {which}, which the estimator reads: name a source file")
+        return known
+
+    def _scores(self, asked: Asked) -> FloatArray:
+        """(n) the scaled scores."""
+        if not asked.rows.shape[1]:
+            return np.zeros(0)
+        estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)
+        return self.scale * estimator.scores(asked, self.batch_tokens)
+
+
+class _Numbers(dict[str, int]):
+    """The number of each distinct text, in the order of their first use."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = len(self)
+        return self[text]
