@@ -36,6 +36,7 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
 """
 NEEDED = {
+    "comet_throughput": "transformers",
     "neural_throughput": "transformers",
     "ngram_speed": "kenlm",
     "cluster_speed": "distributed",
@@ -132,6 +133,10 @@ RUNS = {
         r"\| odds, contexts, n-gram \|( [\d.]+ \|){5}(?s:.*)\| n-gram \+ length \|( [\d.]+ \|){5} \d+, \d+, [\d.]+ \|",
     ),
     "embedded_ngram": ("{root}/mt/train.en --held-out {root}/mt/test.en", r"\| all n-grams \| [\d,]+ \| [\d.]+ \| [\d.]+% \|"),
+    "comet_throughput": (
+        "{root}/mt/tune.nbest --source {root}/mt/tune.de --most 3 --layers 1 --width 16",
+        r"\| loop \| 9 \| 24 \|(?s:.*)\| each text once \| 9 \| 4 \|",
+    ),
     "neural_throughput": (
         "{root}/mt/tune.nbest --source {root}/mt/tune.de --number 2 --layers 1 --width 16",
         r"\| causal \| shared prefixes \|(?s:.*)\| translation \| batches \|",

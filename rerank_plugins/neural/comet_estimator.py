@@ -66,6 +66,10 @@ class CometEstimator:
         score = self._unified if self.settings.kind == "unified_metric" else self._regressed
         return score(asked, pairs, tokens)[which.reshape(-1)]
 
+    def forget(self) -> None:
+        """Forget all embeddings, so that texts are read again."""
+        self._known.clear()
+
     def _regressed(self, asked: Asked, rows: LongArray, tokens: int) -> FloatArray:
         """(n) scores by sentence embeddings of the texts with the numbers `rows` (2 or 3, n)."""
         import torch

@@ -82,7 +82,7 @@ def test_values_of_the_unified_estimator(folders):
 def test_the_encoder_reads_each_distinct_text_once(folders):
     own = metric(folders / "comet").with_sources(SOURCES[:1])
     estimator = open_estimator(folders / "comet", None, "cpu", "float64")
-    estimator._known.clear()
+    estimator.forget()
     before = estimator.read
     texts = [f"the cat sat {'on ' * n}" for n in range(20)]
     table = own.pairwise(texts)
