@@ -1,30 +1,22 @@
-"""The language model `llm`: ln p of given text by a large language model behind a server.
-
-The text that is scored is the prompt, the hypothesis and its end, and the value is ln p(hypothesis and end | prompt).
-"""
+"""The language model `llm`: ln p of given text by a large language model behind a server."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import ClassVar
 
-import numpy as np
-
-from rerank_plugins import ConfigError, FloatArray, LanguageModel, ModelError, NBestList, PickledFields, option
-from rerank_plugins.neural.given_text import PATHS, Form, GivenText, given_texts, requests
-from rerank_plugins.neural.pieces import of_distinct, owners_of, word_sums
+from rerank_plugins import option
+from rerank_plugins.neural.given_text import FLAGS, PATHS, Form, GivenText, given_texts, requests
+from rerank_plugins.neural.given_text_checks import check_given
+from rerank_plugins.neural.prompted import END, PROMPT, PromptedLanguageModel
 from rerank_plugins.neural.server import Server, check_url
-from rerank_plugins.neural.server_checks import check_server
-
-SOURCE = "{source}"
 
 
 @dataclass(frozen=True)
-class ServerLanguageModel(PickledFields, LanguageModel):
+class ServerLanguageModel(PromptedLanguageModel):
     """Ln p of the words of a hypothesis by a server of a large language model (vLLM, llama-cpp-python, TGI).
 
     An empty hypothesis has the score of its end alone. The server is checked when it is first asked.
@@ -37,10 +29,8 @@ class ServerLanguageModel(PickledFields, LanguageModel):
         "http://localhost:8000/v1", doc="address of the server, up to /completions or /generate", changes_results=False
     )
     form: Form = option("completions", doc="how the server is asked for ln p of given text", changes_results=False)
-    prompt: str = option(
-        "\\n", doc="text before the hypothesis; {source} stands for the source sentence, and \\n for the end of a line"
-    )
-    end: str = option("\\n", doc="text after the hypothesis, whose ln p is that of `</s>`; without it, that is 0")
+    prompt: str = option("\\n", doc=PROMPT)
+    end: str = option("\\n", doc=END)
     key_variable: str = option(
         "RERANK_LLM_KEY", doc="environment variable that holds the server's key", changes_results=False
     )
@@ -58,24 +48,19 @@ class ServerLanguageModel(PickledFields, LanguageModel):
             raise ValueError("prompt: wanted some text, since servers have no ln p of the first token of all")
 
     @property
-    def components(self) -> tuple[str, ...]:
-        """`total`, and `per_word`, which is total / (|e| + 1)."""
-        return ("total", "per_word")
+    def where(self) -> str:
+        """The address."""
+        return self.url
 
-    def __contains__(self, word: str) -> bool:
-        """Every word is known: the pieces of a server's vocabulary spell any text."""
-        return True
-
-    @property
-    def vocabulary(self) -> None:
-        """None: there are no unknown words."""
-        return
+    def given(self, texts: Sequence[str]) -> list[GivenText]:
+        """The tokens of texts with their ln p. Raises ModelError for a server that fails or would lie."""
+        return self._given(self._server, texts)
 
     @cached_property
     def _server(self) -> Server:
         """The server, which has been checked."""
         server = Server(self.url, self.key_variable, self.timeout, self.retries, self.at_once)
-        check_server(self.url, self.form, lambda texts: self._given(server, texts))
+        check_given(self.url, FLAGS[self.form], lambda texts: self._given(server, texts))
         return server
 
     def _given(self, server: Server, texts: Sequence[str]) -> list[GivenText]:
@@ -85,66 +70,3 @@ class ServerLanguageModel(PickledFields, LanguageModel):
         parts = (texts[at : at + size] for at in range(0, len(texts), size))
         found = (given_texts(self.form, self.url, *pair) for pair in zip(answers, parts, strict=True))
         return list(chain.from_iterable(found))
-
-    def score(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
-        """Ln p of each word, and of the end last. Raises ConfigError for a prompt with a source, ModelError."""
-        if SOURCE in self.prompt:
-            raise ConfigError(f"the prompt of 'llm' has {SOURCE}: only hypotheses of lists with sources have a score")
-        return self._scores([("", tuple(words)) for words in sentences])
-
-    def values(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, 2) natural logs, and natural logs per word and end."""
-        return _values(self.score(sentences))
-
-    def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 2) natural logs. Raises ConfigError for a list without the source that the prompt wants, ModelError."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """(n, 2) natural logs of each list, whose requests are sent together."""
-        values = _values(self._scores([pair for nbest in nbests for pair in self._pairs(nbest)]))
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []
-
-    def word_scores(self, nbest: NBestList) -> list[FloatArray]:
-        """Ln p of the words of each hypothesis, and of its end."""
-        return self._scores(self._pairs(nbest))
-
-    def _pairs(self, nbest: NBestList) -> list[tuple[str, tuple[str, ...]]]:
-        if SOURCE in self.prompt and len(nbest) and nbest.source is None:
-            raise ConfigError(f"llm: segment {nbest.segment_id} has no source sentence: name a source file")
-        source = " ".join((nbest.source or "").split()) if SOURCE in self.prompt else ""
-        return [(source, tuple(text.split())) for text in nbest.texts]
-
-    def _scores(self, pairs: Sequence[tuple[str, tuple[str, ...]]]) -> list[FloatArray]:
-        """Ln p of the words and the end of each pair of a source and a hypothesis."""
-        return of_distinct(pairs, self._distinct)
-
-    def _distinct(self, pairs: Sequence[tuple[str, tuple[str, ...]]]) -> list[FloatArray]:
-        if not pairs:
-            return []
-        prompt, end = (text.replace("\\n", "\n") for text in (self.prompt, self.end))
-        prompts = [prompt.replace(SOURCE, source) for source, _ in pairs]
-        texts = [before + " ".join(words) + end for before, (_, words) in zip(prompts, pairs, strict=True)]
-        given = self._given(self._server, texts)
-        return [
-            self._of_words(found, words, len(before))
-            for found, (_, words), before in zip(given, pairs, prompts, strict=True)
-        ]
-
-    def _of_words(self, found: GivenText, words: Sequence[str], start: int) -> FloatArray:
-        """(words + 1) the sums over the tokens that end in each word, whose first one begins at `start`."""
-        owners = owners_of(words)
-        places, scores = list[int](), list[float]()
-        for end, value in zip(found.ends, found.ln_p, strict=True):
-            if end > start:
-                if math.isnan(value):
-                    raise ModelError(f"{self.url}: the server has no ln p for some tokens of a text: set 'prompt'")
-                last = end - start - 1  # character
-                places.append(owners[last] if last < len(owners) else len(words))
-                scores.append(value)
-        return word_sums(np.array(scores, np.float64), places, len(words))
-
-
-def _values(scores: Sequence[FloatArray]) -> FloatArray:
-    totals = np.array([values.sum() for values in scores], np.float64)
-    return np.column_stack([totals, totals / np.array([len(values) for values in scores], np.float64)])
