@@ -58,7 +58,7 @@ def test_only_lists_of_another_kind_differ():
         assert differences(record, same) == []
     same.left = FEWEST // 2
     (left,) = differences(record, same)
-    assert left == "50 % of the 1-bests left (10 % on held-out tuning lists)"
+    assert left == "50 % of the 1-bests changed (10 % on held-out tuning lists)"
     other = ListFacts.of(*lists_of(rng, FEWEST, spread=2.0, distinct=2))
     other.left = FEWEST // 10
     size, spread = differences(record, other)

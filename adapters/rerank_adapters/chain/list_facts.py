@@ -26,7 +26,7 @@ from rerank_plugins import FeatureTable, FloatArray, NBestList
 LISTS = "tuning_lists"  # the key of a provenance
 FEWEST = 100  # lists that are judged
 ERRORS = 6.0  # standard errors that a fact must differ by
-FACTOR, FACTOR_OF_CHANGES = 1.2, 1.5  # by which spreads and sizes, and proportions of 1-bests left, must differ
+FACTOR, FACTOR_OF_CHANGES = 1.2, 1.5  # by which spreads and sizes, and proportions of 1-bests changed, must differ
 LEAST_DEVIATION = 0.1  # of the sizes of lists, as a part of their mean: in some sets all sizes are equal
 NAMED = 3  # features that a warning names
 
@@ -109,7 +109,7 @@ def differences(recorded: Mapping[str, Any], facts: ListFacts) -> list[str]:
         whole = (left * recorded["lists"] + facts.left) / (recorded["lists"] + facts.lists)
         error = np.sqrt(whole * (1 - whole) * parts)
         if _far(own_left, left, FACTOR_OF_CHANGES) and abs(own_left - left) > ERRORS * error:
-            found.append(f"{_percent(own_left)} of the 1-bests left ({_percent(left)} on held-out tuning lists)")
+            found.append(f"{_percent(own_left)} of the 1-bests changed ({_percent(left)} on held-out tuning lists)")
     return [*found, *_different_spreads(recorded, facts, parts)]
 
 

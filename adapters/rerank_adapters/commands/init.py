@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -142,6 +143,10 @@ def command(
     with open_atomic(output) as stream:
         stream.write(text)
     closing.wrote("a config", output)
+    if str(output) != "-":
+        click.echo(f"next: rerank check {quote(str(output))}; rerank run {quote(str(output))}", err=True)
+    if len(sets) == 1:
+        click.echo("without test lists `rerank run` tunes the weights and prints no scores of a test set", err=True)
 
 
 def ask_language(asking: bool) -> str | None:

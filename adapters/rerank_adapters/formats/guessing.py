@@ -45,6 +45,7 @@ CANDIDATES = (
     "nemo,beam=N (text<TAB>score)",
     "moses (id ||| text ||| features)",
 )
+JSON_WANTED = 'expected an object with "hyps", a list of texts (docs/formats.md has other JSON)'
 DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
 LIKE_TEXT = ("kaldi", "kaldi-lattice", "espnet", "plain")  # whose lines may as well be those of a text
 logger = logging.getLogger(__name__)
@@ -72,6 +73,8 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     reading = reading or _by_lines(head, filled)
     if reading is None:
         message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"
+        if filled[0].lstrip()[:1] == "{":
+            raise FormatError(f"{message}: {JSON_WANTED}", path=path, line=1)
         raise FormatError(f"{message}; name it with --format: {'; '.join(CANDIDATES)}", path=path, line=1)
     if isinstance(reading, str):
         raise FormatError(reading, path=path, line=1)

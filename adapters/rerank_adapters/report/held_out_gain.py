@@ -31,8 +31,8 @@ def gain_text(held: HeldOut) -> str:
 
 
 def changed_text(held: HeldOut) -> str:
-    """As `31 % of the 1-bests left`, with the margin and the score without it where there is one."""
-    changed = f"{held.changed:.0%} of the 1-bests left".replace("%", " %")
+    """As `31 % of the 1-bests changed`, with the margin and the score without it where there is one."""
+    changed = f"{held.changed:.0%} of the 1-bests changed".replace("%", " %")
     if held.without_margin is None:
         return changed
     margin = "margins of the folds" if isinf(held.margin) else f"a margin of {held.margin:.2f}"
@@ -63,7 +63,7 @@ def advice(held: HeldOut) -> str:
 
 
 def held_out_table(systems: Mapping[str, HeldOut], metric: str) -> Table:
-    """A row per system: the 1-bests' score, the held-out score, the gain with its interval, the 1-bests left."""
+    """A row per system: the 1-bests' score, the held-out score, the gain with its interval, the 1-bests changed."""
     rows = []
     for name, held in systems.items():
         interval = f"[{held.interval.low:+.2f}, {held.interval.high:+.2f}]"
@@ -75,7 +75,7 @@ def held_out_table(systems: Mapping[str, HeldOut], metric: str) -> Table:
         "the others. A gain above 0 is better, with its 95 % interval from the paired bootstrap.",
         *(f"{name}: {no_gain(held)}." for name, held in systems.items() if not held.certain),
     ]
-    header = ("system", "1-best", "held out", "gain over the 1-best", "1-bests left")
+    header = ("system", "1-best", "held out", "gain over the 1-best", "1-bests changed")
     return Table(f"Held out on the tuning lists: {metric}", header, tuple(rows), tuple(notes))
 
 
