@@ -44,6 +44,7 @@ CANDIDATES = (
     "espnet (utterance words)",
     "nemo,beam=N (text<TAB>score)",
     "moses (id ||| text ||| features)",
+    "rows,id=COLUMN,text=COLUMN (CSV or TSV whose first line names the columns)",
 )
 JSON_WANTED = 'expected an object with "hyps", a list of texts (docs/formats.md has other JSON)'
 DELIMITED = ("moses", "cdec", "joshua", "travatar", "marian")
