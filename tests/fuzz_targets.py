@@ -337,12 +337,12 @@ def texts() -> Iterable[Target]:
     yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
     yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
     yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(read_sentence_pairs([str(path)])))
-    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), read_minimal_pairs)
+    yield text("minimal pairs", head(EXAMPLE / "acceptability" / "pairs.tsv"), read_minimal_pairs)
     blimp = (
         '{"sentence_good": "a b", "sentence_bad": "b a", "field": "syntax", "linguistics_term": "order", "UID": "x"}\n'
     )
     yield text("BLiMP", blimp * 2, read_minimal_pairs)
-    yield text("judgements", head(EXAMPLE / "grammaticality" / "dev.tsv"), read_judgements)
+    yield text("judgements", head(EXAMPLE / "acceptability" / "dev.tsv"), read_judgements)
     yield text("suite", SUITE, read_suite)
     yield text("classifier", CLASSIFIER, read_classifier)
     yield text("questions", head(EXAMPLE / "completion" / "questions.tsv"), read_questions)

@@ -49,7 +49,7 @@ NEEDED = {
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
 RUNS = {
     "acceptability_table": (
-        "pairs {root}/grammaticality/pairs.tsv --by phenomenon --fit {root}/grammaticality/pairs.tsv "
+        "pairs {root}/acceptability/pairs.tsv --by phenomenon --fit {root}/acceptability/pairs.tsv "
         "--rules grammar-violations lengths=length lm=ngram-lm,model={root}/mt/lm.arpa",
         r"\| phenomenon \| pairs \| lengths \| lm \| models \| rules \| all together \|",
     ),

@@ -35,7 +35,7 @@ from tests.applications import naive_acceptability as naive
 from tests.command_line import done, one_line, refused, rerank
 from tests.conftest import ROOT
 
-EXAMPLE = ROOT / "example_nbest" / "grammaticality"
+EXAMPLE = ROOT / "example_nbest" / "acceptability"
 ARPA = ROOT / "example_nbest" / "mt" / "lm.arpa"
 
 scored = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=12).filter(

@@ -1,4 +1,4 @@
-"""Print tables of grammaticality: systems on minimal pairs or pseudo-negative examples (docs/results/acceptability.md).
+"""Print tables of acceptability: systems on minimal pairs or pseudo-negative examples (docs/results/acceptability.md).
 
 A system of `pairs` is NAME=FEATURE, with a feature as in the option `-f` (`ngram-lm,model=kn5.ngram`), whose first
 column is the system's ln p of a sentence. A system of `negatives` is NAME=MODEL, with a language model as in the option

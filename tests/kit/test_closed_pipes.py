@@ -16,7 +16,7 @@ EXAMPLE = "example_nbest"
 NBEST, REFERENCES = f"{EXAMPLE}/mt/few.nbest", f"{EXAMPLE}/mt/few.en"
 SYSTEMS = ("-r", REFERENCES, "-m", "bleu,tokenize=none", "--nbest", NBEST, f"reference={REFERENCES}")
 EVALUATE = ("evaluate", *SYSTEMS, "--bootstrap", "20", "--randomisation", "20")
-PAIRS = f"{EXAMPLE}/grammaticality/pairs.tsv"
+PAIRS = f"{EXAMPLE}/acceptability/pairs.tsv"
 QUESTIONS = f"{EXAMPLE}/completion/questions.tsv"
 SIMILARITY = f"{EXAMPLE}/similarity/pairs.tsv"
 PRINTING = {
@@ -65,7 +65,7 @@ def place(root, small, tmp_path_factory):
     """A folder with the example's small files, and the first lists of the translation example."""
     folder = tmp_path_factory.mktemp("pipes")
     (folder / EXAMPLE / "mt").mkdir(parents=True)
-    for name in ("grammaticality/pairs.tsv", "completion/questions.tsv", "similarity/pairs.tsv"):
+    for name in ("acceptability/pairs.tsv", "completion/questions.tsv", "similarity/pairs.tsv"):
         (folder / EXAMPLE / name).parent.mkdir()
         (folder / EXAMPLE / name).write_bytes((root / EXAMPLE / name).read_bytes())
     (folder / NBEST).write_bytes((small / "tune.nbest").read_bytes())

@@ -235,7 +235,7 @@ def test_a_table_that_fits_is_left_as_it_is():
 
 def test_tables_of_the_applications_are_at_most_80_columns_wide():
     features = ("-f", "unigram,label=a-feature-with-a-very-long-label", "-f", "length", "-f", "character-length")
-    grammar, completion = EXAMPLES / "grammaticality", EXAMPLES / "completion"
+    grammar, completion = EXAMPLES / "acceptability", EXAMPLES / "completion"
     outputs = [
         done("acceptability", "pairs", grammar / "pairs.tsv", *features).out,
         done("acceptability", "sentences", grammar / "dev.tsv", grammar / "test.tsv", *features).out,

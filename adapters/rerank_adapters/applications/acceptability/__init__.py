@@ -1,4 +1,4 @@
-"""Judges grammaticality by language models and features: minimal pairs, single sentences, test suites."""
+"""Judges acceptability by language models and features: minimal pairs, single sentences, test suites."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ parser_option = click.option(
 def command() -> None:
     """Make unacceptable sentences from good text.
 
-    They are pseudo-negative examples, to train and test models of grammaticality.
+    They are pseudo-negative examples, to train and test models of acceptability.
 
     \b
     errors     insert one error: a missing, extra, misspelt or wrong word …
