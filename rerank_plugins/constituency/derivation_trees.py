@@ -70,7 +70,7 @@ def log_probabilities(
     """Return (k) ln p(tree, words) of the best derivations' trees; `items` and split `blocks` have the same bases."""
     states = blocks.states[items.base[derivations.vertex >> 1]]
     ends = np.cumsum(states)
-    offsets, values = ends - states, np.zeros(ends[-1] if len(ends) else 0)
+    offsets, values = (ends - states).astype(np.uint32), np.zeros(ends[-1] if len(ends) else 0)
     tree_probabilities(blocks, items, words, scales, graph.edges, *derivations[:4], offsets, values)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.charts.closure import apply_chains
 from rerank_plugins.kit.charts.rules import Rules
@@ -104,14 +104,14 @@ def sum_of_splits(
     rule_starts, rule_parent, rule_p = rules.rule_starts, rules.rule_parent, rules.rule_p
     for a in range(len(below)):
         below[a] = 0.0
-    count = 0
+    count = np.uint64(0)
     for left in range(len(begins)):
         bits = begins[left]
         if bits:
             for pair in range(pair_starts[left], pair_starts[left + 1]):
                 chosen[count] = pair  # without a branch, which no processor could foresee
-                count += bits & ends[pair_right[pair]] != 0
-    first, last = i + 1, j
+                count += np.uint64(bits & ends[pair_right[pair]] != 0)
+    first, last = np.uint64(i + 1), np.uint64(j)
     for place in range(count):
         # The sum over split points, once for all rules with this pair of children.
         both = chosen[place]
@@ -148,7 +148,7 @@ class InsideBuffers(NamedTuple):
     # below, above: (S) the values of one cell
     below: FloatArray
     above: FloatArray
-    chosen: IntArray  # (pairs + 1) pairs of children
+    chosen: PlaceArray  # (pairs + 1) pairs of children
     nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
     total_power: LongArray  # (n + 1) the power of the words up to each column
 
@@ -282,7 +282,7 @@ class Chart:
         self.powers = np.zeros(length + 1, np.int64)
         self.words = self.words[:0]
         below, above = np.empty((2, size))
-        pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
+        pairs = np.empty(len(self.rules.pair_left) + 1, np.uint32)
         nodes, total_power = np.empty(length, np.int64), np.empty(length + 1, np.int64)
         self._work = InsideBuffers(below, above, pairs, nodes, total_power)
         values = self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers
