@@ -95,7 +95,7 @@ class PairTable:
     """
 
     starts: Annotated[LongArray, Offsets("V", "P")]
-    rights: Annotated[IntArray, Array("P")]
+    rights: Annotated[IntArray, Array("P", below="V")]
     counts: Annotated[IntArray, Array("P", "*")]
 
     @property
@@ -179,10 +179,10 @@ class ContextTable:
     """
 
     starts: Annotated[LongArray, Offsets("V", "C")]
-    seconds: Annotated[IntArray, Array("*")]
+    seconds: Annotated[IntArray, Array("*", below="V")]
     rows: Annotated[LongArray, Offsets("C", "W")]
     totals: Annotated[LongArray, Array("C")]
-    words: Annotated[IntArray, Array("W")]
+    words: Annotated[IntArray, Array("W", below="V")]
     counts: Annotated[IntArray, Array("W")]
 
     @property

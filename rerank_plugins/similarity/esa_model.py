@@ -160,7 +160,7 @@ class EsaModel(KnownWords):
     idf: Annotated[FloatArray, Array("V")]
     titles: Annotated[tuple[str, ...], WordList("D")]
     starts: Annotated[LongArray, Offsets("V", "E")]
-    documents: Annotated[IntArray, Array("E")]
+    documents: Annotated[IntArray, Array("E", below="D")]
     weights: Annotated[NDArray[np.float32], Array("E")]
     settings: Annotated[Mapping[str, Any], Setting()]
     provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)

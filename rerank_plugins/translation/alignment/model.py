@@ -178,7 +178,7 @@ class Lexicon:
     """
 
     starts: Annotated[LongArray, Offsets("F", "P")]
-    targets: Annotated[IntArray, Array("P")]
+    targets: Annotated[IntArray, Array("P", below="E")]
     forward: Annotated[Probabilities, Array("P", name="forward.t")]
     backward: Annotated[Probabilities, Array("P", name="backward.t")]
 
