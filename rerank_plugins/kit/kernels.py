@@ -56,7 +56,9 @@ def universal(function: Callable[..., Any]) -> Any:
 def _interpreted(function: Function, error_model: str = "python", **_: Any) -> Function:
     """The function as plain Python, whose whole numbers wrap around in silence, as those of machine code do."""
     division: Any = {"divide": "ignore", "invalid": "ignore"} if error_model == "numpy" else {}
-    return np.errstate(over="ignore", **division)(function)
+    interpreted: Any = np.errstate(over="ignore", **division)(function)
+    interpreted.py_func = function  # as compiled functions have it
+    return interpreted  # type: ignore[no-any-return]
 
 
 def _kept(decorator: Callable[..., Any], function: Callable[..., Any], **options: Any) -> Any:
