@@ -56,7 +56,13 @@ FULL = -1  # a table lacks room
 
 @part
 def promote(
-    search: Search, stores: Any, values: Any, viterbi: Any, entropy: Any, threshold: float, entropies: bool
+    search: Search,
+    stores: IntArray,
+    values: FloatArray,
+    viterbi: FloatArray,
+    entropy: FloatArray,
+    threshold: float,
+    entropies: bool,
 ) -> tuple[int, int]:
     """Step 1: stores whose last symbol is a left child that waits for its right sister.
 

@@ -7,7 +7,7 @@ and what is impossible is exactly 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def by_child(closure: Closure, size: int) -> Chains:
 
 
 @part
-def apply_chains(chains: Any, below: Any, above: Any) -> None:
+def apply_chains(chains: Chains, below: FloatArray, above: FloatArray) -> None:
     """Set above[a] = Σ_b closure[a, b] below[b]."""
     for a in range(len(above)):
         above[a] = 0.0

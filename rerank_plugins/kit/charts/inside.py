@@ -36,7 +36,7 @@ SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescal
 
 
 @part
-def longer(slots: Any, used: Any, most: int, node: int, word: int) -> Any:
+def longer(slots: LongArray, used: LongArray, most: int, node: int, word: int) -> Any:
     """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
 
     A new span gets a new number, or -1 if the memory is full. The span -1 has no longer ones.
@@ -92,7 +92,15 @@ class CellMemory:
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
 def sum_of_splits(
-    rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
+    rules: Rules,
+    rows: FloatArray,
+    columns: FloatArray,
+    begins: NDArray[np.uint64],
+    ends: NDArray[np.uint64],
+    i: int,
+    j: int,
+    chosen: PlaceArray,
+    below: FloatArray,
 ) -> None:
     """Set below[a] = Σ over rules a → l r and split points k of p · rows[l, k] · columns[r, k], for i < k < j.
 
@@ -125,7 +133,7 @@ def sum_of_splits(
 
 
 @part
-def emit(rules: Any, word: int, scale: float, below: Any) -> None:
+def emit(rules: Rules, word: int, scale: float, below: FloatArray) -> None:
     """Set below[a] = p(word | a) · scale."""
     for a in range(len(below)):
         below[a] = 0.0
@@ -134,7 +142,7 @@ def emit(rules: Any, word: int, scale: float, below: Any) -> None:
 
 
 @part
-def first_scale(rules: Any, word: int) -> float:
+def first_scale(rules: Rules, word: int) -> float:
     """Return the scale that brings the largest emission of the word to LARGEST_EMISSION."""
     largest = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
@@ -166,7 +174,7 @@ class InsideValues(NamedTuple):
 
 @filling_kernel
 def fill_columns(
-    rules: Any, words: Any, kept: Any, values: InsideValues, memory: Cells, work: InsideBuffers
+    rules: Rules, words: IntArray, kept: LongArray, values: InsideValues, memory: Cells, work: InsideBuffers
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 

@@ -6,7 +6,7 @@ chains of unary rules. The expected number of nodes s over words i … j-1 is O(
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,9 @@ def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
 
 
 @filling_kernel
-def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts: Any, work: OutsideBuffers) -> None:
+def outside_pass(
+    rules: Rules, n: int, values: InsideValues, least: float, counts: FloatArray, work: OutsideBuffers
+) -> None:
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
     Nodes whose expected number is below `least` are pruned together with the nodes below them. `values` are

@@ -14,7 +14,7 @@ of the bases over these spans: the score of an edge of the hypergraph (hypergrap
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,15 @@ class Items(NamedTuple):
 
 
 @filling_kernel
-def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any, cell_of: Any, offsets: Any) -> int:
+def select(
+    counts: FloatArray,
+    threshold: float,
+    states: IntArray,
+    starts: IntArray,
+    base_of: IntArray,
+    cell_of: IntArray,
+    offsets: PlaceArray,
+) -> int:
     """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
     cells, bases = counts.shape
     item, offset = 0, 0
@@ -114,7 +122,9 @@ def meetings_at_most(starts: IntArray, n: int) -> int:
 
 
 @filling_kernel
-def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, work: CellBuffers) -> int:
+def fill_inside(
+    blocks: Blocks, items: Items, words: IntArray, scales: FloatArray, passes: Passes, work: CellBuffers
+) -> int:
     """Fill in inside probabilities, times the scales (n) of the words, and pairs of items (Baker 1979).
 
     Returns how many items these pairs make.
@@ -204,8 +214,8 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
 
 @partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
-    blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, total: float, most: float, edges: Edges,
-    work: CellBuffers,
+    blocks: Blocks, items: Items, words: IntArray, scales: FloatArray, passes: Passes, total: float, most: float,
+    edges: Edges, work: CellBuffers,
 ) -> int:  # fmt: skip
     """Fill in outside probabilities from the inside probabilities `upper` and the pairs of items.
 
