@@ -3,6 +3,7 @@
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
 # make docs   write the documentation as a site, to build/site; open its index.html
 # make dist   build the source distribution and the wheel in dist/, and run the demo from the wheel
+# make kernels  the tests of kernels as plain Python, with checks of indices, and with the oldest and the newest numba
 # make pythons  the demo and the fast tests on every supported Python that is installed
 PYTHON ?= python3
 VENV ?= .venv
@@ -57,6 +58,9 @@ docs: $(VENV)/docs.installed
 dist: $(VENV)/test.installed
 	BUILDER=$(BIN)/python tests/dist.sh
 
+kernels: $(VENV)/test.installed
+	tests/kernels.sh work/kernels $(BIN)/python
+
 pythons:
 	EXTRAS=$(EXTRAS) tests/pythons.sh
 
@@ -91,4 +95,4 @@ clean:
 	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 	find rerank_plugins adapters tests -name "kernels-*" -path "*/__pycache__/*" -prune -exec rm -rf {} + -o -name "*.nb[ci]" -delete
 
-.PHONY: demo test check style types fast bench docs dist pythons clean
+.PHONY: demo test check style types fast bench docs dist kernels pythons clean

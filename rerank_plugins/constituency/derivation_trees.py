@@ -7,13 +7,13 @@ probability of the tree with its bases fixed. Parts that several derivations sha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, Sentence, SharedTrees
+from rerank_plugins.core.arrays import PlaceArray
 from rerank_plugins.kit.charts.blocks import Blocks
-from rerank_plugins.kit.charts.hypergraph import Hypergraph
+from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph
 from rerank_plugins.kit.charts.k_best import Derivations
 from rerank_plugins.kit.charts.pruned_chart import Items
 from rerank_plugins.kit.kernels import filling_kernel
@@ -21,8 +21,8 @@ from rerank_plugins.kit.kernels import filling_kernel
 
 @filling_kernel
 def tree_probabilities(
-    blocks: Any, items: Any, words: Any, scales: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any,
-    offsets: Any, values: Any,
+    blocks: Blocks, items: Items, words: IntArray, scales: FloatArray, edges: Edges, vertices: IntArray, last: IntArray,
+    lefts: IntArray, rights: IntArray, offsets: PlaceArray, values: FloatArray,
 ) -> None:  # fmt: skip
     """Set values[offsets[d] + a] to p(words under derivation d | symbol a of its base), times the words' scales.
 
@@ -70,7 +70,7 @@ def log_probabilities(
     """Return (k) ln p(tree, words) of the best derivations' trees; `items` and split `blocks` have the same bases."""
     states = blocks.states[items.base[derivations.vertex >> 1]]
     ends = np.cumsum(states)
-    offsets, values = ends - states, np.zeros(ends[-1] if len(ends) else 0)
+    offsets, values = (ends - states).astype(np.uint32), np.zeros(ends[-1] if len(ends) else 0)
     tree_probabilities(blocks, items, words, scales, graph.edges, *derivations[:4], offsets, values)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())
@@ -78,8 +78,8 @@ def log_probabilities(
 
 @filling_kernel
 def share(
-    items: Any, intermediate: Any, edges: Any, vertices: Any, last: Any, lefts: Any, rights: Any, span: Any, label: Any,
-    bounds: Any, pool: Any, slots: Any,
+    items: Items, intermediate: BoolArray, edges: Edges, vertices: IntArray, last: IntArray, lefts: IntArray,
+    rights: IntArray, span: IntArray, label: IntArray, bounds: IntArray, pool: IntArray, slots: IntArray,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill in label, bounds and children (`pool`) of `SharedTrees`; return the numbers of subtrees and children.
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError, Sentence
 from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.core.arrays import are_below, are_offsets
 from rerank_plugins.kit.charts.weighted_rules import ROOT as ROOT
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 from rerank_plugins.kit.vocabulary.signatures import UNKNOWN_SIGNATURE
@@ -50,9 +51,12 @@ class Grammar:
         lexicon = self.lexicon
         shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN_SIGNATURE in lexicon.index
         shapes = shapes and len(lexicon.symbols) == len(lexicon.logp) == lexicon.starts[-1]
-        numbers = [self.binary, self.unary, lexicon.symbols]
-        if not shapes or any(len(column) and not 0 <= column.min() <= column.max() < size for column in numbers):
+        if not shapes or not are_offsets(lexicon.starts, len(lexicon.symbols)):
             raise ModelError("damaged grammar: its arrays do not fit together")
+        numbers = {"base": self.base, "binary": self.binary, "unary": self.unary, "emitting": lexicon.symbols}
+        for name, column in numbers.items():
+            if not are_below(column, len(self.bases) if name == "base" else size):
+                raise ModelError(f"damaged grammar: {name} has an index out of range")
 
     @property
     def size(self) -> int:

@@ -47,7 +47,7 @@ def fill_prefixes(
     """
     size = begins.shape[1]
     below, above = np.empty(size), np.empty(size)
-    chosen = np.empty(len(rules.pair_left) + 1, np.int32)
+    chosen = np.empty(len(rules.pair_left) + 1, np.uint32)
     everywhere = np.full(size, ~np.uint64(0))  # a prefix of a right child may be derived from any split point on
     for j in range(1, len(words) + 1):
         for i in range(j - 1, -1, -1):

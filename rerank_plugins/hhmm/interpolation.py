@@ -72,7 +72,7 @@ def nothing_counted(symbols: int, rules: int, depth: int) -> Counted:
 
 
 @part
-def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
+def context_key(size: int, d: int, a: int, b: int, q: int) -> Any:
     """Return ((d (S + 1) + a) S + b) S + q, the key of a reduction's context; a = S leaves a open.
 
     With q = 0, it is the key of an expansion below an element a/b at depth d.
@@ -81,7 +81,7 @@ def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
 
 
 @part
-def row_of(keys: Any, size: int, d: int, a: int, b: int, q: int) -> int:
+def row_of(keys: LongArray, size: int, d: int, a: int, b: int, q: int) -> int:
     """Return the row of a context in the ascending keys, else of the one with a left open; -1 if neither was seen."""
     active = a
     while True:

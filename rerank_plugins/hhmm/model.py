@@ -25,7 +25,7 @@ from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, Pickled
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.hhmm.event_counts import Events
 from rerank_plugins.hhmm.search_tables import Emission, Tables, lay_out
-from rerank_plugins.hhmm.transitions import emit, promote, transit, write_beam
+from rerank_plugins.hhmm.transitions import read_word
 from rerank_plugins.kit.language_models import UNFINISHED, UNPARSED
 
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
@@ -128,25 +128,20 @@ class HhmmModel(PickledFields):
 
     def _try_step(self, state: Beam, word: Emission, position: int) -> tuple[float, Beam | None] | None:
         """Return the result of `_step`; None if the tables lack room."""
-        tables, search, pruning = self.tables, self.tables.search, (self.threshold, self.entropies)
+        tables, search = self.tables, self.tables.search
         search.clock[0] += len(search.order)
-        size, n = 1, 1
-        if len(state):
-            size, n = promote(search, state.stores, state.values, state.viterbi, state.entropy, *pruning)
-            p, kept = transit(search, word, n, self.depth, self.beam, *pruning) if n >= 0 else (-1.0, 0)
-        else:
-            p, kept = tables.begin(word), 1
-        count = emit(search, word, kept, size, self.depth, self.beam, *pruning) if p > 0 else 0
-        if p < 0 or count < 0:
+        beginning = 0.0 if len(state) else tables.begin(word)
+        before = state.stores, state.values, state.viterbi, state.entropy
+        p, count, scale = read_word(search, word, *before, beginning, self.beam, self.threshold, self.entropies)
+        if count < 0:
             return None
         if not count:
             return -math.inf, None
-        scale = state.scale + write_beam(search, count, self.entropies)
         stores, back = search.after.stores[:count].copy(), search.after.back[:count].copy()
         after = search.after
         values, viterbi, entropy = (array[:count].copy() for array in (after.values, after.viterbi, after.entropy))
-        before = state if self.derivations else None
-        beam = Beam(position + 1, stores, values, viterbi, scale, entropy, back, before, state.unparsed)
+        kept = state if self.derivations else None
+        beam = Beam(position + 1, stores, values, viterbi, state.scale + scale, entropy, back, kept, state.unparsed)
         return min(math.log(p), 0.0), beam
 
     def _restarted(self, state: Beam, beam: Beam, scale: float) -> Beam:

@@ -15,7 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rerank_plugins.core.arrays import LongArray
 from rerank_plugins.kit.kernels import part, records
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -62,7 +64,7 @@ def new_table(rows: int, kind: Any) -> Table:
 
 
 @part
-def find(slots: Any, keys: Any, base: int, count: int, key: int) -> int:
+def find(slots: LongArray, keys: LongArray, base: int, count: int, key: int) -> int:
     """Return the row of the key; a new key is written to row `count`, which is returned.
 
     Multiplicative (Fibonacci) hashing.
@@ -81,7 +83,7 @@ def find(slots: Any, keys: Any, base: int, count: int, key: int) -> int:
 
 
 @part
-def merge(table: Table, base: int, count: int, parts: Any, size: int, before: int, entropies: bool) -> int:
+def merge(table: Table, base: int, count: int, parts: NDArray[Any], size: int, before: int, entropies: bool) -> int:
     """Add the first `size` contributions, which come from the store `before`; return the number of stores.
 
     It is -1 if the table may lack room for them. A contribution has a key, the probability `value` of all its
@@ -118,7 +120,7 @@ def entropy_of(store: Any) -> float:
 
 
 @part
-def sift(stores: Any, rows: Any, place: int, size: int) -> None:
+def sift(stores: NDArray[Any], rows: LongArray, place: int, size: int) -> None:
     """Move a row of the heap `rows[:size]` down until no row below it is of a less probable, or equal and later, store.
 
     So the first row of the heap is that of the least probable store.
@@ -142,7 +144,7 @@ def sift(stores: Any, rows: Any, place: int, size: int) -> None:
 
 
 @part
-def best_rows(stores: Any, count: int, most: int, rows: Any, in_order: bool) -> int:
+def best_rows(stores: NDArray[Any], count: int, most: int, rows: LongArray, in_order: bool) -> int:
     """Write to `rows` those of the `most` most probable of the first `count` stores (0: of all); return their number.
 
     The most probable store comes first, of equals the earlier row: a heapsort (Williams 1964). If the stores need not

@@ -13,12 +13,15 @@ everything is forgotten: memory is bounded, and values do not depend on what is 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rerank_plugins.hhmm.recombination import find
 from rerank_plugins.kit.kernels import part
+
+if TYPE_CHECKING:
+    from rerank_plugins.hhmm.search_tables import Emission, Rules
 
 LISTS, ENTRIES = 1 << 14, 1 << 20  # 16 MB, of which only what is used is touched
 EXPONENTS, HIGHEST = 128, 4  # buckets of binary exponents that rules are sorted into; the exponent of the first bucket
@@ -76,7 +79,7 @@ def end_list(memory: Remembered, number: int, size: int) -> None:
 
 
 @part
-def fillers(memory: Remembered, rules: Any, b: int, p: int) -> tuple[int, int]:
+def fillers(memory: Remembered, rules: Rules, b: int, p: int) -> tuple[int, int]:
     """Return where the list of rules of p whose parent can fill an awaited b begins and ends in `entries`.
 
     The weight of a rule q' -> p c is its probability times U*[b, q'].
@@ -97,7 +100,7 @@ def fillers(memory: Remembered, rules: Any, b: int, p: int) -> tuple[int, int]:
 
 
 @part
-def openers(memory: Remembered, rules: Any, word: Any, d: int, p: int) -> tuple[int, int]:
+def openers(memory: Remembered, rules: Rules, word: Emission, d: int, p: int) -> tuple[int, int]:
     """Return where the list of rules of p that open an element at depth d with the word begins and ends in `entries`.
 
     The weight of a rule q -> p c is its probability times the probability that c, awaited in a new element q/c, fits in

@@ -39,13 +39,14 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.constituency.grammar import ROOT
 from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
 from rerank_plugins.hhmm.interpolation import row_of
 from rerank_plugins.hhmm.recombination import best_rows, entropy_of, find, merge
 from rerank_plugins.hhmm.search_tables import EMPTY, Emission, Search
 from rerank_plugins.hhmm.successors import fillers, openers
-from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 LOW = 0xFFFF
 ELEMENT = 0xFFFFFFFF
@@ -53,9 +54,15 @@ FAR = 0.1  # contributions below this fraction of the `width`-th best store are 
 FULL = -1  # a table lacks room
 
 
-@filling_kernel
+@part
 def promote(
-    search: Search, stores: Any, values: Any, viterbi: Any, entropy: Any, threshold: float, entropies: bool
+    search: Search,
+    stores: IntArray,
+    values: FloatArray,
+    viterbi: FloatArray,
+    entropy: FloatArray,
+    threshold: float,
+    entropies: bool,
 ) -> tuple[int, int]:
     """Step 1: stores whose last symbol is a left child that waits for its right sister.
 
@@ -100,7 +107,7 @@ def promote(
     return size, count
 
 
-@filling_kernel
+@part
 def transit(
     search: Search, word: Emission, n: int, depth: int, width: int, threshold: float, entropies: bool
 ) -> tuple[float, int]:
@@ -216,7 +223,7 @@ def transit(
     return total, best_rows(stores, count, width, order, True)
 
 
-@filling_kernel
+@part
 def emit(
     search: Search, word: Emission, kept: int, size: int, depth: int, width: int, threshold: float, entropies: bool
 ) -> int:
@@ -284,7 +291,7 @@ def emit(
     return best_rows(search.emitted.rows, count, width, order, True)
 
 
-@filling_kernel
+@part
 def write_beam(search: Search, size: int, entropies: bool) -> float:
     """Write the beam after a word, whose `size` stores are in `search.order`; returns the scale of `viterbi`.
 
@@ -320,3 +327,34 @@ def write_beam(search: Search, size: int, entropies: bool) -> float:
         values[i] /= total
         viterbi[i] /= highest
     return math.log(highest) if size else 0.0
+
+
+@filling_kernel
+def read_word(
+    search: Search, word: Emission, stores: IntArray, values: FloatArray, viterbi: FloatArray, entropy: FloatArray,
+    beginning: float, width: int, threshold: float, entropies: bool,
+) -> tuple[float, int, float]:  # fmt: skip
+    """Take the three steps for a word after a beam, and write the new beam to `search.after`.
+
+    `stores`, `values`, `viterbi` and `entropy` are those of the beam (`Beam`, model.py). If it is empty, the first row
+    of `search.awaiting` is the store that awaits ROOT, and `beginning` is P(word). Returns P(word | beam), the number
+    of stores after the word, which is FULL if the tables lack room, and the scale of `viterbi`.
+
+    The steps are one kernel, and the fields of the beam are arguments, because it takes Python 14 µs to hand over the
+    sixty arrays of the search: a tenth of the time that a word takes with 50 stores.
+    """
+    depth = len(word.ahead) - 1
+    size, kept, p = 1, 1, beginning
+    if len(stores):
+        size, n = promote(search, stores, values, viterbi, entropy, threshold, entropies)
+        if n < 0:
+            return 0.0, FULL, 0.0
+        p, kept = transit(search, word, n, depth, width, threshold, entropies)
+        if p < 0.0:
+            return 0.0, FULL, 0.0
+    if p <= 0.0:
+        return 0.0, 0, 0.0
+    count = emit(search, word, kept, size, depth, width, threshold, entropies)
+    if count <= 0:
+        return p, count, 0.0
+    return p, count, write_beam(search, count, entropies)

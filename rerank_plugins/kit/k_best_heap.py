@@ -5,8 +5,7 @@ A heap is two arrays of length k, `scores` and the numbers `items`, of which the
 
 from __future__ import annotations
 
-from typing import Any
-
+from rerank_plugins.core.arrays import FloatArray, IntArray
 from rerank_plugins.kit.kernels import part
 
 
@@ -17,7 +16,7 @@ def is_worse(score: float, item: int, other_score: float, other: int) -> bool:
 
 
 @part
-def sift_down(scores: Any, items: Any, size: int, score: float, item: int) -> None:
+def sift_down(scores: FloatArray, items: IntArray, size: int, score: float, item: int) -> None:
     """Replace the root by an item, and move it away from the root."""
     place = 0
     while True:
@@ -32,7 +31,7 @@ def sift_down(scores: Any, items: Any, size: int, score: float, item: int) -> No
 
 
 @part
-def offer(scores: Any, items: Any, size: int, score: float, item: int) -> int:
+def offer(scores: FloatArray, items: IntArray, size: int, score: float, item: int) -> int:
     """Put an item into the heap if it is among the k best so far, and return the new size."""
     if size == len(scores):
         if is_worse(scores[0], items[0], score, item):
@@ -50,7 +49,7 @@ def offer(scores: Any, items: Any, size: int, score: float, item: int) -> int:
 
 
 @part
-def sort_heap(scores: Any, items: Any, size: int) -> None:
+def sort_heap(scores: FloatArray, items: IntArray, size: int) -> None:
     """Put the items in order, the best first: the worst one is taken off again and again."""
     for last in range(size - 1, 0, -1):
         score, item = scores[last], items[last]

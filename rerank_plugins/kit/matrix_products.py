@@ -7,7 +7,7 @@ and four terms reads each number from memory a quarter as often: 90 % of the spe
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def product(a: NDArray[Number], b: NDArray[Number]) -> NDArray[Number]:
 
 
 @filling_kernel
-def add_product(a: Any, b: Any, c: Any) -> None:
+def add_product(a: NDArray[np.float32], b: NDArray[np.float32], c: NDArray[np.float32]) -> None:
     """Add a (n, k) times b (k, m) to c (n, m), term by term from the first to the last."""
     rows, terms, columns = len(a), len(b), c.shape[1]
     for begin in range(0, terms, ROWS_A_BLOCK):

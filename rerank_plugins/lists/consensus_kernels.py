@@ -7,7 +7,6 @@ hash table (open addressing), so each order costs O(tokens), whatever its length
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -39,8 +38,8 @@ def table_size(tokens: int) -> int:
 
 @filling_kernel
 def add_posteriors(
-    words: Any, rows: Any, lists: Any, weights: Any, base: int, clipped: bool, log: bool, table: Any, events: Any,
-    mass: Any, sums: Any,
+    words: LongArray, rows: LongArray, lists: LongArray, weights: FloatArray, base: int, clipped: bool, log: bool,
+    table: LongArray, events: LongArray, mass: FloatArray, sums: FloatArray,
 ) -> None:  # fmt: skip
     """Add the values of `consensus` to `sums`; `base` is above all words.
 

@@ -99,7 +99,15 @@ def best_words(
 
 
 @filling_kernel
-def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, wanted: Any, p: Any) -> None:
+def word_parts(
+    rows: LongArray,
+    totals: LongArray,
+    words: IntArray,
+    counts: IntArray,
+    contexts: LongArray,
+    wanted: IntArray,
+    p: FloatArray,
+) -> None:
     """Fill in the relative frequency of the wanted word in each context."""
     for i in range(len(contexts)):
         context = contexts[i]
@@ -111,7 +119,9 @@ def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, w
 
 
 @part
-def add_context(table: Any, context: int, weight: float, end: int, sums: Any, touched: Any, number: int) -> int:
+def add_context(
+    table: Any, context: int, weight: float, end: int, sums: FloatArray, touched: IntArray, number: int
+) -> int:
     """Add the weighted probabilities of a context's words to `sums`; returns the number of words in `touched`."""
     rows, totals, words, counts = table
     if context < 0 or weight == 0.0:
@@ -130,8 +140,8 @@ def add_context(table: Any, context: int, weight: float, end: int, sums: Any, to
 
 @kernel
 def fill_gaps(
-    left2: Any, around: Any, right2: Any, left1: Any, right1: Any, unigrams: Any, contexts: Any, weights: Any,
-    width: int, end: int, best: Any, p: Any,
+    left2: Any, around: Any, right2: Any, left1: Any, right1: Any, unigrams: FloatArray, contexts: LongArray,
+    weights: FloatArray, width: int, end: int, best: IntArray, p: FloatArray,
 ) -> None:  # fmt: skip
     """Fill in the `width` best words of each gap and their probabilities, sorted."""
     sums = np.zeros(len(unigrams))

@@ -95,7 +95,7 @@ class PairTable:
     """
 
     starts: Annotated[LongArray, Offsets("V", "P")]
-    rights: Annotated[IntArray, Array("P")]
+    rights: Annotated[IntArray, Array("P", below="V")]
     counts: Annotated[IntArray, Array("P", "*")]
 
     @property
@@ -143,7 +143,14 @@ def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> Fl
 
 @filling_kernel
 def collect_votes(
-    tokens: Any, starts: Any, rights: Any, counts: Any, half: int, edges: bool, votes_for: Any, against: Any
+    tokens: IntArray,
+    starts: LongArray,
+    rights: IntArray,
+    counts: IntArray,
+    half: int,
+    edges: bool,
+    votes_for: IntArray,
+    against: IntArray,
 ) -> None:
     """Fill in the votes of all sentences. Each pair of a sentence is looked up once, for all gaps that it spans."""
     gap = 0
@@ -179,10 +186,10 @@ class ContextTable:
     """
 
     starts: Annotated[LongArray, Offsets("V", "C")]
-    seconds: Annotated[IntArray, Array("*")]
+    seconds: Annotated[IntArray, Array("*", below="V")]
     rows: Annotated[LongArray, Offsets("C", "W")]
     totals: Annotated[LongArray, Array("C")]
-    words: Annotated[IntArray, Array("W")]
+    words: Annotated[IntArray, Array("W", below="V")]
     counts: Annotated[IntArray, Array("W")]
 
     @property
@@ -198,7 +205,9 @@ class ContextTable:
 
 
 @filling_kernel
-def find_contexts(starts: Any, seconds: Any, rows: Any, neighbours: Any, contexts: Any) -> None:
+def find_contexts(
+    starts: LongArray, seconds: IntArray, rows: LongArray, neighbours: IntArray, contexts: LongArray
+) -> None:
     """Fill in the context of each row of neighbours, or -1 where it never occurs."""
     for i in range(len(neighbours)):
         if neighbours.shape[1] == 1:

@@ -7,10 +7,10 @@ power of ten are exact in double precision, and one division rounds once.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
+from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.kit.vocabulary.word_hash import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
@@ -21,7 +21,7 @@ POWERS = 10.0 ** np.arange(POWER + 1)
 
 
 @part
-def skip_blanks(text: Any, at: int) -> int:
+def skip_blanks(text: NDArray[np.uint8], at: int) -> int:
     """The next position that holds no space."""
     while text[at] == SPACE:
         at += 1
@@ -29,7 +29,7 @@ def skip_blanks(text: Any, at: int) -> int:
 
 
 @part
-def read_digits(text: Any, at: int, number: int) -> tuple[int, int]:
+def read_digits(text: NDArray[np.uint8], at: int, number: int) -> tuple[int, int]:
     """The number with the digits from `at` on appended to it, and where they end."""
     while ZERO <= text[at] <= NINE:
         number = number * 10 + (int(np.int64(text[at])) - ZERO)
@@ -38,7 +38,7 @@ def read_digits(text: Any, at: int, number: int) -> tuple[int, int]:
 
 
 @part
-def read_number(text: Any, at: int) -> tuple[float, int]:
+def read_number(text: NDArray[np.uint8], at: int) -> tuple[float, int]:
     """A decimal number and where it ends; -1 instead if its form is uncommon."""
     negative = text[at] == MINUS
     if negative:
@@ -74,7 +74,14 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
 
 
 @filling_kernel
-def fill_lines(text: Any, at: int, table: Any, words: Any, log10: Any, backoff: Any) -> tuple[int, int, int]:
+def fill_lines(
+    text: NDArray[np.uint8],
+    at: int,
+    table: LongArray,
+    words: IntArray,
+    log10: NDArray[np.float32],
+    backoff: NDArray[np.float32],
+) -> tuple[int, int, int]:
     """Fill in the n-grams of the lines from `at` on, until the arrays are full, the text ends or a line is uncommon.
 
     (n, order) words by number, (n) log10 p, (n) log10 back-off (0 if absent). Every line of the text has a line end;

@@ -32,7 +32,7 @@ MIX = 0xD6E8FEB86659FD93
 
 
 @part
-def mixed(key: Any, number: Any) -> Any:
+def mixed(key: int | np.int64, number: int) -> Any:
     """The hash of a sequence that is longer by one word."""
     value = (np.uint64(key) ^ np.uint64(number + 1)) * np.uint64(MIX)
     value = (value ^ (value >> np.uint64(32))) * np.uint64(MIX)
@@ -40,7 +40,7 @@ def mixed(key: Any, number: Any) -> Any:
 
 
 @filling_kernel
-def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
+def hash_ngrams(words: IntArray, beginnings: LongArray, keys: LongArray) -> None:
     """Fill in the hash of each n-gram without its last word, and that of the whole n-gram."""
     last = words.shape[1] - 1
     for i in range(len(words)):
@@ -53,7 +53,7 @@ def hash_ngrams(words: Any, beginnings: Any, keys: Any) -> None:
 
 
 @filling_kernel
-def fill_rows(keys: Any, table: Any) -> None:
+def fill_rows(keys: LongArray, table: LongArray) -> None:
     """Put each row into a hash table of (size, 2), as in kit/vocabulary/word_hash.py."""
     for row in range(len(keys)):
         slot = slot_of(table, keys[row])
@@ -62,7 +62,7 @@ def fill_rows(keys: Any, table: Any) -> None:
 
 
 @filling_kernel
-def find_rows(keys: Any, table: Any, rows: Any) -> None:
+def find_rows(keys: LongArray, table: LongArray, rows: IntArray) -> None:
     """Fill in the row with each hash, or -1; the n-grams of a file that follow each other often begin alike."""
     for i in range(len(keys)):
         if i > 0 and keys[i] == keys[i - 1]:

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins import IntArray, LongArray, ModelError
+from rerank_plugins import BoolArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.kit.kernels import filling_kernel
@@ -153,8 +154,8 @@ class _Tables:
 
 @filling_kernel
 def number_contexts(
-    contexts: Any, owner: Any, suffix: Any, backoff: Any, is_context: Any, first: int, numbers: Any, level: Any,
-    events: Any,
+    contexts: NDArray[Any], owner: IntArray, suffix: IntArray, backoff: NDArray[np.float32], is_context: BoolArray,
+    first: int, numbers: IntArray, level: NDArray[Any], events: NDArray[Any],
 ) -> None:  # fmt: skip
     """Fill in the contexts among the events in suffix order, and the context that follows each event.
 
@@ -181,7 +182,7 @@ def number_contexts(
 
 
 @filling_kernel
-def fill_suffixes(contexts: Any, events: Any, owner: Any, first: int, suffix: Any) -> None:
+def fill_suffixes(contexts: NDArray[Any], events: NDArray[Any], owner: IntArray, first: int, suffix: IntArray) -> None:
     """Fill in the longest context that ends each event from `first` on and is shorter than the event."""
     for i in range(len(owner)):
         _, event = look_up(contexts, events, contexts[owner[i]]["parent"], events[first + i]["symbol"])

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins import ModelError
+from rerank_plugins import BoolArray, FloatArray, LongArray, ModelError
 from rerank_plugins.kit.backoff.order_estimation import first_children, link_events
 from rerank_plugins.kit.backoff.scoring import look_up
 from rerank_plugins.kit.backoff.tables import BackoffTables
@@ -55,7 +56,7 @@ def prune(tables: BackoffTables, threshold: float) -> BackoffTables:
 
 
 @filling_kernel
-def context_log10s(contexts: Any, events: Any, levels: Any, log10_p: Any) -> None:
+def context_log10s(contexts: NDArray[Any], events: NDArray[Any], levels: LongArray, log10_p: FloatArray) -> None:
     """Fill in log10 of the probability of each context as a text: the product of the probabilities of its words."""
     for level in range(len(levels) - 2):
         longer = levels[level + 1]
@@ -69,8 +70,8 @@ def context_log10s(contexts: Any, events: Any, levels: Any, log10_p: Any) -> Non
 
 @filling_kernel
 def mark_kept(
-    contexts: Any, events: Any, first: int, end: int, log10_p: Any, threshold: float, lower: Any, left: Any,
-    kept_contexts: Any, kept_events: Any,
+    contexts: NDArray[Any], events: NDArray[Any], first: int, end: int, log10_p: FloatArray, threshold: float,
+    lower: FloatArray, left: FloatArray, kept_contexts: BoolArray, kept_events: BoolArray,
 ) -> None:  # fmt: skip
     """Mark the contexts `first` … `end` of one length and their events as kept or pruned.
 
@@ -106,7 +107,7 @@ def mark_kept(
 
 
 @filling_kernel
-def weigh(contexts: Any, events: Any, left: Any) -> None:
+def weigh(contexts: NDArray[Any], events: NDArray[Any], left: FloatArray) -> None:
     """Compute the back-off weights from the probability `left` to each context, shorter contexts first."""
     for context in range(1, len(contexts) - 1):
         unseen = 1.0

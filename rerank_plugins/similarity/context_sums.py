@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import IntArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -35,7 +34,7 @@ def index_vectors(
 
 
 @kernel
-def _draw(states: Any, dimensions: int, places: Any, signs: Any) -> None:
+def _draw(states: NDArray[np.uint64], dimensions: int, places: IntArray, signs: NDArray[np.float32]) -> None:
     for row in range(len(states)):
         state = states[row]
         drawn = 0
@@ -56,7 +55,13 @@ def _draw(states: Any, dimensions: int, places: Any, signs: Any) -> None:
 
 @filling_kernel
 def add_neighbours(
-    tokens: Any, places: Any, values: Any, dimensions: int, shifts: Any, offsets: Any, sums: Any
+    tokens: IntArray,
+    places: IntArray,
+    values: NDArray[np.float32],
+    dimensions: int,
+    shifts: IntArray,
+    offsets: IntArray,
+    sums: NDArray[np.float32],
 ) -> None:
     """Add to each word's row the index vectors of its neighbours, up to `radius` words to each side in its document.
 
@@ -87,7 +92,13 @@ def add_neighbours(
 
 
 @filling_kernel
-def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any) -> None:
+def add_documents(
+    tokens: IntArray,
+    places: IntArray,
+    values: NDArray[np.float32],
+    context: NDArray[np.float32],
+    sums: NDArray[np.float32],
+) -> None:
     """For each occurrence of a word, add to its row the index vectors of all tokens of its document, its own included.
 
     `context` (dimensions) is work space.
@@ -111,7 +122,7 @@ def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any
 
 
 @filling_kernel
-def count_documents(tokens: Any, last: Any, counts: Any) -> None:
+def count_documents(tokens: IntArray, last: LongArray, counts: LongArray) -> None:
     """Add the document frequency of each word to `counts` (words); `last` (words) is work space, filled with -1."""
     document = 0
     for token in tokens:
@@ -123,7 +134,7 @@ def count_documents(tokens: Any, last: Any, counts: Any) -> None:
 
 
 @filling_kernel
-def sum_rows(vectors: Any, words: Any, weights: Any, starts: Any, sums: Any) -> None:
+def sum_rows(vectors: FloatArray, words: LongArray, weights: FloatArray, starts: LongArray, sums: FloatArray) -> None:
     """Add Σ weights[i] · vectors[words[i]] over starts[s] <= i < starts[s + 1] to each `sums[s]` (dimensions)."""
     for sentence in range(len(starts) - 1):
         for i in range(starts[sentence], starts[sentence + 1]):

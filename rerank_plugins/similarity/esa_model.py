@@ -25,7 +25,7 @@ Sentence = Sequence[str]
 
 
 @part
-def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> int:
+def count_words(tokens: IntArray, first: int, last: int, counts: LongArray, seen: LongArray) -> int:
     """Count the known words of tokens[first:last] and return how many are distinct.
 
     `counts` (V), zero before the call, receives the counts, and `seen` the distinct words.
@@ -41,7 +41,15 @@ def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> i
 
 
 @kernel
-def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any, weights: Any, sizes: Any) -> int:
+def index_documents(
+    tokens: IntArray,
+    ends: LongArray,
+    idf: FloatArray,
+    shortest: int,
+    words: LongArray,
+    weights: NDArray[np.float32],
+    sizes: LongArray,
+) -> int:
     """Compute the unit vectors of the documents, with (1 + ln tf) idf for each word, and return the number of entries.
 
     `words` and `weights` (tokens) are filled document by document; `sizes` (documents) receives the number of entries
@@ -69,7 +77,13 @@ def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any,
 
 @kernel
 def pair_cosines(
-    starts: Any, documents: Any, weights: Any, size: int, sides: Any, tokens: Any, token_weights: Any
+    starts: LongArray,
+    documents: IntArray,
+    weights: NDArray[np.float32],
+    size: int,
+    sides: LongArray,
+    tokens: LongArray,
+    token_weights: FloatArray,
 ) -> Any:
     """The (pairs) cosines of sentence vectors Σ token weight · document weight, over `size` documents.
 
@@ -91,8 +105,8 @@ def pair_cosines(
 
 @part
 def _add(
-    starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, token_weights: Any,
-    vector: Any,
+    starts: LongArray, documents: IntArray, weights: NDArray[np.float32], first: int, last: int, tokens: LongArray,
+    token_weights: FloatArray, vector: FloatArray,
 ) -> None:  # fmt: skip
     """Add the weighted vectors of tokens[first:last] to `vector` (documents)."""
     for i in range(first, last):
@@ -101,7 +115,7 @@ def _add(
 
 
 @partial(part, fastmath={"reassoc"})
-def inner(left: Any, right: Any) -> float:
+def inner(left: FloatArray, right: FloatArray) -> float:
     """The inner product, summed in any order; numba's `@` would need SciPy, which is not a core dependency."""
     total = 0.0
     for i in range(len(left)):
@@ -110,7 +124,9 @@ def inner(left: Any, right: Any) -> float:
 
 
 @kernel
-def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: Any) -> Any:
+def word_cosines(
+    starts: LongArray, documents: IntArray, weights: NDArray[np.float32], left: LongArray, right: LongArray
+) -> Any:
     """The (n, m) cosines of words; the number -1 stands for a word without a vector, of cosine 0."""
     values = np.zeros((len(left), len(right)))
     for i in range(len(left)):
@@ -121,7 +137,7 @@ def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: An
 
 
 @part
-def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
+def _cosine(starts: LongArray, documents: IntArray, weights: NDArray[np.float32], a: int, b: int) -> float:
     """The cosine of two words, by merging their sorted lists of documents."""
     i, j = starts[a], starts[b]
     both = 0.0
@@ -140,7 +156,7 @@ def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
 
 
 @part
-def _square_sum(weights: Any, start: int, end: int) -> float:
+def _square_sum(weights: NDArray[np.float32], start: int, end: int) -> float:
     total = 0.0
     for i in range(start, end):
         total += weights[i] * weights[i]
@@ -160,7 +176,7 @@ class EsaModel(KnownWords):
     idf: Annotated[FloatArray, Array("V")]
     titles: Annotated[tuple[str, ...], WordList("D")]
     starts: Annotated[LongArray, Offsets("V", "E")]
-    documents: Annotated[IntArray, Array("E")]
+    documents: Annotated[IntArray, Array("E", below="D")]
     weights: Annotated[NDArray[np.float32], Array("E")]
     settings: Annotated[Mapping[str, Any], Setting()]
     provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 
@@ -22,9 +21,10 @@ def _lexical(
 
 @filling_kernel
 def align(
-    starts: Any, word: Any, stem: Any, role: Any, above: Any, information: Any, weight: Any, node: Any,
-    starts2: Any, word2: Any, stem2: Any, role2: Any, above2: Any, information2: Any, weight2: Any, node2: Any,
-    shared: Any, begin: int, b: float, c: float, d: float, pairs: Any, lexical: Any, best2: Any, values: Any,
+    starts: LongArray, word: IntArray, stem: IntArray, role: IntArray, above: IntArray, information: FloatArray,
+    weight: FloatArray, node: IntArray, starts2: LongArray, word2: IntArray, stem2: IntArray, role2: IntArray,
+    above2: IntArray, information2: FloatArray, weight2: FloatArray, node2: IntArray, shared: FloatArray, begin: int,
+    b: float, c: float, d: float, pairs: IntArray, lexical: FloatArray, best2: FloatArray, values: FloatArray,
 ) -> None:  # fmt: skip
     """The meaning of each pair (P, 2) of sentences, in `values` (P).
 

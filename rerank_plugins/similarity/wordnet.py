@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import ConfigError, FloatArray, FormatError, LongArray
 from rerank_plugins.kit.kernels import kernel, part
@@ -210,8 +211,9 @@ def _ancestors(synset: int, hypernyms: Sequence[Sequence[int]]) -> dict[int, int
 
 @kernel
 def similarities(
-    left_starts: Any, left: Any, right_starts: Any, right: Any,
-    places: Any, above: Any, distances: Any, depth: Any, deepest: Any, information: Any, highest: Any,
+    left_starts: LongArray, left: LongArray, right_starts: LongArray, right: LongArray, places: NDArray[Any],
+    above: NDArray[Any], distances: NDArray[Any], depth: NDArray[Any], deepest: NDArray[Any], information: NDArray[Any],
+    highest: NDArray[Any],
 ) -> Any:  # fmt: skip
     """The (MEASURES, n, m) similarities of words: by each measure, that of their most similar senses."""
     n, m = len(left_starts) - 1, len(right_starts) - 1
@@ -229,8 +231,8 @@ def similarities(
 
 @part
 def _of_senses(
-    a: int, b: int, places: Any, above: Any, distances: Any, depth: Any, deepest: Any, information: Any, highest: Any,
-    values: Any,
+    a: int, b: int, places: LongArray, above: LongArray, distances: LongArray, depth: LongArray, deepest: LongArray,
+    information: FloatArray, highest: FloatArray, values: FloatArray,
 ) -> None:  # fmt: skip
     """Set `values` (MEASURES) to the similarities of synsets a and b."""
     values[:] = 1.0

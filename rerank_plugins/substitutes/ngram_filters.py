@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.tables import BackoffTables
@@ -33,14 +34,22 @@ def block_and_bits(blocks: int, first: int, second: int, third: int) -> Any:
 
 
 @filling_kernel
-def may_have(blocks: Any, first: int, second: int, third: int) -> bool:
+def may_have(blocks: LongArray, first: int, second: int, third: int) -> bool:
     """Whether the model may have an n-gram that ends in these words; `first` is -1 for a pair."""
     block, bits = block_and_bits(len(blocks), first, second, third)
     return bool((blocks[block] & bits) == bits)
 
 
 @filling_kernel
-def insert(blocks: Any, contexts: Any, words: Any, owner: Any, rows: Any, length: int, longer: int) -> None:
+def insert(
+    blocks: LongArray,
+    contexts: NDArray[Any],
+    words: IntArray,
+    owner: IntArray,
+    rows: LongArray,
+    length: int,
+    longer: int,
+) -> None:
     """Insert the last `length` words of n-grams; `longer` is the first context of more than `length` - 1 words."""
     for row in rows:
         context = owner[row]

@@ -139,7 +139,7 @@ def back_off_chains(contexts: Any, events: Any, words: int, unseen: float) -> tu
 
 
 @filling_kernel
-def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
+def add_chains(contexts: NDArray[Any], unseen: float, chains: FloatArray) -> None:
     """Fill in the sums from the empty context on; a context comes after its suffixes."""
     for context in range(1, len(chains)):
         chains[context] = chains[contexts[context]["parent"]] + contexts[context]["backoff"] - unseen
@@ -147,8 +147,8 @@ def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
 
 @kernel
 def add_sums(
-    contexts: Any, events: Any, context_levels: Any, event_levels: Any, owner: Any, chains: Any, unseen: float,
-    sums: Any, middle: Any, has_suffix: Any,
+    contexts: NDArray[Any], events: NDArray[Any], context_levels: LongArray, event_levels: LongArray, owner: IntArray,
+    chains: FloatArray, unseen: float, sums: FloatArray, middle: FloatArray, has_suffix: BoolArray,
 ) -> None:  # fmt: skip
     """Fill in the keys of the right and the middle family, order by order, for the n-grams of order 2 and more.
 
@@ -232,7 +232,7 @@ def sorted_queues(
 
 
 @kernel
-def sort_rows(rows: Any, starts: Any, composite: Any, order: Any) -> None:
+def sort_rows(rows: IntArray, starts: LongArray, composite: LongArray, order: LongArray) -> None:
     """Fill in the order of the entries: a counting sort by row, then a sort of each row by `composite`."""
     cursor = starts[:-1].copy()
     for i in range(len(rows)):

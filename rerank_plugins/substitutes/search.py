@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
 from rerank_plugins.kit.kernels import kernel, place_in_row
@@ -28,8 +29,8 @@ NOTHING = -np.inf
 
 @kernel
 def search(
-    model: Any, queues: Any, unseen: float, left: int, tokens: Any, start: int, place: int, unknown: bool,
-    visited: Any, turn: int, scores: Any, words: Any,
+    model: Any, queues: Any, unseen: float, left: int, tokens: IntArray, start: int, place: int, unknown: bool,
+    visited: IntArray, turn: int, scores: FloatArray, words: IntArray,
 ) -> Any:  # fmt: skip
     """Fill in the best substitutes, in heap order, and return how many there are, and the number of pops.
 
@@ -216,8 +217,8 @@ def search(
 
 @kernel
 def search_places(
-    model: Any, queues: Any, unseen: float, tokens: Any, places: Any, unknown: bool,
-    words: Any, scores: Any, sizes: Any, pops: Any,
+    model: Any, queues: Any, unseen: float, tokens: IntArray, places: LongArray, unknown: bool,
+    words: IntArray, scores: FloatArray, sizes: LongArray, pops: LongArray,
 ) -> None:  # fmt: skip
     """Fill in the best substitutes at each of some positions, best first: a row of `words` and log10 `scores` each.
 

@@ -12,13 +12,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import NDArray
+
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.scoring import look_up, unseen_symbols
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 @part
 def score_word(
-    contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, word: int
+    contexts: NDArray[Any],
+    events: NDArray[Any],
+    levels: LongArray,
+    unseen: float,
+    left: int,
+    length: int,
+    right: IntArray,
+    word: int,
 ) -> float:
     """S(word), where `left` is the longest known context of the `length` tokens before it, `right` c_1 c_2 …."""
     score = 0.0
@@ -36,7 +46,7 @@ def score_word(
 
 
 @filling_kernel
-def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
+def step(contexts: NDArray[Any], events: NDArray[Any], context: int, token: int, bos: int) -> int:
     """The longest known context after a token, the start of a sentence included."""
     if token == bos:
         return int(events[bos]["next"])
@@ -45,7 +55,7 @@ def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
 
 
 @part
-def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
+def window_end(tokens: IntArray, place: int, order: int, eos: int) -> int:
     """The end of the last n-gram window that contains the position and lies in its sentence."""
     end = place + 1
     while end < place + order and tokens[end - 1] != eos:
@@ -54,7 +64,7 @@ def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
 
 
 @part
-def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
+def begin_of_sentence(tokens: IntArray, place: int, bos: int) -> int:
     """The position of the `bos` with which the sentence of a position begins."""
     while tokens[place] != bos:
         place -= 1
@@ -63,7 +73,14 @@ def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
 
 @part
 def read_up_to(
-    contexts: Any, events: Any, tokens: Any, place: int, bos: int, at: int, start: int, context: int
+    contexts: NDArray[Any],
+    events: NDArray[Any],
+    tokens: IntArray,
+    place: int,
+    bos: int,
+    at: int,
+    start: int,
+    context: int,
 ) -> tuple[int, int]:
     """Read the tokens from `at` to a position: where its sentence begins, and the longest known context before it."""
     while at < place:
@@ -76,8 +93,8 @@ def read_up_to(
 
 @filling_kernel
 def score_places(
-    contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
-    words: Any, scores: Any,
+    contexts: NDArray[Any], events: NDArray[Any], levels: LongArray, unseen: float, tokens: IntArray, places: LongArray,
+    bos: int, eos: int, words: IntArray, scores: FloatArray,
 ) -> None:  # fmt: skip
     """Fill in S of one word at each of some ascending positions in sentences from `bos` to `eos`."""
     order = len(levels) - 1

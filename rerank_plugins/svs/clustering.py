@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, ModelError
+from rerank_plugins import ConfigError, FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import exp
 from rerank_plugins.kit.kernels import kernel
 from rerank_plugins.svs.observed_trees import Observed, Rewritings
@@ -28,8 +28,9 @@ FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount)
 
 @kernel
 def expect(
-    offsets: Any, weights: Any, left: Any, right: Any, rule: Any, relation: Any, p: Any, transfer: Any, root: Any,
-    counts: Any, flows: Any, roots: Any, posterior: Any,
+    offsets: LongArray, weights: FloatArray, left: IntArray, right: IntArray, rule: IntArray, relation: IntArray,
+    p: FloatArray, transfer: FloatArray, root: FloatArray, counts: FloatArray, flows: FloatArray, roots: FloatArray,
+    posterior: FloatArray,
 ) -> float:  # fmt: skip
     """Σ weight · ln p(tree), with the concepts summed over; -inf if a tree has probability 0.
 

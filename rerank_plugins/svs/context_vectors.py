@@ -123,7 +123,7 @@ def count_neighbours(text: Any, radius: int, counts: NDArray[np.float32]) -> Non
 
 
 @filling_kernel
-def multiply(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -> None:
+def multiply(starts: LongArray, columns: IntArray, values: FloatArray, dense: FloatArray, product: FloatArray) -> None:
     """Add the matrix times `dense` (width, d) to `product` (rows, d)."""
     for row in range(len(starts) - 1):
         sums = product[row]
@@ -134,7 +134,9 @@ def multiply(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -
 
 
 @filling_kernel
-def multiply_transposed(starts: Any, columns: Any, values: Any, dense: Any, product: Any) -> None:
+def multiply_transposed(
+    starts: LongArray, columns: IntArray, values: FloatArray, dense: FloatArray, product: FloatArray,
+) -> None:  # fmt: skip
     """Add the transposed matrix times `dense` (rows, d) to `product` (width, d)."""
     for row in range(len(starts) - 1):
         other = dense[row]

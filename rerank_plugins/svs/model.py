@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from rerank_plugins import BoolArray, FloatArray, IntArray, ModelError
 from rerank_plugins.constituency.lexicon import EmittedWords
 from rerank_plugins.constituency.model_file import write_packed
+from rerank_plugins.core.arrays import are_below, are_offsets
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.kit.elementary_functions import log
 from rerank_plugins.kit.files import model_file
@@ -123,7 +124,10 @@ class SvsModel:
         ]
         fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN_SIGNATURE in lexicon
         fits = fits and len(self.between) == len(self.unary)
-        if not fits or any(len(array) and not 0 <= array.min() <= array.max() < size for array, size in numbers):
+        fits = (
+            fits and are_offsets(lexicon.starts, len(lexicon.symbols)) and are_offsets(heads.starts, len(heads.heads))
+        )
+        if not fits or not all(are_below(array, size) for array, size in numbers):
             raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")
         if np.isin(self.unary[:, 1], self.unary[:, 0]).any():
             raise ModelError("damaged vectorial-semantics model: a unary rule's child has unary rules of its own")
@@ -192,6 +196,8 @@ def read_model(path: Path) -> SvsModel:
         fields |= {name: _p(arrays[name]) for name in PROBABILITIES}
         if not len(fields["unary"]):
             fields["between"] = ()
+        if not are_below(arrays["ratio_of"], len(arrays["ratios"])):
+            raise ModelError("damaged vectorial-semantics model: ratio_of has an index out of range")
         word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
         types = read_unknown_types(settings)
         lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p, unknown_types=types)

@@ -12,7 +12,7 @@ head in a lexicalised model, both nodes have the same posterior, and one node ma
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,8 +67,9 @@ def log_likelihoods(
 
 @filling_kernel
 def infer(
-    offsets: Any, parent: Any, relation: Any, rule: Any, weights: Any, p: Any, transfer: Any, columns: Any, root: Any,
-    e: Any, message: Any, outside: Any, scale: Any, posterior: Any, flows: Any, logs: Any,
+    offsets: LongArray, parent: IntArray, relation: IntArray, rule: IntArray, weights: FloatArray, p: FloatArray,
+    transfer: FloatArray, columns: FloatArray, root: FloatArray, e: FloatArray, message: FloatArray,
+    outside: FloatArray, scale: FloatArray, posterior: FloatArray, flows: FloatArray, logs: FloatArray,
 ) -> None:  # fmt: skip
     """Fill `posterior`, `flows` and `logs`, which is 0 before; the other arguments are those of `log_likelihoods`.
 

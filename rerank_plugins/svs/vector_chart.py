@@ -68,7 +68,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
                 count += block >= 0
             for number in range(count):
                 block, x = part_block[number], part_left[number]
-                for pair in range(block_pairs[block], block_pairs[block + 1]):
+                for pair in range(np.uint64(block_pairs[block]), np.uint64(block_pairs[block + 1])):
                     y = where[pair_right[pair]]
                     met_pair[met], met_left[met], met_right[met] = pair, x, y
                     met += (y >= right_begin) & (y < right_end)  # y may be an item of another cell
@@ -213,7 +213,7 @@ def fill_cells(
                     pair, x, y = met_pair[met], met_left[met], met_right[met]
                     # No product with a vector of weights is above this bound times the greatest weight.
                     bound, new = factor * greatest[x] * total[y], True
-                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
+                    for rule in range(np.uint64(rule_starts[pair]), np.uint64(rule_starts[pair + 1])):
                         parent = parents[rule]
                         if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
                             if new:

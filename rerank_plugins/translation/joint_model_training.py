@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, IntArray, LongArray, ModelError
 from rerank_plugins.kit.elementary_functions import expm1, log, log1p
@@ -100,7 +101,9 @@ def gradient(
 
 
 @filling_kernel
-def move_rows(symbols: Any, slopes: Any, step: Any, squares: Any, rows: Any) -> None:
+def move_rows(
+    symbols: IntArray, slopes: NDArray[np.float32], step: Any, squares: NDArray[np.float32], rows: NDArray[np.float32]
+) -> None:
     """Move `rows` (words, D) against `slopes` (batch, K, D) of `symbols` (batch, K), with one rate for each row.
 
     `squares` (words) are the sums of the mean squares of each row's gradients so far; the rate is step / sqrt(square).

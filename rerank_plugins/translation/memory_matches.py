@@ -40,8 +40,9 @@ def compare(
 
 @filling_kernel
 def _compare(
-    tokens: Any, offsets: Any, others: Any, other_offsets: Any, chosen: Any, rows: Any, distances: Any, runs: Any
-) -> None:
+    tokens: IntArray, offsets: LongArray, others: IntArray, other_offsets: LongArray, chosen: LongArray,
+    rows: LongArray, distances: LongArray, runs: LongArray,
+) -> None:  # fmt: skip
     """Fill `distances` and `runs`. `rows` (2, longest other + 1) holds a row of each table of dynamic programming."""
     cost, run = rows[0], rows[1]
     for a in range(len(offsets) - 1):
@@ -66,7 +67,7 @@ def _compare(
 
 
 @part
-def slot_of(keys: Any, key: int, mask: int) -> int:
+def slot_of(keys: LongArray, key: int, mask: int) -> int:
     """Return the slot of a key, or the empty slot where it would be inserted (linear probing)."""
     slot = ((key * MULTIPLIER) >> 32) & mask
     while keys[slot] != key and keys[slot] != EMPTY:
@@ -108,8 +109,9 @@ def matched(
 
 @filling_kernel
 def _match(
-    tokens: Any, rows: Any, sentences: Any, sentence_rows: Any, weights: Any, highest: bool, keys: Any, child: Any,
-    value: Any, last: Any, times: Any, sums: Any,
+    tokens: IntArray, rows: LongArray, sentences: IntArray, sentence_rows: LongArray, weights: FloatArray,
+    highest: bool, keys: LongArray, child: LongArray, value: FloatArray, last: LongArray, times: LongArray,
+    sums: FloatArray,
 ) -> None:  # fmt: skip
     """Build the trie of the weighted sentences, and add to `sums` (hypotheses + 1, orders), which must hold zeros.
 

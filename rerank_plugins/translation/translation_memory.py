@@ -36,7 +36,7 @@ class Postings:
     """
 
     starts: Annotated[LongArray, Offsets("V", "E")]
-    documents: Annotated[IntArray, Array("E")]
+    documents: Annotated[IntArray, Array("E", below="D")]
     impacts: Annotated[NDArray[np.uint16], Array("E")]
     highest: Annotated[NDArray[np.uint16], Array("V")]
 
@@ -58,7 +58,7 @@ class TranslationMemory(PickledFields):
 
     source: Annotated[Sentences, Part("source.", D="D")]
     target: Annotated[Sentences, Part("target.", D="D")]
-    postings: Annotated[Postings, Part(V="source.V")]
+    postings: Annotated[Postings, Part(V="source.V", D="D")]
     settings: Annotated[Mapping[str, Any], Setting()]
     provenance: Annotated[Mapping[str, Any], Setting(versioned=True)] = field(default_factory=dict)
 

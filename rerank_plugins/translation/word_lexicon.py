@@ -44,7 +44,7 @@ class WordLexicon(PickledFields):
     target_words: Annotated[tuple[str, ...], WordList("T", name="target.words")]
     bias: Annotated[NDArray[np.float32], Array("T")]
     starts: Annotated[LongArray, Offsets("F", "W")]
-    targets: Annotated[IntArray, Array("W")]
+    targets: Annotated[IntArray, Array("W", below="T")]
     weights: Annotated[NDArray[np.float32], Array("W")]
     settings: Annotated[Mapping[str, Any], Setting("training", versioned=True)] = field(default_factory=dict)
 

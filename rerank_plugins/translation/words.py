@@ -22,7 +22,7 @@ class Sentences:
     """The sentences of one language: sentence i has the words `tokens[offsets[i] : offsets[i + 1]]`, by number."""
 
     words: Annotated[tuple[str, ...], WordList("V")]
-    tokens: Annotated[IntArray, Array("N")]
+    tokens: Annotated[IntArray, Array("N", below="V")]
     offsets: Annotated[LongArray, Offsets("D", "N")]
 
     @classmethod

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import IntArray, LongArray
+from rerank_plugins import BoolArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, kernel
 from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 from rerank_plugins.treelet.rule_numbers import rules_of
@@ -73,7 +73,9 @@ def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
 
 
 @filling_kernel
-def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
+def follow_heads(
+    phrases: LongArray, chosen: IntArray, first: IntArray, following: IntArray, child: IntArray, word: IntArray,
+) -> None:  # fmt: skip
     """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
     for k in range(len(phrases) - 1, -1, -1):
         node = phrases[k]
@@ -130,9 +132,10 @@ def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: in
 
 @kernel
 def write_events(
-    symbol: Any, word: Any, is_tag: Any, tree: Any, first: Any, following: Any, head_child: Any, head_word: Any,
-    root: int, symbols: int, words: int, of_heads: Any, of_symbols: Any, of_tags: Any, of_words: Any,
-    tree_of_heads: Any, tree_of_symbols: Any, tree_of_tags: Any, tree_of_words: Any,
+    symbol: IntArray, word: IntArray, is_tag: BoolArray, tree: LongArray, first: IntArray, following: IntArray,
+    head_child: IntArray, head_word: IntArray, root: int, symbols: int, words: int, of_heads: IntArray,
+    of_symbols: IntArray, of_tags: IntArray, of_words: IntArray, tree_of_heads: LongArray, tree_of_symbols: LongArray,
+    tree_of_tags: LongArray, tree_of_words: LongArray,
 ) -> Any:  # fmt: skip
     """Write the events of every phrase; return (4) the number of events of each kind."""
     used = np.zeros(4, np.int64)

@@ -80,7 +80,7 @@ class StoredRules(Stored):
         """Return the rules. Raises an error of DAMAGE."""
         unknown = len(read_fields(Symbols, contents))
         starts = Offsets("known", "F").read(LongArray, "rule_starts", contents)
-        symbols = Array("F").read(IntArray, "rule_symbols", contents)
+        symbols = Array("F", below="S").read(IntArray, "rule_symbols", contents)
         rules = Rules(np.concatenate([np.zeros(unknown, np.int64), starts]), symbols, unknown)
         contents.agree(name, (unknown, len(rules)), ("S", "R"))
         return rules

@@ -29,7 +29,7 @@ COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a
 
 
 @part
-def hashed(key: Any, start: int, end: int) -> Any:
+def hashed(key: IntArray, start: int, end: int) -> Any:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
     code = np.uint64(FNV_START)
     for i in range(start, end):
@@ -39,7 +39,7 @@ def hashed(key: Any, start: int, end: int) -> Any:
 
 
 @filling_kernel
-def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any) -> Any:
+def intern(slots: IntArray, starts: LongArray, entries: IntArray, used: LongArray, key: IntArray, size: Any) -> Any:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
     place = hashed(key, 0, size) & mask
@@ -63,7 +63,7 @@ def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: Any
 
 
 @filling_kernel
-def fill_slots(slots: Any, starts: Any, entries: Any, used: int) -> None:
+def fill_slots(slots: IntArray, starts: LongArray, entries: IntArray, used: int) -> None:
     """Enter the sequences that have numbers in an empty hash table."""
     mask = len(slots) - 1
     for row in range(used):
@@ -112,8 +112,8 @@ class Interner:
 
 @filling_kernel
 def number_tags(
-    label: Any, bounds: Any, children: Any, word: Any, number: Any, production: Any, subtrees: Any, productions: Any,
-    key: Any,
+    label: IntArray, bounds: LongArray, children: IntArray, word: IntArray, number: IntArray, production: IntArray,
+    subtrees: Any, productions: Any, key: IntArray,
 ) -> None:  # fmt: skip
     """Fill in the `number` of each tag among the nodes, and the `production` of each phrase, as numbers in the tables.
 
@@ -136,8 +136,8 @@ def number_tags(
 
 @filling_kernel
 def number_phrases(
-    label: Any, bounds: Any, children: Any, number: Any, production: Any, head_child: Any, category_of: Any, root: int,
-    facts: Any, subtrees: Any, labels: Any, key: Any,
+    label: IntArray, bounds: LongArray, children: IntArray, number: IntArray, production: IntArray,
+    head_child: IntArray, category_of: IntArray, root: int, facts: IntArray, subtrees: Any, labels: Any, key: IntArray,
 ) -> None:  # fmt: skip
     """Fill in the `number` of each phrase among the nodes, and the `facts` of new ones.
 

@@ -131,7 +131,7 @@ class _Flat(NamedTuple):
 
 
 @part
-def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
+def only_child(source: IntArray, first: int, last: int, kind: int, facts: IntArray, conjunction: BoolArray) -> int:
     """The index in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
     for i in range(first, last):
@@ -144,8 +144,8 @@ def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjun
 
 @part
 def spliced(
-    source: Any, first: Any, last: Any, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
-    place: int,
+    source: IntArray, first: int, last: int, only: int, kind: int, facts: IntArray, bounds: IntArray, column: int,
+    pool: IntArray, place: int,
 ) -> int:  # fmt: skip
     """Write children to the pool from index `place` on; return the index after them.
 
@@ -165,7 +165,9 @@ def spliced(
 
 
 @filling_kernel
-def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
+def flatten(
+    done: int, size: int, starts: LongArray, children: IntArray, conjunction: BoolArray, facts: IntArray, flat: _Flat
+) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     label, gap, bounds, pool = flat
     place: Any = np.int64(bounds[done - 1, 5]) if done else 0
@@ -204,7 +206,16 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
 
 
 @filling_kernel
-def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any, stack: Any) -> int:
+def emit(
+    roots: IntArray,
+    facts: IntArray,
+    flat: _Flat,
+    offsets: LongArray,
+    key: LongArray,
+    parent: IntArray,
+    words: IntArray,
+    stack: LongArray,
+) -> int:
     """Write the nodes of each tree in pre-order, under ROOT; return their number. `stack` has three columns."""
     label, gap, bounds, pool = flat
     count = 0

@@ -64,7 +64,9 @@ def sort_buckets(rows: LongArray, starts: LongArray, first: int, end: int, words
 
 
 @filling_kernel
-def radix_sort(rows: Any, starts: Any, first: int, end: int, words: int, spare: Any, count: Any) -> None:
+def radix_sort(
+    rows: LongArray, starts: LongArray, first: int, end: int, words: int, spare: LongArray, count: LongArray
+) -> None:
     """Sort the buckets; `spare` has room for the largest of them, to move rows to and fro."""
     width = rows.shape[1]
     mask = (1 << DIGIT) - 1
@@ -165,7 +167,7 @@ class EventLayout:
 
 
 @filling_kernel
-def pack_text(tokens: Any, start: int, bos: int, eos: int, places: Any, rows: Any) -> None:
+def pack_text(tokens: IntArray, start: int, bos: int, eos: int, places: LongArray, rows: LongArray) -> None:
     """Pack the words from `start` on of a text in which each sentence ends in `eos`; `rows` are zero."""
     for i in range(start, start + len(rows)):
         rows[i - start, 0] = np.int64(tokens[i]) << places[0, 1]
@@ -180,7 +182,9 @@ def pack_text(tokens: Any, start: int, bos: int, eos: int, places: Any, rows: An
 
 
 @filling_kernel
-def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, cursor: Any, rows: Any) -> None:
+def scatter_rows(
+    packed: LongArray, start: int, end: int, shift: int, bins: IntArray, cursor: LongArray, rows: LongArray
+) -> None:
     """Copy packed rows into their buckets.
 
     `bins[x]` is the bucket of x, `cursor[bucket]` the next free row in it.

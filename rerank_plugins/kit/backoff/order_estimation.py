@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import bucket_runs, dealt, sort_buckets
 from rerank_plugins.kit.backoff.scoring import find_context, find_symbol
@@ -31,7 +32,14 @@ BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 
 @filling_kernel
 def link_ngrams(
-    symbol: Any, parent: Any, shorter_node: Any, shorter_next: Any, contexts: Any, base: int, node: Any, following: Any
+    symbol: IntArray,
+    parent: IntArray,
+    shorter_node: IntArray,
+    shorter_next: IntArray,
+    contexts: NDArray[Any],
+    base: int,
+    node: IntArray,
+    following: IntArray,
 ) -> None:
     """Fill in, for the n-grams of one order, `node` and `following`.
 
@@ -61,7 +69,7 @@ def first_children(contexts: RecordArray) -> IntArray:
 
 
 @filling_kernel
-def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
+def link_events(contexts: NDArray[Any], children: IntArray, events: NDArray[Any], levels: LongArray) -> None:
     """Fill in `next` of all events of a finished model, shorter n-grams first.
 
     What follows h x is what follows h' x, where h' is h without its farthest symbol, or the context that is longer than
@@ -87,7 +95,7 @@ def link_events(contexts: Any, children: Any, events: Any, levels: Any) -> None:
 
 
 @part
-def longest_after(contexts: Any, children: Any, context: int, length: int, symbol: int) -> int:
+def longest_after(contexts: NDArray[Any], children: IntArray, context: int, length: int, symbol: int) -> int:
     """The longest known context after a symbol in a context of this length, symbol by symbol."""
     longer = find_context(contexts, children, 0, symbol)
     following = 0
@@ -139,7 +147,9 @@ def group_by_context(
 
 
 @kernel
-def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, start: int, end: int, bins: int) -> Any:
+def count_bins(
+    symbol: IntArray, parent: IntArray, shorter: IntArray, bits: int, shift: int, start: int, end: int, bins: int
+) -> Any:
     """(bins) how many n-grams have a key in each bin."""
     counts = np.zeros(bins, np.int64)
     for i in range(start, end):
@@ -151,8 +161,8 @@ def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, st
 
 @filling_kernel
 def partition_ngrams(
-    symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
-    start: int, end: int, bucket: Any, cursor: Any, rows: Any,
+    symbol: IntArray, parent: IntArray, shorter: IntArray, bits: int, shift: int, count: IntArray, raw: IntArray,
+    cutoff: int, start: int, end: int, bucket: IntArray, cursor: LongArray, rows: LongArray,
 ) -> None:  # fmt: skip
     """Put each n-gram into its bucket: its key; and its number, its count and whether it is pruned in one integer."""
     for i in range(start, end):
@@ -167,7 +177,7 @@ def partition_ngrams(
 
 
 @filling_kernel
-def count_kept(rows: Any) -> Any:
+def count_kept(rows: LongArray) -> Any:
     """How many contexts have an event that is not pruned, and how many such events there are."""
     contexts = 0
     events = 0
@@ -183,8 +193,9 @@ def count_kept(rows: Any) -> Any:
 
 @filling_kernel
 def estimate_contexts(
-    rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
-    lower: Any, contexts: Any, events: Any, context: int, probability: Any, context_of: Any,
+    rows: LongArray, bits: int, base: int, first: int, discounts: FloatArray, backoff: float, predicted: IntArray,
+    parent: IntArray, lower: FloatArray, contexts: NDArray[Any], events: NDArray[Any], context: int,
+    probability: FloatArray, context_of: IntArray,
 ) -> None:  # fmt: skip
     """Estimate the sorted `rows`, and fill the records of events, and those of contexts from `context` on.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.kernels import filling_kernel, part
 
@@ -102,7 +102,7 @@ def integers_for(bits: int) -> int:
 
 
 @part
-def read_bits(bits: Any, at: int, width: int) -> Any:
+def read_bits(bits: NDArray[np.uint64], at: int, width: int) -> Any:
     """The number of `width` bits that begins at bit `at`."""
     place = at >> 6
     shift = at & 63
@@ -114,7 +114,7 @@ def read_bits(bits: Any, at: int, width: int) -> Any:
 
 
 @filling_kernel
-def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> None:
+def write_bits(bits: NDArray[np.uint64], at: int, stride: int, width: int, numbers: PlaceArray) -> None:
     """Write a column of numbers, whose bits must be 0 so far: `width` bits each, the first at bit `at`.
 
     The numbers, uint32 or less, are `stride` bits apart.
@@ -130,7 +130,7 @@ def write_bits(bits: Any, at: int, stride: int, width: int, numbers: Any) -> Non
 
 
 @part
-def level_of(fields: Any, number: int) -> int:
+def level_of(fields: LongArray, number: int) -> int:
     """The level of the event or context of this number."""
     level = 0
     while level + 1 < len(fields) and fields[level + 1, FIRST] <= number:
@@ -139,13 +139,13 @@ def level_of(fields: Any, number: int) -> int:
 
 
 @part
-def place_of(fields: Any, level: int, number: int) -> Any:
+def place_of(fields: LongArray, level: int, number: int) -> Any:
     """The first bit of a record."""
     return fields[level, BIT] + (number - fields[level, FIRST]) * fields[level, WIDTH]
 
 
 @part
-def value_at(bits: Any, fields: Any, values: Any, level: int, at: int) -> Any:
+def value_at(bits: NDArray[np.uint64], fields: LongArray, values: NDArray[np.float32], level: int, at: int) -> Any:
     """The value that is stored from bit `at` on."""
     code = read_bits(bits, at, fields[level, VALUE])
     if fields[level, BOOK] == EXACT:
@@ -154,13 +154,13 @@ def value_at(bits: Any, fields: Any, values: Any, level: int, at: int) -> Any:
 
 
 @part
-def symbol_at(bits: Any, fields: Any, level: int, event: int) -> Any:
+def symbol_at(bits: NDArray[np.uint64], fields: LongArray, level: int, event: int) -> Any:
     """The predicted symbol of an event, not of the empty context."""
     return read_bits(bits, place_of(fields, level, event), fields[level, SYMBOL])
 
 
 @part
-def link_at(bits: Any, fields: Any, bases: Any, level: int, context: int, column: int) -> Any:
+def link_at(bits: NDArray[np.uint64], fields: LongArray, bases: IntArray, level: int, context: int, column: int) -> Any:
     """The number of this column of the bases: a context's parent, or its first event.
 
     The first event of one context too many is the end of the events of the level.
@@ -171,14 +171,14 @@ def link_at(bits: Any, fields: Any, bases: Any, level: int, context: int, column
 
 
 @part
-def next_at(bits: Any, fields: Any, level: int, event: int) -> Any:
+def next_at(bits: NDArray[np.uint64], fields: LongArray, level: int, event: int) -> Any:
     """The longest context after an event, not of the highest order."""
     at = place_of(fields, level, event) + fields[level, SYMBOL] + fields[level, VALUE]
     return read_bits(bits, at, fields[level, NEXT])
 
 
 @part
-def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol: int) -> int:
+def find_symbol(bits: NDArray[np.uint64], fields: LongArray, level: int, low: int, high: int, symbol: int) -> int:
     """The event of the symbol among the events `low` … `high` of a level above the lowest, or -1."""
     while high - low > 8:
         middle = (low + high) >> 1
@@ -194,8 +194,9 @@ def find_symbol(bits: Any, fields: Any, level: int, low: int, high: int, symbol:
 
 @filling_kernel
 def score_packed_steps(
-    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any, unseen: float,
-    starts: Any, lengths: Any, symbols: Any, log10: Any, matched: Any, after: Any,
+    event_bits: NDArray[np.uint64], context_bits: NDArray[np.uint64], event_fields: LongArray,
+    context_fields: LongArray, bases: IntArray, values: NDArray[np.float32], unseen: float, starts: LongArray,
+    lengths: LongArray, symbols: LongArray, log10: FloatArray, matched: LongArray, after: LongArray,
 ) -> None:  # fmt: skip
     """Fill in the log10 score of each symbol, the event that matches it, and the context after it."""
     order = len(event_fields)

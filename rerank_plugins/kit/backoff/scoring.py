@@ -23,7 +23,7 @@ PREVIOUS = -1  # as a context: the one after the symbol before
 
 
 @part
-def find_symbol(records: Any, low: int, high: int, symbol: int) -> int:
+def find_symbol(records: NDArray[Any], low: int, high: int, symbol: int) -> int:
     """The place of the symbol in events or contexts `low` … `high`, which are sorted by symbol, or -1."""
     while high - low > 8:
         middle = (low + high) >> 1
@@ -38,7 +38,7 @@ def find_symbol(records: Any, low: int, high: int, symbol: int) -> int:
 
 
 @filling_kernel
-def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[float, int]:
+def look_up(contexts: NDArray[Any], events: NDArray[Any], context: int, symbol: int) -> tuple[float, int]:
     """log10 score of a symbol in a known context, and the event that matches it after backing off."""
     score = 0.0
     while context > 0:
@@ -51,13 +51,13 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
 
 
 @filling_kernel
-def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
+def find_context(contexts: NDArray[Any], children: IntArray, context: int, symbol: int) -> int:
     """The context that is longer than `context` by this symbol, or -1 if the model does not have it."""
     return find_symbol(contexts, children[context], children[context + 1], symbol)
 
 
 @part
-def find_number(symbols: Any, low: int, high: int, symbol: int) -> int:
+def find_number(symbols: NDArray[np.integer], low: int, high: int, symbol: int) -> int:
     """The place of the symbol in `low` … `high` of the symbols, which are sorted there, or -1."""
     while high - low > 8:
         middle = (low + high) >> 1
@@ -73,8 +73,9 @@ def find_number(symbols: Any, low: int, high: int, symbol: int) -> int:
 
 @filling_kernel
 def score_tuples(
-    contexts: Any, children: Any, events: Any, nearest: Any, context_symbols: Any, event_symbols: Any, unseen: float,
-    tuples: Any, scores: Any, matched: Any, known: Any,
+    contexts: NDArray[Any], children: IntArray, events: NDArray[Any], nearest: IntArray,
+    context_symbols: NDArray[np.integer], event_symbols: NDArray[np.integer], unseen: float,
+    tuples: NDArray[np.integer], scores: FloatArray, matched: LongArray, known: LongArray,
 ) -> None:  # fmt: skip
     """Fill in the log10 score of each tuple (its context, farthest symbol first, then x) and the event that matches.
 
@@ -192,7 +193,7 @@ def score_steps(
 
 
 @part
-def unseen_symbols(levels: Any, context: int, length: int) -> int:
+def unseen_symbols(levels: LongArray, context: int, length: int) -> int:
     """How many symbols of the whole context, of `length` symbols, are missing from the known context."""
     most = len(levels) - 2
     known = 0
@@ -203,8 +204,8 @@ def unseen_symbols(levels: Any, context: int, length: int) -> int:
 
 @filling_kernel
 def score_record_steps(
-    contexts: Any, events: Any, levels: Any, unseen: float, starts: Any, lengths: Any, symbols: Any,
-    log10: Any, matched: Any, after: Any,
+    contexts: NDArray[Any], events: NDArray[Any], levels: LongArray, unseen: float, starts: LongArray,
+    lengths: LongArray, symbols: LongArray, log10: FloatArray, matched: LongArray, after: LongArray,
 ) -> None:  # fmt: skip
     """Fill in the log10 score of each symbol, the event that matches it, and the context after it."""
     for i in range(len(symbols)):

@@ -191,8 +191,9 @@ def unpack(tables: PackedTables) -> BackoffTables:
 
 @filling_kernel
 def _fill(
-    event_bits: Any, context_bits: Any, event_fields: Any, context_fields: Any, bases: Any, values: Any,
-    context_levels: Any, contexts: Any, events: Any,
+    event_bits: NDArray[np.uint64], context_bits: NDArray[np.uint64], event_fields: LongArray,
+    context_fields: LongArray, bases: IntArray, values: NDArray[np.float32], context_levels: LongArray,
+    contexts: NDArray[Any], events: NDArray[Any],
 ) -> None:  # fmt: skip
     """Fill in the records of contexts and events."""
     order = len(event_fields)

@@ -83,7 +83,7 @@ def build_trie(
 
 
 @filling_kernel
-def count_nodes(rows: Any, places: Any, nodes: Any) -> None:
+def count_nodes(rows: LongArray, places: LongArray, nodes: LongArray) -> None:
     """Add to (order) `nodes` how many distinct k-grams of each order the sorted rows have."""
     order = len(places)
     for i in range(len(rows)):
@@ -100,7 +100,14 @@ def count_nodes(rows: Any, places: Any, nodes: Any) -> None:
 
 @filling_kernel
 def fill_nodes(
-    rows: Any, places: Any, node: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
+    rows: LongArray,
+    places: LongArray,
+    node: LongArray,
+    symbols: Any,
+    parents: Any,
+    counts: Any,
+    raws: Any,
+    continuation: bool,
 ) -> None:
     """Write the nodes of sorted rows, which share no k-gram with other parts.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, are_below, are_offsets
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.backoff.packed_tables import Levels, PackedTables
 from rerank_plugins.kit.files.model_file import Arrays
@@ -69,7 +69,7 @@ class BackoffTables(Levels):
         return weights
 
     def check(self, where: str) -> None:
-        """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
+        """Raise ModelError if the arrays do not fit together, or if a value is a place that an array does not have."""
         contexts, events = len(self.contexts) - 1, len(self.events)
         if self.contexts.dtype != CONTEXT or self.events.dtype != EVENT:
             raise ModelError(f"{where}: damaged model: its records are of another type")
@@ -79,6 +79,16 @@ class BackoffTables(Levels):
         fits = fits and contexts >= 1 and int(self.contexts[-1]["events"]) == events
         if not fits or len(self.children) not in (0, contexts + 1):
             raise ModelError(f"{where}: damaged model: its arrays do not fit together")
+        rising = bool((self.children[1:] >= self.children[:-1]).all())
+        places = {
+            "parent of contexts": are_below(self.contexts["parent"][:-1], contexts),
+            "events of contexts": are_offsets(self.contexts["events"], events),
+            "next of events": are_below(self.events["next"], contexts),
+            "children": rising and are_below(self.children, contexts + 1),
+        }
+        for name, in_range in places.items():
+            if not in_range:
+                raise ModelError(f"{where}: damaged model: {name} has an index out of range")
 
 
 def rounded(tables: BackoffTables) -> BackoffTables:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.kit.charts.closure import closure_of
 from rerank_plugins.kit.charts.weighted_rules import WeightedRules
 
@@ -22,10 +22,10 @@ class UnaryBlocks(NamedTuple):
 
     starts: IntArray  # (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
     parent: IntArray  # (blocks) the base of each block's parent
-    entries: IntArray  # (blocks + 1) where the entries of each block begin
+    entries: PlaceArray  # (blocks + 1) where the entries of each block begin
     # a, b, p: (entries) parent and child, numbered within their bases, and the probability
-    a: IntArray
-    b: IntArray
+    a: PlaceArray
+    b: PlaceArray
     p: FloatArray
 
 
@@ -39,16 +39,16 @@ class Blocks(NamedTuple):
     first: IntArray  # (C + 1)
     pair: IntArray  # (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
     # (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their bases
-    groups: IntArray
-    b: IntArray
-    c: IntArray
+    groups: PlaceArray
+    b: PlaceArray
+    c: PlaceArray
     starts: IntArray  # (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
     parent: IntArray
     # (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the pair of
     # symbols `group`, numbered within the pair of bases, and the probability `p`
-    entries: IntArray
-    a: IntArray
-    group: IntArray
+    entries: PlaceArray
+    a: PlaceArray
+    group: PlaceArray
     p: FloatArray
     room: int  # the number of all pairs of symbols, each once for every block of its bases and once more
     unary: UnaryBlocks  # blocks of the unary rules; `chains` blocks of their closure
@@ -82,17 +82,17 @@ def compile_blocks(grammar: WeightedRules, split: bool = True) -> Blocks:
     groups = _with_end(pair_begins, len(symbols))
     # The rules by pair of bases, then by parent base; a block begins where one of the bases changes.
     number = pair[b, c]
-    group = group_of - groups[number]
+    group = group_of - groups.astype(np.int64)[number]
     order = np.lexsort((local[parent], local[parent] - group, a, number))
     a, number = a[order], number[order]
     begins = np.flatnonzero(_changes(number, a))
     starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, grammar.unary_p, len(grammar.base))
     return Blocks(
-        states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.int32),
-        symbols[:, 3].astype(np.int32), starts, a[begins], _with_end(begins, len(order)),
-        local[parent[order]].astype(np.int32), group[order].astype(np.int32), grammar.binary_p[order],
-        int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
+        states, local, base, symbol, first, pair, groups, symbols[:, 2].astype(np.uint32),
+        symbols[:, 3].astype(np.uint32), starts, a[begins], _with_end(begins, len(order)),
+        local[parent[order]].astype(np.uint32), group[order].astype(np.uint32), grammar.binary_p[order],
+        int((np.diff(groups.astype(np.int64)) * (np.diff(starts) + 1)).sum()),
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], grammar.unary_p, base, local, size),
         _unary(closure.above, closure.below, closure.p, base, local, size), grammar.word_starts,
         grammar.word_symbol, grammar.word_p,
@@ -109,7 +109,7 @@ def _unary(
     begins = np.flatnonzero(_changes(child, parent))
     return UnaryBlocks(
         np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32), parent[begins],
-        _with_end(begins, len(order)), local[above[order]].astype(np.int32), local[below[order]].astype(np.int32),
+        _with_end(begins, len(order)), local[above[order]].astype(np.uint32), local[below[order]].astype(np.uint32),
         p[order],
     )  # fmt: skip
 
@@ -122,6 +122,6 @@ def _changes(*columns: IntArray) -> BoolArray:
     return differ
 
 
-def _with_end(begins: LongArray, end: int) -> IntArray:
+def _with_end(begins: LongArray, end: int) -> PlaceArray:
     """Append the end, so that block i is begins[i] to begins[i + 1]."""
-    return np.append(begins, end).astype(np.int32)
+    return np.append(begins, end).astype(np.uint32)

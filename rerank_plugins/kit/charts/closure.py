@@ -7,11 +7,11 @@ and what is impossible is exactly 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, PlaceArray
 from rerank_plugins.core.errors import ModelError
 from rerank_plugins.kit.kernels import part
 
@@ -69,8 +69,8 @@ def _series(power: FloatArray) -> FloatArray:
 class Chains(NamedTuple):
     """The non-zero entries of a closure by the lower symbol: those of b are starts[b] to starts[b + 1]."""
 
-    starts: IntArray
-    parents: IntArray
+    starts: PlaceArray
+    parents: PlaceArray
     p: FloatArray
 
 
@@ -78,11 +78,11 @@ def by_child(closure: Closure, size: int) -> Chains:
     """Sort the entries of a closure over `size` symbols by the lower symbol, as the kernels read them."""
     order = np.lexsort((closure.above, closure.below))
     starts = np.concatenate(([0], np.cumsum(np.bincount(closure.below, minlength=size))))
-    return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
+    return Chains(starts.astype(np.uint32), closure.above[order].astype(np.uint32), closure.p[order])
 
 
 @part
-def apply_chains(chains: Any, below: Any, above: Any) -> None:
+def apply_chains(chains: Chains, below: FloatArray, above: FloatArray) -> None:
     """Set above[a] = Σ_b closure[a, b] below[b]."""
     for a in range(len(above)):
         above[a] = 0.0

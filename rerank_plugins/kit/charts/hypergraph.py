@@ -55,7 +55,7 @@ class Hypergraph(NamedTuple):
 
 
 @filling_kernel
-def best_scores(starts: Any, edges: Edges, count: int) -> None:
+def best_scores(starts: IntArray, edges: Edges, count: int) -> None:
     """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
 
     Cells are visited from narrow to wide. Within a cell, unary rules are relaxed until no score rises.

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.charts.closure import apply_chains
 from rerank_plugins.kit.charts.rules import Rules
@@ -36,7 +36,7 @@ SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescal
 
 
 @part
-def longer(slots: Any, used: Any, most: int, node: int, word: int) -> Any:
+def longer(slots: LongArray, used: LongArray, most: int, node: int, word: int) -> Any:
     """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
 
     A new span gets a new number, or -1 if the memory is full. The span -1 has no longer ones.
@@ -92,7 +92,15 @@ class CellMemory:
 
 @partial(part, fastmath={"reassoc", "contract", "nsz"})
 def sum_of_splits(
-    rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
+    rules: Rules,
+    rows: FloatArray,
+    columns: FloatArray,
+    begins: NDArray[np.uint64],
+    ends: NDArray[np.uint64],
+    i: int,
+    j: int,
+    chosen: PlaceArray,
+    below: FloatArray,
 ) -> None:
     """Set below[a] = Σ over rules a → l r and split points k of p · rows[l, k] · columns[r, k], for i < k < j.
 
@@ -104,14 +112,14 @@ def sum_of_splits(
     rule_starts, rule_parent, rule_p = rules.rule_starts, rules.rule_parent, rules.rule_p
     for a in range(len(below)):
         below[a] = 0.0
-    count = 0
+    count = np.uint64(0)
     for left in range(len(begins)):
         bits = begins[left]
         if bits:
             for pair in range(pair_starts[left], pair_starts[left + 1]):
                 chosen[count] = pair  # without a branch, which no processor could foresee
-                count += bits & ends[pair_right[pair]] != 0
-    first, last = i + 1, j
+                count += np.uint64(bits & ends[pair_right[pair]] != 0)
+    first, last = np.uint64(i + 1), np.uint64(j)
     for place in range(count):
         # The sum over split points, once for all rules with this pair of children.
         both = chosen[place]
@@ -125,7 +133,7 @@ def sum_of_splits(
 
 
 @part
-def emit(rules: Any, word: int, scale: float, below: Any) -> None:
+def emit(rules: Rules, word: int, scale: float, below: FloatArray) -> None:
     """Set below[a] = p(word | a) · scale."""
     for a in range(len(below)):
         below[a] = 0.0
@@ -134,7 +142,7 @@ def emit(rules: Any, word: int, scale: float, below: Any) -> None:
 
 
 @part
-def first_scale(rules: Any, word: int) -> float:
+def first_scale(rules: Rules, word: int) -> float:
     """Return the scale that brings the largest emission of the word to LARGEST_EMISSION."""
     largest = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
@@ -148,7 +156,7 @@ class InsideBuffers(NamedTuple):
     # below, above: (S) the values of one cell
     below: FloatArray
     above: FloatArray
-    chosen: IntArray  # (pairs + 1) pairs of children
+    chosen: PlaceArray  # (pairs + 1) pairs of children
     nodes: LongArray  # (n) numbers in the memory of the spans from each word to the present column
     total_power: LongArray  # (n + 1) the power of the words up to each column
 
@@ -166,7 +174,7 @@ class InsideValues(NamedTuple):
 
 @filling_kernel
 def fill_columns(
-    rules: Any, words: Any, kept: Any, values: InsideValues, memory: Cells, work: InsideBuffers
+    rules: Rules, words: IntArray, kept: LongArray, values: InsideValues, memory: Cells, work: InsideBuffers
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -282,7 +290,7 @@ class Chart:
         self.powers = np.zeros(length + 1, np.int64)
         self.words = self.words[:0]
         below, above = np.empty((2, size))
-        pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
+        pairs = np.empty(len(self.rules.pair_left) + 1, np.uint32)
         nodes, total_power = np.empty(length, np.int64), np.empty(length + 1, np.int64)
         self._work = InsideBuffers(below, above, pairs, nodes, total_power)
         values = self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers

@@ -107,7 +107,7 @@ def candidate_of(heaps: Heaps, score: float, edge: int, left: int, right: int) -
 
 
 @filling_kernel
-def derive(edges: Edges, top: int, search: Search, ranked: Any) -> int:
+def derive(edges: Edges, top: int, search: Search, ranked: IntArray) -> int:
     """Find the best derivations of the vertex `top`, `ranked` (k), and their parts; return how many there are in all.
 
     It is -1 if the arrays had no room for them. On entry, `ranked` has NO_DERIVATION, every answer is NOT_REQUESTED,

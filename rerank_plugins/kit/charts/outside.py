@@ -6,11 +6,11 @@ chains of unary rules. The expected number of nodes s over words i … j-1 is O(
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.arrays import FloatArray, PlaceArray
 from rerank_plugins.kit.charts.inside import Chart, InsideValues
 from rerank_plugins.kit.charts.rules import Rules
 from rerank_plugins.kit.charts.spans import cell_number
@@ -24,7 +24,7 @@ class OutsideBuffers(NamedTuple):
     as_left: FloatArray  # (n, S, n + 1) outside probabilities of left children, by their start; 0 at first
     as_right: FloatArray  # (n + 1, S, n) the same of right children, by their end
     needed: FloatArray  # (pairs) weights of the pairs in one cell; 0 at first
-    chosen: IntArray  # (pairs + 1)
+    chosen: PlaceArray  # (pairs + 1)
     above: FloatArray  # (S)
 
 
@@ -32,11 +32,13 @@ def outside_buffers(rules: Rules, n: int) -> OutsideBuffers:
     """Return what the outside pass over a sentence of n words starts from."""
     size, pairs = len(rules.narrow), len(rules.pair_left)
     left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
-    return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
+    return OutsideBuffers(left, right, np.zeros(pairs), np.empty(pairs + 1, np.uint32), np.empty(size))
 
 
 @filling_kernel
-def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts: Any, work: OutsideBuffers) -> None:
+def outside_pass(
+    rules: Rules, n: int, values: InsideValues, least: float, counts: FloatArray, work: OutsideBuffers
+) -> None:
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
     Nodes whose expected number is below `least` are pruned together with the nodes below them. `values` are
@@ -85,18 +87,18 @@ def outside_pass(rules: Any, n: int, values: InsideValues, least: float, counts:
             if not active:
                 continue
             # The pairs that have a weight and a split point, without a branch, which no processor could foresee.
-            count = 0
+            found = np.uint64(0)
             for left in range(size):
                 bits = begins[i, left]
                 if bits:
                     for pair in range(pair_starts[left], pair_starts[left + 1]):
-                        chosen[count] = pair
+                        chosen[found] = pair
                         both = bits & ends[j, pair_right[pair]]
-                        count += (both != 0) & (needed[pair] != 0.0)
+                        found += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
             # The elements of other k are not read any more, so that k may run over whole rows of eight.
-            start, end = (i + 1) & -8, j + 7 & -8 if j + 7 & -8 < n else n
-            for place in range(count):
+            start, end = np.uint64((i + 1) & -8), np.uint64(j + 7 & -8 if j + 7 & -8 < n else n)
+            for place in range(found):
                 children = chosen[place]
                 weight, left, right = needed[children], pair_left[children], pair_right[children]
                 row, column = from_start[i, left], to_end[j, right]

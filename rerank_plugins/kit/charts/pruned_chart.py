@@ -14,12 +14,12 @@ of the bases over these spans: the score of an edge of the hypergraph (hypergrap
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.kit.charts.blocks import Blocks, UnaryBlocks
 from rerank_plugins.kit.charts.hypergraph import Edges, Hypergraph, add_edge, hypergraph, make_edges
 from rerank_plugins.kit.charts.spans import cell_number, spans
@@ -35,11 +35,19 @@ class Items(NamedTuple):
     # base, cell: (items) the base and the cell of each item
     base: IntArray
     cell: IntArray
-    offsets: IntArray  # (items + 1) where the values of each item begin
+    offsets: PlaceArray  # (items + 1) where the values of each item begin
 
 
 @filling_kernel
-def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any, cell_of: Any, offsets: Any) -> int:
+def select(
+    counts: FloatArray,
+    threshold: float,
+    states: IntArray,
+    starts: IntArray,
+    base_of: IntArray,
+    cell_of: IntArray,
+    offsets: PlaceArray,
+) -> int:
     """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
     cells, bases = counts.shape
     item, offset = 0, 0
@@ -56,7 +64,7 @@ def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any
 
 def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
     """Return the items of a chart: for each cell, the bases whose count in `counts` (cells, C) is above `threshold`."""
-    starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.int32)
+    starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.uint32)
     base, cell = np.empty((2, counts.size), np.int32)
     items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
     return Items(starts, base[:items], cell[:items], offsets[: items + 1])
@@ -66,7 +74,7 @@ def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, b
     """Return the items of a chart with so many cells; `cell` and `base` are sorted by cell, then by base."""
     starts = np.searchsorted(cell, np.arange(cells + 1))
     offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
-    return Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets)))
+    return Items(starts.astype(np.int32), base.astype(np.int32), cell.astype(np.int32), offsets.astype(np.uint32))
 
 
 class Passes(NamedTuple):
@@ -114,7 +122,9 @@ def meetings_at_most(starts: IntArray, n: int) -> int:
 
 
 @filling_kernel
-def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, work: CellBuffers) -> int:
+def fill_inside(
+    blocks: Blocks, items: Items, words: IntArray, scales: FloatArray, passes: Passes, work: CellBuffers
+) -> int:
     """Fill in inside probabilities, times the scales (n) of the words, and pairs of items (Baker 1979).
 
     Returns how many items these pairs make.
@@ -147,7 +157,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
                     if where[base_of[symbol]] >= 0:
                         lower[where[base_of[symbol]] + local[symbol]] = word_p[e] * scales[i]
             # M(b, c) = Σ_k I(b, i, k) I(c, k, j).
-            count, room = 0, 0
+            count, room = 0, np.uint64(0)
             for k in range(i + 1, j):
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
                 for x in range(cell_starts[left_cell], cell_starts[left_cell + 1]):
@@ -166,7 +176,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
                                     alive[pair] += 1
                             place[pair] = -2
                             if alive[pair]:
-                                place[pair] = room
+                                place[pair] = np.int64(room)
                                 for g in range(room, room + end - begin):
                                     sums[g] = 0.0
                                 room += end - begin
@@ -175,10 +185,9 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
                         ways += alive[pair]
                         met_left[met], met_right[met], met_pair[met] = x, y, pair
                         met += 1
-                        right, here = item_offsets[y], place[pair]
+                        right, shift = item_offsets[y], np.uint64(place[pair]) - begin
                         for g in range(begin, end):
-                            sums[here] += upper[left + group_b[g]] * upper[right + group_c[g]]
-                            here += 1
+                            sums[shift + g] += upper[left + group_b[g]] * upper[right + group_c[g]]
             # Binary rules: V(a, i, j) = Σ_{b, c} p(a → b c) M(b, c).
             for t in range(count):
                 pair = touched[t]
@@ -186,7 +195,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
                 if here >= 0:
                     for block in range(block_starts[pair], block_starts[pair + 1]):
                         if where[block_parent[block]] >= 0:
-                            parent, sums_here = where[block_parent[block]], here
+                            parent, sums_here = np.uint64(where[block_parent[block]]), np.uint64(here)
                             for e in range(block_entries[block], block_entries[block + 1]):
                                 lower[parent + rule_a[e]] += rule_p[e] * sums[sums_here + rule_group[e]]
             # All chains of unary rules on top: I(s, i, j) = Σ_a R(s, a) V(a, i, j).
@@ -194,7 +203,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
                 child, base = item_offsets[item], item_base[item]
                 for block in range(chains.starts[base], chains.starts[base + 1]):
                     if where[chains.parent[block]] >= 0:
-                        parent = where[chains.parent[block]]
+                        parent = np.uint64(where[chains.parent[block]])
                         for e in range(chains.entries[block], chains.entries[block + 1]):
                             upper[parent + chains.a[e]] += chains.p[e] * lower[child + chains.b[e]]
             for item in range(first, last):
@@ -205,8 +214,8 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, passes: Passes
 
 @partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
-    blocks: Any, items: Any, words: Any, scales: Any, passes: Passes, total: float, most: float, edges: Edges,
-    work: CellBuffers,
+    blocks: Blocks, items: Items, words: IntArray, scales: FloatArray, passes: Passes, total: float, most: float,
+    edges: Edges, work: CellBuffers,
 ) -> int:  # fmt: skip
     """Fill in outside probabilities from the inside probabilities `upper` and the pairs of items.
 
@@ -270,14 +279,14 @@ def fill_outside(
                                 count = add_edge(edges, count, 2 * item, -1, -1, 0.0)
                             score[first_edge[2 * item]] += p
             # Binary rules, an edge for each meeting and parent base.
-            room = 0
+            room = np.uint64(0)
             for m in range(met_starts[cell], met_starts[cell + 1]):
                 pair = met_pair[m]
                 begin = groups[pair]
                 size = groups[pair + 1] - begin
                 # T(b, c) = Σ_a O(a, i, j) p(a → b c): first for all parent bases together, then for each.
                 if place[pair] < 0:
-                    here = place[pair] = room
+                    place[pair], here = np.int64(room), room
                     room += size
                     for g in range(size):
                         sums[here + g] = 0.0
@@ -292,7 +301,7 @@ def fill_outside(
                                 sums[here + g] += sums[room + g]
                             room += size
                 # Outside of both children, and the edges' posteriors.
-                here = place[pair]
+                here = np.uint64(place[pair])
                 x, y = met_left[m], met_right[m]
                 left, right = item_offsets[x], item_offsets[y]
                 for g in range(size):

@@ -74,7 +74,7 @@ class Contents:
         """Raise ValueError for an index that is out of range, once all sizes are known."""
         for name, array, size in self.indices:
             if len(array) and not 0 <= array.min() <= array.max() < self.sizes[size]:
-                raise ValueError(f"{name} has an index out of range")
+                raise ValueError(f"{name} has an index out of range, wanted 0 to {self.sizes[size] - 1}")
 
 
 class Stored:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import IntArray, LongArray
 from rerank_plugins.core.errors import ModelError
@@ -46,13 +47,13 @@ def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -
 
 
 @part
-def first_slot(table: Any, key: int) -> int:
+def first_slot(table: LongArray, key: int) -> int:
     """The slot at which the search for the hash begins."""
     return (key ^ (key >> 29)) & (len(table) - 1)
 
 
 @part
-def slot_of(table: Any, key: int) -> int:
+def slot_of(table: LongArray, key: int) -> int:
     """The slot of the hash in the table, or the empty slot where it would be put."""
     slot = first_slot(table, key)
     while table[slot, 0] != key and table[slot, 0] != EMPTY:
@@ -61,7 +62,7 @@ def slot_of(table: Any, key: int) -> int:
 
 
 @part
-def next_word(text: Any, at: int) -> Any:
+def next_word(text: NDArray[np.uint8], at: int) -> Any:
     """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the end of the text."""
     key = np.uint64(FNV_START)
     while at < len(text) and text[at] != SPACE and text[at] != NEWLINE:
@@ -72,7 +73,7 @@ def next_word(text: Any, at: int) -> Any:
 
 
 @filling_kernel
-def fill_table(text: Any, first: int, table: Any) -> bool:
+def fill_table(text: NDArray[np.uint8], first: int, table: LongArray) -> bool:
     """Add the words of a text with one word per line; returns whether all their hashes differ."""
     at = 0
     number = first
@@ -89,7 +90,7 @@ def fill_table(text: Any, first: int, table: Any) -> bool:
 
 
 @filling_kernel
-def number_words(text: Any, lengths: Any, table: Any, eos: int, tokens: Any) -> bool:
+def number_words(text: NDArray[np.uint8], lengths: LongArray, table: LongArray, eos: int, tokens: IntArray) -> bool:
     """Fill in the numbers of all words; returns whether each sentence has as many words as `lengths` says."""
     at = 0
     token = 0

@@ -8,7 +8,6 @@ its first argument; the sequence that sorts first is passed first, which makes t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
@@ -25,7 +24,7 @@ SHORTEST = 3  # the minimum length of a tile in characters; of words, one is eno
 
 
 @kernel
-def longest_common_substring(a: Any, b: Any) -> int:
+def longest_common_substring(a: LongArray, b: LongArray) -> int:
     """The length of the longest contiguous run that occurs in both sequences. O(|a| |b|)."""
     row = np.zeros(len(b) + 1, np.int64)
     longest = 0
@@ -40,7 +39,7 @@ def longest_common_substring(a: Any, b: Any) -> int:
 
 
 @kernel
-def greedy_string_tiling(a: Any, b: Any, shortest: int) -> int:
+def greedy_string_tiling(a: LongArray, b: LongArray, shortest: int) -> int:
     """The number of elements covered by greedy string tiling (Wise 1996).
 
     The longest common run of uncovered elements becomes a tile, again and again, until no run of `shortest` or more

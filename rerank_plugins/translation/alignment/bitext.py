@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -104,8 +103,9 @@ def cooccurrence(bitext: Bitext) -> Cooccurrence:
 
 @filling_kernel
 def number_pairs(
-    places: Any, bounds: Any, sentences: Any, source_offsets: Any, target_offsets: Any, target_tokens: Any,
-    link_starts: Any, numbers: Any, sizes: Any, fill: bool, targets: Any, links: Any,
+    places: LongArray, bounds: LongArray, sentences: LongArray, source_offsets: LongArray, target_offsets: LongArray,
+    target_tokens: IntArray, link_starts: LongArray, numbers: LongArray, sizes: LongArray, fill: bool,
+    targets: IntArray, links: IntArray,
 ) -> None:  # fmt: skip
     """Count the distinct target words of each source word w in `sizes[w + 1]`, and then `fill` in pairs and links.
 

@@ -23,8 +23,8 @@ over the K(e) words that co-occur with e, as in fast_align (Dyer, Chahuneau and 
 from __future__ import annotations
 
 from math import exp, lgamma, log
-from typing import Any
 
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.kernels import filling_kernel, part
 
 ONE = float(1 << 38)  # sums up to 33 million; posteriors below 2e-12 count as 0
@@ -33,9 +33,10 @@ RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variat
 
 @filling_kernel
 def expect_independent(
-    first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
-    given_is_source: bool, t: Any, t_null: Any, null_p: float, place_p: Any, place_starts: Any, adapts: bool,
-    work: Any, counts: Any, null_counts: Any, place_counts: Any, ln_p: Any,
+    first: int, last: int, given_offsets: LongArray, offsets: LongArray, tokens: IntArray, link_starts: LongArray,
+    links: IntArray, given_is_source: bool, t: FloatArray, t_null: FloatArray, null_p: float, place_p: FloatArray,
+    place_starts: LongArray, adapts: bool, work: FloatArray, counts: LongArray, null_counts: LongArray,
+    place_counts: LongArray, ln_p: FloatArray,
 ) -> None:  # fmt: skip
     """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
 
@@ -87,7 +88,7 @@ def digamma(x: float) -> float:
 
 
 @filling_kernel
-def fill_denominators(how: int, alpha: float, totals: Any, sizes: Any, denominators: Any) -> None:
+def fill_denominators(how: int, alpha: float, totals: LongArray, sizes: FloatArray, denominators: FloatArray) -> None:
     """Fill in what the t of each given word are divided by, from c(e), in the unit of the counts, and K(e)."""
     for word in range(len(totals)):
         total = totals[word] / ONE + alpha * sizes[word]
@@ -95,7 +96,16 @@ def fill_denominators(how: int, alpha: float, totals: Any, sizes: Any, denominat
 
 
 @filling_kernel
-def estimate(first: int, last: int, how: int, alpha: float, counts: Any, given: Any, denominators: Any, t: Any) -> None:
+def estimate(
+    first: int,
+    last: int,
+    how: int,
+    alpha: float,
+    counts: LongArray,
+    given: IntArray,
+    denominators: FloatArray,
+    t: FloatArray,
+) -> None:
     """Fill in t of the pairs `first` … `last` from their counts; pair p has the given word `given[p]`."""
     nothing = exp(digamma(alpha)) if how == BAYES else alpha
     for pair in range(first, last):
@@ -107,7 +117,7 @@ def estimate(first: int, last: int, how: int, alpha: float, counts: Any, given: 
 
 
 @filling_kernel
-def divergence(alpha: float, counts: Any, totals: Any, sizes: Any) -> float:
+def divergence(alpha: float, counts: LongArray, totals: LongArray, sizes: FloatArray) -> float:
     """Return the Kullback–Leibler divergence of the posteriors Dir(c + α) from the priors Dir(α), over given words."""
     prior, sum_ = lgamma(alpha), 0.0
     for word in range(len(totals)):
@@ -124,8 +134,9 @@ def divergence(alpha: float, counts: Any, totals: Any, sizes: Any) -> float:
 
 @part
 def forward(
-    given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, start: int, states: Any, scales: Any
-) -> float:
+    given: int, generated: int, t: FloatArray, t_null: FloatArray, null: float, place_p: FloatArray, start: int,
+    states: FloatArray, scales: FloatArray,
+) -> float:  # fmt: skip
     """Fill in s and z, and return ln p. `t` (m, l) and `t_null` (m) are the translation probabilities of the pair."""
     states[0, 0] = 1.0
     states[0, 1 : given + 1] = 0.0
@@ -153,10 +164,11 @@ def forward(
 
 @filling_kernel
 def expect_hmm(
-    first: int, last: int, given_offsets: Any, offsets: Any, tokens: Any, link_starts: Any, links: Any,
-    given_is_source: bool, t: Any, t_null: Any, null: float, place_p: Any, place_starts: Any, pair_t: Any,
-    pair_null: Any, states: Any, scales: Any, future: Any, weighted: Any, moves: Any, counts: Any, null_counts: Any,
-    place_counts: Any, ln_p: Any,
+    first: int, last: int, given_offsets: LongArray, offsets: LongArray, tokens: IntArray, link_starts: LongArray,
+    links: IntArray, given_is_source: bool, t: FloatArray, t_null: FloatArray, null: float, place_p: FloatArray,
+    place_starts: LongArray, pair_t: FloatArray, pair_null: FloatArray, states: FloatArray, scales: FloatArray,
+    future: FloatArray, weighted: FloatArray, moves: FloatArray, counts: LongArray, null_counts: LongArray,
+    place_counts: LongArray, ln_p: FloatArray,
 ) -> None:  # fmt: skip
     """Add up the expected counts of the sentence pairs `first` … `last`, and fill in their ln p(generated | given).
 

@@ -31,7 +31,9 @@ Probabilities = NDArray[np.float32]
 
 
 @part
-def fill_positions(is_hmm: bool, tension: float, jumps: Any, given: int, generated: int, place_p: Any) -> None:
+def fill_positions(
+    is_hmm: bool, tension: float, jumps: FloatArray, given: int, generated: int, place_p: FloatArray
+) -> None:
     """Fill in the position probabilities of a pair."""
     if is_hmm:
         fill_transitions(jumps, given, place_p, 0)
@@ -41,8 +43,8 @@ def fill_positions(is_hmm: bool, tension: float, jumps: Any, given: int, generat
 
 @part
 def ln_pair(
-    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, states: Any,
-    scales: Any,
+    is_hmm: bool, given: int, generated: int, t: FloatArray, t_null: FloatArray, null: float, place_p: FloatArray,
+    states: FloatArray, scales: FloatArray,
 ) -> float:  # fmt: skip
     """Return ln p(generated | given)."""
     if is_hmm:
@@ -58,8 +60,8 @@ def ln_pair(
 
 @part
 def best_links(
-    is_hmm: bool, given: int, generated: int, t: Any, t_null: Any, null: float, place_p: Any, states: Any, came: Any,
-    links: Any, start: int,
+    is_hmm: bool, given: int, generated: int, t: FloatArray, t_null: FloatArray, null: float, place_p: FloatArray,
+    states: FloatArray, came: LongArray, links: LongArray, start: int,
 ) -> None:  # fmt: skip
     """Fill in the given word that each generated word is aligned to, or NO_LINK, in the most probable alignment.
 
@@ -104,8 +106,8 @@ def best_links(
 
 @filling_kernel
 def look_up(
-    starts: Any, targets: Any, t_forward: Any, t_backward: Any, source: Any, distinct: Any, floor: float,
-    forward_t: Any, backward_t: Any,
+    starts: LongArray, targets: IntArray, t_forward: NDArray[np.float32], t_backward: NDArray[np.float32],
+    source: LongArray, distinct: LongArray, floor: float, forward_t: FloatArray, backward_t: FloatArray,
 ) -> None:  # fmt: skip
     """Fill in t(target | source), (l, D), and t(source | target), of source tokens and distinct target words.
 
@@ -123,10 +125,12 @@ def look_up(
 
 @filling_kernel
 def align_list(
-    is_hmm: bool, null: float, tensions: Any, jumps: Any, backward_jumps: Any, tokens: Any, offsets: Any,
-    forward_t: Any, backward_t: Any, forward_null: Any, backward_null: Any, with_ln_p: bool, with_forward: bool,
-    with_backward: bool, pair_t: Any, pair_null: Any, place_p: Any, back_place_p: Any, states: Any, scales: Any,
-    came: Any, ln_p: Any, forward_links: Any, backward_links: Any,
+    is_hmm: bool, null: float, tensions: FloatArray, jumps: FloatArray, backward_jumps: FloatArray, tokens: LongArray,
+    offsets: LongArray, forward_t: FloatArray, backward_t: FloatArray, forward_null: NDArray[Any],
+    backward_null: NDArray[Any], with_ln_p: bool, with_forward: bool, with_backward: bool, pair_t: NDArray[Any],
+    pair_null: NDArray[Any], place_p: NDArray[Any], back_place_p: NDArray[Any], states: NDArray[Any],
+    scales: NDArray[Any], came: NDArray[Any], ln_p: NDArray[Any], forward_links: NDArray[Any],
+    backward_links: NDArray[Any],
 ) -> None:  # fmt: skip
     """Fill in ln p of both directions, (n, 2), and the best links of each.
 
@@ -178,7 +182,7 @@ class Lexicon:
     """
 
     starts: Annotated[LongArray, Offsets("F", "P")]
-    targets: Annotated[IntArray, Array("P")]
+    targets: Annotated[IntArray, Array("P", below="E")]
     forward: Annotated[Probabilities, Array("P", name="forward.t")]
     backward: Annotated[Probabilities, Array("P", name="backward.t")]
 

@@ -12,7 +12,6 @@ of the tension λ and the jumps c raise the expected log-likelihood of the posit
 from __future__ import annotations
 
 from math import exp
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ def better_jumps(counts: FloatArray, jumps: LongArray, rows: LongArray, before: 
 
 
 @part
-def fill_diagonal(tension: float, given: int, generated: int, place_p: Any, start: int) -> None:
+def fill_diagonal(tension: float, given: int, generated: int, place_p: FloatArray, start: int) -> None:
     """Fill in δ(i | j) for given words i within generated words j, from `place_p[start]` on."""
     for j in range(1, generated + 1):
         total = 0.0
@@ -87,7 +86,7 @@ def fill_diagonal(tension: float, given: int, generated: int, place_p: Any, star
 
 
 @part
-def fill_transitions(jumps: Any, given: int, place_p: Any, start: int) -> None:
+def fill_transitions(jumps: FloatArray, given: int, place_p: FloatArray, start: int) -> None:
     """Fill in p(i | i') for i = 1 … given within i' = 0 … given, from `place_p[start]` on."""
     farthest = len(jumps) // 2
     for before in range(given + 1):
@@ -102,14 +101,16 @@ def fill_transitions(jumps: Any, given: int, place_p: Any, start: int) -> None:
 
 
 @filling_kernel
-def fill_diagonals(tension: float, given: Any, generated: Any, starts: Any, place_p: Any) -> None:
+def fill_diagonals(
+    tension: float, given: LongArray, generated: LongArray, starts: LongArray, place_p: FloatArray
+) -> None:
     """Fill in δ for classes of sentence pairs, each from `starts[class]` on."""
     for number in range(len(given)):
         fill_diagonal(tension, given[number], generated[number], place_p, starts[number])
 
 
 @filling_kernel
-def fill_all_transitions(jumps: Any, given: Any, starts: Any, place_p: Any) -> None:
+def fill_all_transitions(jumps: FloatArray, given: LongArray, starts: LongArray, place_p: FloatArray) -> None:
     """Fill in the transitions for several numbers of given words, each from `starts[number]` on."""
     for number in range(len(given)):
         fill_transitions(jumps, given[number], place_p, starts[number])
