@@ -15,7 +15,6 @@ from rerank_adapters.applications.acceptability.judgements import read_judgement
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
-from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
 from rerank_adapters.applications.restoration.edit_distance import read_sentences
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
@@ -183,11 +182,6 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
             read_references([path]).as_system(ids, form).as_outputs(ids)
 
     return read
-
-
-def projected(path: Path) -> object:
-    """The trees of a file for sentences that wait for them."""
-    return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
 
 
 def marked_dependencies(path: Path) -> object:
@@ -373,7 +367,6 @@ def texts() -> Iterable[Target]:
     yield text("brackets", BRACKETS, of_lines(read_trees))
     yield text("treebank", BRACKETS, read_treebank)
     yield text("k-best trees", K_BEST, of_lines(read_scored))
-    yield text("projected trees", TREES, projected)
     for name, content in (("CoNLL-U", TREES), ("brackets", BRACKETS), ("k-best", K_BEST)):
         yield text(f"parser treebank {name}", content, treebank_parse)
     worlds = EXAMPLE / "referential" / "worlds"

@@ -85,7 +85,6 @@ TREES = Task(
     """,
     {
         "parse": ("applications.parsing.parse", "Parse a TEXT, or the hypotheses of n-best lists."),
-        "project": ("applications.parsing.project_trees", "Project trees to the source side of sentence pairs."),
         "surface": ("applications.parsing.surface_trees", "Write the trees of a treebank over the tokens of text."),
     },
 )

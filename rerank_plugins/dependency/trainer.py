@@ -175,7 +175,7 @@ class DependencyParserTrainer(Trainer):
     silver: tuple[Path, ...] = option(
         (),
         metavar="FILE",
-        doc="Learn first from the trees of this CoNLL-U file, which were projected or parsed. Repeatable.",
+        doc="Learn first from the trees of this CoNLL-U file, which a parser made. Repeatable.",
     )
 
     networks: int = option(

@@ -20,7 +20,6 @@ COMMANDS = {  # former name -> present one
     "ground": "lm ground",
     "svs": "lm",
     "parse": "trees parse",
-    "project-trees": "trees project",
     "surface-trees": "trees surface",
     "align": "words align",
     "substitutes": "words substitutes",
