@@ -16,7 +16,6 @@ from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
-from rerank_adapters.applications.restoration.edit_distance import read_sentences
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
@@ -348,7 +347,6 @@ def texts() -> Iterable[Target]:
     yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
     yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
-    yield text("complete", head(EXAMPLE / "restoration" / "solution.csv"), read_sentences)
     yield text("word classes", "dog\t3\ncat\t3\nran\t4\n", of_lines(lambda lines, path: [read_classes(lines, path)]))
     yield text("word list", "dog 3\ncat\n", read_words)
     yield text(

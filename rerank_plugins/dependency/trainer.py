@@ -46,7 +46,7 @@ class DependencyLMTrainer(Trainer):
     """  # noqa: D301
 
     reads = "dependencies"
-    uses = ("language", "spoken", "held-out", "memory", "cluster")
+    uses = ("language", "held-out", "memory", "cluster")
     default_parser = "english"
 
     order: int = option(4, within="[1, 6]", doc="Number of words in a path: a word and its ancestors.")

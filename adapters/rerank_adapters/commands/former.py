@@ -10,7 +10,7 @@ import click
 COMMANDS = {  # former name -> present one
     "merge": "lists merge",
     "mbr": "lists mbr",
-    "consensus": "lists consensus",
+    "consensus": "lists rover --nbest",
     "rover": "lists rover",
     "sweep": "lists sweep",
     "score": "lm score",
@@ -28,7 +28,6 @@ COMMANDS = {  # former name -> present one
     "locate": "words locate",
     "fill": "words fill",
     "restore": "words restore",
-    "edit-distance": "words edit-distance",
     "text": "tools text",
     "weights": "tools weights",
     "cache": "tools cache",

@@ -44,7 +44,7 @@ class OpenedData(TrainingData):
         report: Callable[[str], object],
     ) -> None:  # fmt: skip
         self.paths, self.output, self.held_out = paths, output, common.held_out
-        self.language, self.spoken = common.language, common.spoken
+        self.language = common.language
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
         self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
         self._trainer, self._common, self._registry, self._report = trainer, common, registry, report
@@ -70,7 +70,7 @@ class OpenedData(TrainingData):
         parser = common.parser or job.models.default_parser(self._trainer.default_parser)
         return TreeSource(
             kind, job, parser, self._text, ParseCounts(),
-            spoken=common.spoken, language=common.language, is_named=bool(common.parser),
+            language=common.language, is_named=bool(common.parser),
             conversion=Conversion(getattr(self._trainer, "tags", "upos")),
         )  # fmt: skip
 
