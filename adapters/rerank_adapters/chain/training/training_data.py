@@ -31,7 +31,7 @@ from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.workspace import Workspace
 
-BLOCK = 1000  # lines that go through the text steps at a time
+LINES_AT_A_TIME = 1000  # lines that go through the text steps at a time
 PARTS = 2  # parts of the work for each worker of a cluster
 ARRAYS = 0.5  # proportion of the memory of a worker for the arrays of a task
 
@@ -191,6 +191,6 @@ def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
     if not text.steps:
         yield from lines
         return
-    while block := list(islice(lines, BLOCK)):
+    while block := list(islice(lines, LINES_AT_A_TIME)):
         for line in text.apply([line.rstrip("\r\n") for line in block]):
             yield line + "\n"

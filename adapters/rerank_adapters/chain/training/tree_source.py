@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BRACKETS = ".ptb"
-BLOCK = 1000  # trees or sentences that are handled at a time
+TREES_AT_A_TIME = 1000  # trees or sentences that are handled at a time
 FOREIGN = 0.3  # the proportion of unknown words above which a text is not in the language of an embedded parser
 
 logger = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class TreeSource(Generic[AnyTree]):
             )
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
-            while block := list(islice(trees, BLOCK)):
+            while block := list(islice(trees, TREES_AT_A_TIME)):
                 if path not in self._sample:
                     self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
                     self._check_labels(path, block)
@@ -197,7 +197,7 @@ class TreeSource(Generic[AnyTree]):
                     yield tree
 
     def _sentences(self, lines: Iterator[str]) -> Iterator[Words]:
-        while block := list(islice(lines, BLOCK)):
+        while block := list(islice(lines, TREES_AT_A_TIME)):
             for line in self.text.apply([line.strip() for line in block]):
                 if words := tuple(line.split()):
                     yield words
