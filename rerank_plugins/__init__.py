@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from rerank_plugins.core.interfaces import (
         BatchedLM,
         FeatureExtractor,
+        GenerativeLM,
         HasUnigrams,
         IncrementalLM,
         LanguageModel,
         Parse,
         Parser,
+        Sampler,
         Sentence,
         SentenceFeature,
         SentenceModel,
@@ -39,20 +41,19 @@ if TYPE_CHECKING:
         check_texts,
     )
     from rerank_plugins.core.nbest import Hypothesis, NBestList
-    from rerank_plugins.core.paths import cache_folder, content_hash
     from rerank_plugins.core.pickling import PickledFields
-    from rerank_plugins.core.registry import suggestion
     from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree, SharedTrees
     from rerank_plugins.core.sentences import check_sentence, checks_sentences
-    from rerank_plugins.core.threads import in_threads
     from rerank_plugins.core.trained_on import TrainedOn
     from rerank_plugins.core.trainer import Trained, Trainer, TrainingData
     from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
+    from rerank_plugins.kit.files.model_schema import Array, ModelFile, Offsets, Setting, WordList
     from rerank_plugins.kit.files.text import open_atomic, open_text
 
 __version__ = "0.3.0"
 __all__ = [
     "ROOT",
+    "Array",
     "BatchedLM",
     "BoolArray",
     "ConfigError",
@@ -61,6 +62,7 @@ __all__ = [
     "FeatureTable",
     "FloatArray",
     "FormatError",
+    "GenerativeLM",
     "HasUnigrams",
     "Hypothesis",
     "IncrementalLM",
@@ -70,8 +72,10 @@ __all__ = [
     "LongArray",
     "Metric",
     "ModelError",
+    "ModelFile",
     "NBestFormat",
     "NBestList",
+    "Offsets",
     "Parse",
     "Parser",
     "PickledFields",
@@ -79,11 +83,13 @@ __all__ = [
     "Register",
     "RerankError",
     "Rescored",
+    "Sampler",
     "ScoredTree",
     "Scorer",
     "Sentence",
     "SentenceFeature",
     "SentenceModel",
+    "Setting",
     "SharedTrees",
     "SparseBlock",
     "Trained",
@@ -95,15 +101,13 @@ __all__ = [
     "TuningData",
     "TuningResult",
     "TuningStep",
+    "WordList",
     "Words",
-    "cache_folder",
     "check_sentence",
     "check_texts",
     "checks_sentences",
-    "content_hash",
     "counted",
     "hookimpl",
-    "in_threads",
     "known_spelling",
     "normal_form",
     "open_atomic",
@@ -112,7 +116,6 @@ __all__ = [
     "read_conllu",
     "read_model",
     "read_trees",
-    "suggestion",
     "word_array",
     "words_from",
     "write_model",
@@ -126,19 +129,17 @@ _NAMES = {  # by module
     "core.errors": "ConfigError FormatError ModelError PluginError RerankError",
     "core.feature_table": "FeatureTable SparseBlock",
     "core.hookspecs": "Register hookimpl",
-    "core.interfaces": "BatchedLM FeatureExtractor HasUnigrams IncrementalLM LanguageModel Parse Parser"
-    " Sentence SentenceFeature SentenceModel option",
+    "core.interfaces": "BatchedLM FeatureExtractor GenerativeLM HasUnigrams IncrementalLM LanguageModel Parse Parser"
+    " Sampler Sentence SentenceFeature SentenceModel option",
     "core.metrics_and_tuners": "Metric NBestFormat Rescored Scorer Tuner TuningData TuningResult TuningStep"
     " check_texts",
     "core.nbest": "Hypothesis NBestList",
-    "core.paths": "cache_folder content_hash",
     "core.pickling": "PickledFields",
-    "core.registry": "suggestion",
     "core.scored_trees": "KBestTrees ScoredTree SharedTrees",
     "core.sentences": "check_sentence checks_sentences",
-    "core.threads": "in_threads",
     "core.trained_on": "TrainedOn",
     "core.trainer": "Trained Trainer TrainingData",
+    "kit.files.model_schema": "Array ModelFile Offsets Setting WordList",
     "kit.files.model_file": "read_model word_array words_from write_model",
     "kit.files.text": "open_atomic open_text",
 }

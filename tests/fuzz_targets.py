@@ -15,9 +15,7 @@ from rerank_adapters.applications.acceptability.judgements import read_judgement
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
-from rerank_adapters.applications.parsing import project_trees
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
-from rerank_adapters.applications.restoration.edit_distance import read_sentences
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
@@ -185,11 +183,6 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
     return read
 
 
-def projected(path: Path) -> object:
-    """The trees of a file for sentences that wait for them."""
-    return list(project_trees.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
-
-
 def marked_dependencies(path: Path) -> object:
     """The trees of CoNLL-U with marks, whose words get the inflection that the file's own words teach."""
     inflection = read_inflection([path])
@@ -354,7 +347,6 @@ def texts() -> Iterable[Target]:
     yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
     yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
-    yield text("complete", head(EXAMPLE / "restoration" / "solution.csv"), read_sentences)
     yield text("word classes", "dog\t3\ncat\t3\nran\t4\n", of_lines(lambda lines, path: [read_classes(lines, path)]))
     yield text("word list", "dog 3\ncat\n", read_words)
     yield text(
@@ -373,7 +365,6 @@ def texts() -> Iterable[Target]:
     yield text("brackets", BRACKETS, of_lines(read_trees))
     yield text("treebank", BRACKETS, read_treebank)
     yield text("k-best trees", K_BEST, of_lines(read_scored))
-    yield text("projected trees", TREES, projected)
     for name, content in (("CoNLL-U", TREES), ("brackets", BRACKETS), ("k-best", K_BEST)):
         yield text(f"parser treebank {name}", content, treebank_parse)
     worlds = EXAMPLE / "referential" / "worlds"

@@ -78,14 +78,6 @@ CASES = {
         "column": [{"file": "scores.txt"}, {"file": "two.txt", "names": ["a", "b"]}],
         "expected-utility": [{"samples": "samples.nbest"}, {"samples": "samples.nbest", "metric": "bleu"}],
         "decoder-alignment": [{}],
-        "dependency-agreement": [
-            {"model": "micro.align", "source_parser": "english"},
-            {
-                "model": "micro.align",
-                "source_parser": "english",
-                "links": "forward",
-            },
-        ],
         "word-lexicon": [{"model": "micro.lexicon"}],
         "joint-lm": [{"model": "micro.joint", "alignment": "micro.align"}],
         "word-translation": [
@@ -323,7 +315,7 @@ def test_features(name, options, tmp_path):
         write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
-    if name in ("word-translation", "dependency-agreement", "joint-lm"):
+    if name in ("word-translation", "joint-lm"):
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
         alignment = train_alignment(pairs, AlignmentSettings("hmm", 2))
         write_alignment(alignment, tmp_path / "micro.align")

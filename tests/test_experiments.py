@@ -161,7 +161,7 @@ RUNS = {
     ),
     "small_treebank": (
         "{data}/treebank_ewt/ewt-train.conllu.xz {data}/treebank_gum/gum-train.conllu.xz --text {root}/mt/train.en "
-        "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --epochs 1",
+        "--silver {data}/treebank_gum/gum-dev.conllu.xz --silver-words 100 --steps one,own,silver --epochs 1",
         r"\| silver \| held out \|( [\d.]+ \|){4}",
     ),
     "treebank_sizes": (

@@ -41,8 +41,8 @@ class Task:
 LISTS = Task(
     """Merge and convert n-best lists, and decide without tuning.
 
-    The commands read lists in all formats. `mbr` and `consensus` choose by expected utility or by posteriors of words,
-    `rover` combines the outputs of several systems, and `sweep` shows how the metric depends on single weights.
+    The commands read lists in all formats. `mbr` chooses by expected utility, `rover` by the votes of several
+    systems or by posteriors of words. `sweep` shows how the metric depends on single weights.
 
     \b
     rerank lists merge baseline.nbest other.nbest -o both.nbest
@@ -51,7 +51,6 @@ LISTS = Task(
     {
         "merge": ("commands.merge", "Merge n-best lists, or combine the lists of different decoders."),
         "mbr": ("applications.mbr", "Choose the sample of highest expected utility in each list."),
-        "consensus": ("applications.speech.consensus", "Find the words of highest posterior in n-best lists."),
         "rover": ("applications.speech.rover", "Combine the outputs of several systems by voting."),
         "sweep": ("applications.speech.sweep", "Sweep weights over a grid: LM weight, word penalty."),
     },
@@ -85,7 +84,6 @@ TREES = Task(
     """,
     {
         "parse": ("applications.parsing.parse", "Parse a TEXT, or the hypotheses of n-best lists."),
-        "project": ("applications.parsing.project_trees", "Project trees to the source side of sentence pairs."),
         "surface": ("applications.parsing.surface_trees", "Write the trees of a treebank over the tokens of text."),
     },
 )
@@ -107,10 +105,6 @@ WORDS = Task(
         "locate": ("applications.restoration.locate", "Locate the missing word of each sentence of a TEXT."),
         "fill": ("applications.restoration.fill", "Fill the blank of each sentence of a TEXT."),
         "restore": ("applications.restoration.restore", "Restore the missing word of each sentence of a TEXT."),
-        "edit-distance": (
-            "applications.restoration.edit_distance",
-            "Score restored sentences by their mean edit distance.",
-        ),
     },
 )
 TOOLS = Task(

@@ -23,7 +23,7 @@ TEXTS = HERE.parent / "mt"
 SEED, N = 15, 10
 NOISE = 0.75  # standard deviation of the noise of the acoustic score of a word, in nats
 HOMOPHONE, SIMILAR, LOST, HEARD = -0.7, -2.2, -2.6, -5.0  # ln p, before the noise
-MOST = 4  # readings of a word by similarity
+MOST_READINGS = 4  # readings of a word by similarity
 SHORT = frozenset(
     ("a", "an", "the", "to", "of", "in", "on", "at", "is", "was", "has", "had", "he", "she", "it", "we", "and", "that")
 )
@@ -91,7 +91,7 @@ class Channel:
         """What may be heard for a word, with acoustic scores, best first."""
         close = self.alike.get(word, [])
         far = [other for other in self.similar(word) if other not in close]
-        far = self.random.sample(far, min(MOST, len(far)))
+        far = self.random.sample(far, min(MOST_READINGS, len(far)))
         heard: list[tuple[float, tuple[str, ...]]] = [(0.0, (word,))]
         heard += [(HOMOPHONE, (other,)) for other in close] + [(SIMILAR, (other,)) for other in far]
         if word in SHORT:

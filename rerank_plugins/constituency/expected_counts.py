@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray, LongArray, in_threads
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.constituency import latent_kernels as kernels
 from rerank_plugins.constituency.latent_grammar import LatentGrammar
 from rerank_plugins.constituency.treebank_grammar import EncodedTrees, Productions
-from rerank_plugins.core.threads import cores
+from rerank_plugins.core.threads import cores, in_threads
 
 NODES_A_PART = 1 << 20  # nodes of a part of a forest; its vectors take 16 bytes per distinct node and state
 Passes = tuple[LongArray, FloatArray, FloatArray, FloatArray, FloatArray]

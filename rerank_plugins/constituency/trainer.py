@@ -110,7 +110,7 @@ class TreebankTrainer(Trainer):
         elif self.tags == "xpos":
             raise ConfigError(f"--tags xpos: {inputs[0]} has trees in brackets, wanted CoNLL-U")
         of_tagged = {path: weights[path] for path in self.tagged}
-        tagged = read_tagged(of_tagged, data.report, tags, spoken=data.spoken)
+        tagged = read_tagged(of_tagged, data.report, tags)
         return {path: weights[path] for path in inputs}, tagged
 
     @property
@@ -208,9 +208,7 @@ class SplitTrainer(TreebankTrainer):
 
         weights, tagged = self.weighed(data)
         inflection = read_inflection(weights) if settings.features and settings.universal else None
-        treebanks = [
-            treebank(path, data.report, self.tags, spoken=data.spoken, inflection=inflection) for path in weights
-        ]
+        treebanks = [treebank(path, data.report, self.tags, inflection=inflection) for path in weights]
         return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
 
 
@@ -235,7 +233,7 @@ class GrammarTrainer(SplitTrainer):
         --annotations klein-manning --language en -o km.pcfg
     """  # noqa: D301
 
-    uses = ("spoken", "seed", "held-out")
+    uses = ("seed", "held-out")
 
     binarise: Literal["right", "left", "head"] = option(
         "right", doc="Direction in which rules of more than two children are binarised."

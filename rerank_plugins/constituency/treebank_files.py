@@ -19,7 +19,7 @@ from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Tags, as_label
 from rerank_plugins.kit.trees.inflection import Feats, Inflection, learn_inflection, with_own_feats
-from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean, remove_empty, spoken_tree, spoken_word
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
 
 Report = Callable[[str], None]
 ALIKE = 0.5  # the proportion of words with tags that another file of the same tag set has at least
@@ -32,21 +32,17 @@ def read_treebank(path: Path, tags: Tags = "upos") -> list[Tree]:
 
 
 def treebank(
-    path: Path, report: Report, tags: Tags = "upos", *, spoken: bool = False, inflection: Inflection | None = None
+    path: Path, report: Report, tags: Tags = "upos", *, inflection: Inflection | None = None
 ) -> Iterator[Tree]:
     """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
 
-    With `spoken`, the trees have no case and no punctuation (kit/trees/treebank_cleaning.py). With `inflection`, the
-    tags of CoNLL-U bear FEATS.
+    With `inflection`, the tags of CoNLL-U bear FEATS.
     """
     number, conversion = 0, Conversion(tags, inflection) if is_conllu(path) else None
     with open_text(path) as lines:
         for tree in conversion.read(lines, str(path)) if conversion else read_trees(lines, str(path)):
-            nonempty = remove_empty(tree) if spoken else tree
-            kept = nonempty and spoken_tree(nonempty) if spoken else tree
-            if kept is not None:
-                number += 1
-                yield kept
+            number += 1
+            yield tree
     if not number:
         raise FormatError("the file holds no trees", path=str(path))
     report(f"{path}: {number:,} trees" + (f", {conversion}" if conversion else ""))
@@ -91,14 +87,11 @@ def conllu_tags(lines: Iterable[str], path: str, tags: Tags = "xpos") -> Iterato
             yield normal_form(columns[1]), columns[4 if tags == "xpos" else 3]
 
 
-def read_tagged(
-    weights: Mapping[Path, float], report: Report, tags: Tags | None = None, *, spoken: bool = False
-) -> Tagged:
+def read_tagged(weights: Mapping[Path, float], report: Report, tags: Tags | None = None) -> Tagged:
     """How often each word occurs with each tag in files: CoNLL-U where the name ends so, else bracketed trees.
 
     `tags` are those of constituents made from CoNLL-U; None for XPOS as it is, which fits trees in brackets. The counts
-    of each file are multiplied by its weight. With `spoken`, the words have no case and no punctuation. Raises
-    FormatError.
+    of each file are multiplied by its weight. Raises FormatError.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for path, weight in weights.items():
@@ -113,13 +106,7 @@ def read_tagged(
         counts.update(tagged)
     if tags == "xpos":
         counts = Counter({(word, as_label(tag)): count for (word, tag), count in counts.items()})
-    if not spoken:
-        return counts
-    words: Counter[tuple[str, str]] = Counter()
-    for (written, tag), count in counts.items():
-        if word := spoken_word(written):
-            words[word, tag] += count
-    return words
+    return counts
 
 
 def check_tag_sets(paths: Sequence[Path]) -> None:

@@ -18,7 +18,7 @@ from rerank_plugins.core.trained_on import TrainedOn
 
 Reading = Literal["text", "pairs", "dependencies", "constituents", "files"]
 PARSED = ("dependencies", "constituents")  # readings of trees, for which text is parsed
-Use = Literal["text", "held-out", "language", "spoken", "memory", "cluster", "seed", "jobs"]
+Use = Literal["text", "held-out", "language", "memory", "cluster", "seed", "jobs"]
 
 
 class Cluster(NamedTuple):
@@ -47,7 +47,6 @@ class TrainingData(ABC):
     output: Path
     held_out: Sequence[str] = ()
     language: str = ""
-    spoken: bool = False
     seed: int = 1
     jobs: int = 1
     workspace: Any = None
@@ -60,8 +59,8 @@ class TrainingData(ABC):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The names of the files, and whether trees are those of speech, to be recorded in the model file."""
-        return {"files": self.names, **({"spoken": True} if self.spoken else {})}
+        """What is recorded of the data in the model file: the names of the files."""
+        return {"files": self.names}
 
     @abstractmethod
     def examples(self) -> Iterator[Any]:

@@ -26,7 +26,7 @@ class TreebankTrainer(Trainer):
     """  # noqa: D301
 
     reads = "dependencies"
-    uses = ("language", "spoken")
+    uses = ("language",)
     default_parser = "english"
     writes_treebank = True
 

@@ -46,7 +46,7 @@ class DependencyLMTrainer(Trainer):
     """  # noqa: D301
 
     reads = "dependencies"
-    uses = ("language", "spoken", "held-out", "memory", "cluster")
+    uses = ("language", "held-out", "memory", "cluster")
     default_parser = "english"
 
     order: int = option(4, within="[1, 6]", doc="Number of words in a path: a word and its ancestors.")
@@ -175,7 +175,7 @@ class DependencyParserTrainer(Trainer):
     silver: tuple[Path, ...] = option(
         (),
         metavar="FILE",
-        doc="Learn first from the trees of this CoNLL-U file, which were projected or parsed. Repeatable.",
+        doc="Learn first from the trees of this CoNLL-U file, which a parser made. Repeatable.",
     )
 
     networks: int = option(

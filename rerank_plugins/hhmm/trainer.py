@@ -42,7 +42,7 @@ class HhmmTrainer(SplitTrainer):
     rerank lm score dev.txt -M hhmm-lm,model=english.pcfg
     """  # noqa: D301
 
-    uses = ("spoken", "seed", "held-out")
+    uses = ("seed", "held-out")
 
     features: str = option(
         "",
@@ -99,7 +99,7 @@ class HhmmTrainer(SplitTrainer):
         if self.features not in ("", "none"):
             raise ConfigError(f"--features {self.features}: events are counted in plain trees, with --features none")
         weights, tagged = self.weighed(data)
-        trees = [list(treebank(path, data.report, self.tags, spoken=data.spoken)) for path in weights]
+        trees = [list(treebank(path, data.report, self.tags)) for path in weights]
         data.progress("counting events")
         settings = replace(counting_settings(self.language), unknown=self.unknown)
         model = train_empirical(trees, list(weights.values()), settings, self.depth, self.smoothing, tagged)

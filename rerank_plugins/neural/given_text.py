@@ -23,7 +23,7 @@ FLAGS = {
 }
 LONGEST_GAP = 12  # characters of a text that tokens may spell which are no text
 BYTE = re.compile("<0x([0-9A-F]{2})>")
-UNKNOWN = "\0"  # in place of a token that the server does not name
+UNNAMED_TOKEN = "\0"  # in place of a token that the server does not name
 
 
 class GivenText(NamedTuple):
@@ -72,7 +72,7 @@ def _choices(form: Form, answer: dict[str, Any], number: int) -> Iterator[tuple[
     for choice in choices:
         if form == "vllm":
             entries = [next(iter(entry.values())) if entry else None for entry in choice.get("prompt_logprobs") or ()]
-            yield _columns([(e["decoded_token"], e["logprob"]) if e else (UNKNOWN, None) for e in entries])
+            yield _columns([(e["decoded_token"], e["logprob"]) if e else (UNNAMED_TOKEN, None) for e in entries])
         else:
             found = choice.get("logprobs") or {}
             yield _columns(zip(found.get("tokens") or (), found.get("token_logprobs") or (), strict=True))
@@ -91,7 +91,8 @@ def _columns(pairs: Any) -> tuple[list[str], list[float]]:
 def _placed(form: Form, url: str, tokens: list[str], ln_p: list[float], text: str) -> GivenText:
     """The tokens of the text alone. Raises ModelError if they do not spell it, and for ln p above 0."""
     ends = places(tokens, text)
-    if ends[-1:] != [len(text)] and tokens[:1] == [UNKNOWN] and len(tokens) > 1:  # it may be the text's first token
+    # A token without a name may be the text's first one.
+    if ends[-1:] != [len(text)] and tokens[:1] == [UNNAMED_TOKEN] and len(tokens) > 1:
         ends = places([text[: text.find(_spelt(tokens[1]), 1)], *tokens[1:]], text)
     if not ends or ends[-1] < len(text):
         found = f"ln p of {len(tokens)} tokens that do not spell the given text"

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins import ConfigError, IntArray, suggestion
+from rerank_plugins import ConfigError, IntArray
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.referential.relations import (
     EMPTY,
     IDENTITY,

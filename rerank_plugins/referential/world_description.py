@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import FormatError, suggestion
+from rerank_plugins import FormatError
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.referential.relations import (
     IDENTITY,
     NIL,

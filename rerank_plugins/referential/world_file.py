@@ -39,9 +39,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import FormatError, ModelError, open_text, suggestion
+from rerank_plugins import FormatError, ModelError, open_text
 from rerank_plugins.core.errors import DAMAGE
 from rerank_plugins.core.json_and_toml import read_json, read_toml_table
+from rerank_plugins.core.registry import suggestion
 from rerank_plugins.referential.world import Where, World
 from rerank_plugins.referential.world_description import Facts, at_fault, line_of
 

@@ -20,12 +20,11 @@ from rerank_plugins import (
     IntArray,
     LongArray,
     ModelError,
-    cache_folder,
     check_sentence,
     checks_sentences,
-    content_hash,
-    in_threads,
 )
+from rerank_plugins.core.paths import cache_folder, content_hash
+from rerank_plugins.core.threads import in_threads
 from rerank_plugins.kit.backoff.events import stretches
 from rerank_plugins.kit.backoff.tables import BackoffTables
 from rerank_plugins.kit.elementary_functions import LN10

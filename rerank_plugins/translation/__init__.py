@@ -1,5 +1,5 @@
-"""Source and hypothesis: alignment models, a word lexicon, a joint model, a translation memory, projected trees.
+"""Source and hypothesis: alignment models, a word lexicon, a joint model, a translation memory.
 
-Word alignment is Brown et al. (1993) and Vogel, Ney and Tillmann (1996), the lexicon Mauser, Hasan and Ney (2009), the
-joint model Devlin et al. (2014), and projection Hwa et al. (2005).
+Word alignment is Brown et al. (1993) and Vogel, Ney and Tillmann (1996), the lexicon Mauser, Hasan and Ney (2009), and
+the joint model Devlin et al. (2014).
 """

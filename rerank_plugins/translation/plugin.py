@@ -8,7 +8,6 @@ def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this family."""
     register("lexical-overlap", "rerank_plugins.translation.copied_words:LexicalOverlapFeature")
     register("untranslated", "rerank_plugins.translation.copied_words:UntranslatedFeature")
-    register("dependency-agreement", "rerank_plugins.translation.dependency_agreement:DependencyAgreementFeature")
     register("word-translation", "rerank_plugins.translation.alignment.feature:WordTranslationFeature")
     register("translation-memory", "rerank_plugins.translation.model_features:TranslationMemoryFeature")
     register("decoder-alignment", "rerank_plugins.translation.alignment.feature:DecoderAlignmentFeature")

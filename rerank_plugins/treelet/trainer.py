@@ -36,7 +36,7 @@ class TreeletLMTrainer(Trainer):
     """  # noqa: D301
 
     reads = "constituents"
-    uses = ("language", "spoken", "held-out", "memory", "cluster", "seed")
+    uses = ("language", "held-out", "memory", "cluster", "seed")
     default_parser = "pcfg"
 
     variant: Literal["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"] = option(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.score import kenlm_layout, srilm_layout
 from rerank_adapters.chain.scoring import Scored, Totals, perplexity, score_lines
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel, fit_weights, mixed
@@ -20,7 +21,6 @@ from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.ngram.naive_features import CORPUS
 
-LN10 = math.log(10)
 LINES = [" ".join(sentence) for sentence in CORPUS]
 HELD_OUT = "the dog sat\nzebra cat\n\nthe the on\n"
 

@@ -49,7 +49,6 @@ OF_THE_TEXT_ITSELF = {
         "word-lexicon",
         "joint-lm",
         "translation-memory",
-        "dependency-agreement",
         "expected-utility",
         "comet",
         "neural-causal",

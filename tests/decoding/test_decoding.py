@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rerank_adapters.decoding import BeamScorer, CtcLanguageModel, FlashlightModel
 from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.ngram.kenlm_binary import KenlmBinary
 from rerank_plugins.ngram.language_model import NgramLanguageModel
 from rerank_plugins.ngram.mixture import MixtureLanguageModel
@@ -21,7 +22,6 @@ from tests.decoding.generated_ctc import labels_of, noisy_log_probs
 from tests.decoding.naive_ctc import Silent, every_text, greedy, rescored, search, words_of_path
 from tests.ngram.naive_features import CORPUS, write_arpa
 
-LN10 = np.log(10)
 LABELS = ["", " ", "a", "b"]
 WORDS = ("a", "b", "ab", "ba", "aa", "abba", "x")
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=5), max_size=6)

@@ -23,7 +23,6 @@ from tests.decoding.generated_ctc import labels_of, noisy_log_probs
 from tests.decoding.naive_ctc import every_text, rescored, search
 from tests.ngram.naive_features import write_arpa
 
-LN10 = np.log(10)
 LABELS = ["", " ", "a", "b"]
 ALL = {"beam_width": 10**6, "beam_prune_logp": -1e9, "token_min_logp": -1e9, "prune_history": False}
 SILENT = {"alpha": 0.0, "beta": 0.0}

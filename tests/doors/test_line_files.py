@@ -77,7 +77,6 @@ def test_commands_write_one_line_for_each_segment():
         assert len(lines_of(done("apply", "lists", "-w", "w.toml", "--as", form).out)) == 3
     assert len(lines_of(done("lists", "rover", "--nbest", "lists", "lists").out)) == 3
     assert len(lines_of(done("lists", "rover", "lists", "lists").out)) == 3
-    assert len(lines_of(done("lists", "consensus", "lists").out)) == 3
     pairs = done("table", "pairs", "lists", "-r", "lists").out
     assert all(line.count("\t") == 1 for line in lines_of(pairs))
 

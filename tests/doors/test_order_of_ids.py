@@ -173,7 +173,6 @@ def test_a_segment_that_comes_again_is_an_error_for_all_commands_alike(place):
         ("tune", "lists", "-r", "ref", "-o", "new.toml"),
         ("evaluate", "-r", "ref", "--nbest", "lists"),
         ("extract", "lists", "-f", "length", "-o", "t.npz"),
-        ("lists", "consensus", "lists"),
         ("lists", "rover", "--nbest", "lists", "lists"),
     ):
         assert refused(*command) == said, command
@@ -192,12 +191,11 @@ def test_segments_with_lists_in_several_files_are_named(place):
     assert f"rerank: a, b: {said} combines several decoders" in ran.err
 
 
-def test_consensus_and_rover_write_the_order_of_ids(place):
+def test_rover_writes_the_order_of_ids(place):
     for format_ in ("moses", "kaldi"):
         form = write_lists("lists", format_, [n for n in SHUFFLED if n != 5])
-        done("lists", "consensus", "lists", "--format", format_, "--posterior", "uniform", "-o", "consensus")
         done("lists", "rover", "--nbest", "lists", "--format", format_, "--posterior", "uniform", "-o", "rover")
-        scores = bleu("evaluate", "-r", "ref", *form, *EVALUATE, "consensus", "rover")
+        scores = bleu("evaluate", "-r", "ref", *form, *EVALUATE, "rover")
         assert min(scores.values()) > 50, format_
 
 

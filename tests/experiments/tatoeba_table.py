@@ -56,7 +56,7 @@ SYNTAX = (DEPENDENCIES, TREELETS, HHMM, SVS)
 FAMILIES = {  # family -> what its features use; features of other kinds belong to `everything` alone
     LISTS: ("length", "consensus"),
     NGRAMS: ("ngram-lm",),
-    DEPENDENCIES: ("dependency-lm", "dependency-agreement"),
+    DEPENDENCIES: ("dependency-lm",),
     TREELETS: ("treelet-lm", "slr"),
     HHMM: ("hhmm-lm",),
     SVS: ("svs-similarity",),

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.chain.training.tree_source import BLOCK, CONSTITUENTS
+from rerank_adapters.chain.training.tree_source import CONSTITUENTS, TREES_AT_A_TIME
 from rerank_plugins import RerankError
 from rerank_plugins.constituency.model_file import read_grammar
 from rerank_plugins.constituency.parsing import ChartParser, Decoding
@@ -79,7 +79,7 @@ class Training(NamedTuple):
         for path in paths:
             with open_text(path) as lines:
                 stream = CONSTITUENTS.read(lines, str(path))
-                while trees := list(islice(stream, BLOCK)):
+                while trees := list(islice(stream, TREES_AT_A_TIME)):
                     for collector in collectors:
                         collector.add(trees)
         as_parsed, transformed = (collector.finish(UnknownWords(), min_count=1) for collector in collectors)

@@ -26,9 +26,9 @@ from rerank_adapters.formats.whisper import WhisperFormat
 from rerank_plugins.core.errors import FormatError
 from rerank_plugins.core.metrics_and_tuners import Rescored
 from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.elementary_functions import LN10
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
-LN10 = math.log(10)
 FILES = {
     "kaldi.text": KaldiFormat(),
     "kaldi/words_text": KaldiFormat(),

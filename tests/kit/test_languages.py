@@ -91,7 +91,6 @@ def test_features_that_read_another_plugin_read_that_of_the_language(installed, 
         built("feature", "oov-count")
     (tmp_path / "words").write_text("kato\n")
     assert built("feature", "oov-count", words=str(tmp_path / "words")).vocabulary == {"kato"}
-    assert defaults_of("eo", "dependency-agreement", ["model"], ["model"]) == {"parser": {"use": "biaffine"}}
     assert [has_defaults(name, models_of("eo")) for name in ("slr", "treelet-lm", "unigram")] == [True, True, False]
     with pytest.raises(ModelError, match="grammar-violations is for English alone, and the language is 'eo': leave it"):
         built("feature", "grammar-violations")
@@ -105,7 +104,6 @@ def test_english_is_what_plugins_have_anyhow():
         Builder(REGISTRY).build("parser", {"use": "biaffine"})
     assert defaults_of("", "pcfg", ["model"], []) == {}
     assert defaults_of("en", "slr", [], []) == defaults_of("en", "grammar-violations", [], []) == {}
-    assert defaults_of("en", "dependency-agreement", ["model"], []) == {}
     assert read_trained_on(embedded("hhmm.pcfg")) == TrainedOn("en")
 
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.core.errors import ModelError
+from rerank_plugins import Array, FloatArray, IntArray, LongArray, ModelError, ModelFile, Offsets, Setting, WordList
 from rerank_plugins.kit.files import model_file
-from rerank_plugins.kit.files.model_schema import Array, ModelFile, NamedArrays, Offsets, Part, Setting, WordList
+from rerank_plugins.kit.files.model_schema import NamedArrays, Part
 from tests.model_files import content_of, write_content
 
 

@@ -86,15 +86,15 @@ def test_feature_components():
     assert values[2].tolist() == pytest.approx([-2 * (1 - p[2]), 0.0, 0.0])
 
 
-def test_the_command_writes_words_and_meshes(tmp_path):
+def test_the_lists_of_one_system_give_the_words_of_highest_posterior(tmp_path):
     (tmp_path / "lists").write_text(
         "".join(f"{s} ||| {text} ||| ||| {score}\n" for s in range(2) for text, score in [("a b", -1.0), ("a c", -1.5)])
     )
-    ran = done("lists", "consensus", tmp_path / "lists", "--mesh", tmp_path / "mesh", "--as", "trn")
+    ran = done("lists", "rover", "--nbest", tmp_path / "lists", "--as", "trn")
     assert ran.out == "a b (0)\na b (1)\n"
-    mesh = (tmp_path / "mesh").read_text().splitlines()
-    assert mesh[:4] == ["name 0", "numaligns 2", "posterior 1", "align 0 a 1"]
-    assert mesh[4].startswith("align 1 b 0.62")
+    former = done("consensus", tmp_path / "lists", "--as", "trn")
+    assert former.out == ran.out
+    assert "`rerank consensus` is now `rerank lists rover --nbest`" in former.err
 
 
 def test_systems_vote_by_id_in_any_order(tmp_path):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.restoration import options as sharing
 from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.restoration.edit_distance import Sentences, edit_distances
 from rerank_adapters.applications.restoration.fill import ContextFilling, SubstituteFilling
 from rerank_adapters.applications.restoration.incomplete import (
     Incomplete,
@@ -139,28 +138,6 @@ def levenshtein(first, second):
         for j, b in enumerate(second, 1):
             row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
     return row[-1]
-
-
-@given(st.lists(st.tuples(st.text("ab ", max_size=8), st.text("ab ", max_size=8)), min_size=1, max_size=4))
-def test_edit_distances_are_those_of_levenshtein(pairs):
-    complete, restored = (Sentences("f", {str(i): pair[k] for i, pair in enumerate(pairs)}) for k in (0, 1))
-    assert edit_distances(complete, restored).tolist() == [levenshtein(*pair) for pair in pairs]
-
-
-def test_the_score_of_a_submission(tmp_path):
-    (tmp_path / "solution.csv").write_text('"id","sentence"\n1,"a bb c"\n2,"so it is"\n', encoding="utf-8")
-    (tmp_path / "submission.csv").write_text('"id","sentence"\n2,"so it is"\n1,"a c"\n', encoding="utf-8")
-    printed = done("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv", "--as", "json").out
-    (record,) = json.loads(printed)
-    assert (record["mean"], record["right"], record["sentences"]) == (1.5, 0.5, 2)
-    assert "1.5000" in done("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "submission.csv").out
-    (tmp_path / "short.csv").write_text('"id","sentence"\n1,"a c"\n', encoding="utf-8")
-    said = refused("words", "edit-distance", tmp_path / "solution.csv", tmp_path / "short.csv")
-    assert said.endswith(f"short.csv: no sentence 2: it has 1 sentences, {tmp_path / 'solution.csv'} has 2")
-    (tmp_path / "empty").write_text("", encoding="utf-8")
-    assert refused("words", "edit-distance", tmp_path / "empty", tmp_path / "short.csv").endswith(
-        "there is no sentence"
-    )
 
 
 @given(
@@ -450,7 +427,7 @@ def test_wrong_input_ends_in_one_line(folder, command, stdin, said):
     assert one_line(ran, 2) == said.format_map(names)
 
 
-@pytest.mark.parametrize("command", ["remove", "locate", "fill", "restore", "edit-distance"])
+@pytest.mark.parametrize("command", ["remove", "locate", "fill", "restore"])
 def test_help_fits_80_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert [line for line in done("words", command, "--help").lines if len(line) > 80] == []

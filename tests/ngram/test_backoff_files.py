@@ -2,7 +2,6 @@
 
 import gzip
 import lzma
-import math
 import os
 import pickle
 import re
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins.core import checksummed_files
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.files.model_file import read_model, write_model
 from rerank_plugins.kit.vocabulary.word_hash import hash_table
 from rerank_plugins.kit.vocabulary.word_ids import Vocabulary
@@ -35,7 +35,6 @@ from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.ngram.matched_ngrams import matches
 from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
-LN10 = math.log(10)
 LINES = [" ".join(sentence) for sentence in CORPUS] * 2 + ["ein ünusual 文 line", "", "the cat sat"]
 WORDS = [*sorted({word for line in LINES for word in line.split()}), "zebra"]
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), max_size=6)

@@ -1,6 +1,5 @@
 """Substitutes by upper-bound queues equal those of an exhaustive search, ties included."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import LN10
 from rerank_plugins.kit.vocabulary.word_ids import BOS, EOS, UNK
 from rerank_plugins.ngram.model import NgramModel
 from rerank_plugins.ngram.training import NgramSettings, train
@@ -18,7 +18,6 @@ from rerank_plugins.substitutes.ngram_filters import may_have
 from rerank_plugins.substitutes.queues import Queues
 from tests.substitutes.naive_fastsubs import NaiveModel, yuret_search
 
-LN10 = math.log(10.0)
 WORDS = ("<unk>", "<s>", "</s>", "a", "b", "c", "d", "e")
 LEVELS = (-0.25, -0.5, -1.0, -2.0, -99.0)  # few values, so that many scores are equal; all exact in binary
 WEIGHTS = (0.5, 0.0, -0.25, -1.0)

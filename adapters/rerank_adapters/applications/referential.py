@@ -19,7 +19,7 @@ from rerank_plugins.referential.language_model import ReferentialLanguageModel
 from rerank_plugins.referential.model import Grounding, Level, ReferentialModel, ground
 
 COLUMNS = ("sentence", "position", "word", "surprisal", "referent", "levels")
-MOST = 5  # members of a referent that are shown
+MEMBERS_SHOWN = 5  # members of a referent that are shown
 
 
 class GroundedLine(NamedTuple):
@@ -51,12 +51,12 @@ def as_table(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Itera
     yield "\t".join(COLUMNS) + "\n"
     for line, ln_p, (words, _, referent, _) in chain(first, grounded):
         for position, ((word, levels), value) in enumerate(zip(words, ln_p, strict=False), 1):
-            deepest = model.world.describe(levels[-1].referent, MOST) if levels else ""
+            deepest = model.world.describe(levels[-1].referent, MEMBERS_SHOWN) if levels else ""
             stack = " > ".join(
-                f"{level.category} {model.world.describe(level.referent, MOST)}" for level in levels or ()
+                f"{level.category} {model.world.describe(level.referent, MEMBERS_SHOWN)}" for level in levels or ()
             )
             yield "\t".join((str(line), str(position), word, _bits(value), deepest, stack)) + "\n"
-        final = model.world.describe(referent, MOST)
+        final = model.world.describe(referent, MEMBERS_SHOWN)
         yield "\t".join((str(line), str(len(ln_p)), "</s>", _bits(ln_p[-1]), final, "")) + "\n"
 
 
@@ -65,7 +65,7 @@ def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterat
 
     def described(referent: int) -> dict[str, Any]:
         members = model.world.members(referent)
-        return {"size": len(members), "members": members[:MOST]}
+        return {"size": len(members), "members": members[:MEMBERS_SHOWN]}
 
     def level(of: Level) -> dict[str, Any]:
         return {**of._asdict(), "referent": described(of.referent)}
@@ -88,7 +88,7 @@ def as_json(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterat
 def as_trees(model: ReferentialModel, grounded: Iterable[GroundedLine]) -> Iterator[str]:
     """A line for each sentence: its tree, a tab, and its final referent."""
     for _, _, (_, _, referent, tree) in grounded:
-        yield f"{tree}\t{model.world.describe(referent, MOST)}\n"
+        yield f"{tree}\t{model.world.describe(referent, MEMBERS_SHOWN)}\n"
 
 
 def _bits(ln_p: float) -> str:

@@ -98,7 +98,6 @@ def _common_options(trainer: type[Trainer]) -> list[Callable[[click.Command], cl
     of_use: dict[str, Callable[[click.Command], click.Command]] = {
         "output": options.output_option("Where to write the file.") if trainer.to_stdout else required,
         "language": options.language_option(language),
-        "spoken": options.spoken_option,
         "text": options.tokenised_text_option,
         "parser": click.option(
             "-p", "--parser", metavar="PARSER", shell_complete=plugin_names("parser"),

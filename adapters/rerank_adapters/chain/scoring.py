@@ -22,7 +22,7 @@ from rerank_plugins.kit.elementary_functions import LN10
 NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
-BLOCK = 2048  # sentences of the largest block
+SENTENCES_OF_A_BLOCK = 2048  # sentences of the largest block
 Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
 
 
@@ -106,7 +106,7 @@ def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> I
     lines = iter(lines)
     size, warned = FIRST_BLOCK, False
     while block := [line.split() for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
-        size = min(2 * size, BLOCK)
+        size = min(2 * size, SENTENCES_OF_A_BLOCK)
         if not warned:
             warn_of_foreign(model, [" ".join(words) for words in block])
             warned = True

@@ -104,10 +104,6 @@ tokenised_text_option = click.option(
     help="Apply this step to the text, for instance penn-tokenize, or several joined by `+`. Repeatable.",
     show_default="none",
 )  # fmt: skip
-spoken_option = click.option(
-    "--spoken", is_flag=True,
-    help="Put the trees into lower case and leave out punctuation, for recognised speech.",
-)  # fmt: skip
 columns_option = click.option(
     "--column", "columns", multiple=True, metavar="PATTERN",
     help="Use only the columns whose names match, for instance '*.total'. Repeatable.",

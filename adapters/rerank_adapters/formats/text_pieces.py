@@ -13,7 +13,7 @@ from rerank_plugins import ConfigError, FormatError, open_text
 from rerank_plugins.kit.files.text import MAGIC, PIECE, STANDARD, decoded_lines
 
 SIZE = 1 << 24  # bytes of a piece
-MOST = 4096  # pieces of a text, about; those of a larger text have more bytes
+PIECES = 4096  # pieces of a text, about; those of a larger text have more bytes
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def text_pieces(paths: Sequence[str], size: int | None = None) -> list[TextPiece
     for path in paths:
         with open_text(path):
             pass
-    size = size or max(SIZE, sum(os.path.getsize(path) for path in paths) // MOST)
+    size = size or max(SIZE, sum(os.path.getsize(path) for path in paths) // PIECES)
     return [piece for path in paths for piece in _pieces_of(path, size)]
 
 

@@ -27,12 +27,12 @@ NETWORK_COSTS: dict[Costs, FloatArray] = {
     "levenshtein": np.array([1 << 20, 1 << 20, 2, 1, 1 << 50], np.float64),
 }
 WORD, MISSING, NONE = 0, 1, 2  # kinds of arcs: a unit, a unit that may be missing, the empty word
-START = 0  # the arc before all others, which has no unit
+FIRST_ARC = 0  # the arc before all others, which has no unit
 
 
 @dataclass(frozen=True)
 class Network:
-    """Arcs in topological order, after `START`: their units, kinds and the arcs before each; `final` ends the ways."""
+    """Arcs in topological order after `FIRST_ARC`: units, kinds and the arcs before each; `final` ends the ways."""
 
     units: tuple[str, ...]
     kinds: tuple[int, ...]
@@ -43,7 +43,7 @@ class Network:
     def of(cls, text: str, split: Callable[[str], list[str]] = str.split) -> Network:
         """The network of a marked text (or of any other); `split` gives the units of a run of words."""
         builder = _Builder(text.split(), split)
-        final = builder.sequence((START,))
+        final = builder.sequence((FIRST_ARC,))
         return cls(tuple(builder.units), tuple(builder.kinds), tuple(builder.before), final)
 
 

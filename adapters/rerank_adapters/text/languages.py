@@ -25,7 +25,7 @@ UNSPACED = {  # the letters of languages that are written without spaces between
     "my": re.compile("[\u1000-\u109f]"),
     "km": re.compile("[\u1780-\u17ff]"),
 }
-LEAST = 0.1  # the proportion of function words below which no language is named
+FEWEST_FUNCTION_WORDS = 0.1  # the proportion of function words below which no language is named
 TEXTS = 1000  # texts that are looked at
 
 
@@ -58,4 +58,4 @@ def language_of(texts: Sequence[str]) -> str | None:
         for language, frequent in FUNCTION_WORDS.items()
     }
     best = max(rates, key=lambda language: rates[language])
-    return best if rates[best] >= LEAST else None
+    return best if rates[best] >= FEWEST_FUNCTION_WORDS else None

@@ -18,7 +18,7 @@ from rerank_plugins import ConfigError
 
 Step = Callable[[str], str]
 FILLERS = "ah,eh,er,erm,hm,hmm,mhm,mm,mmm,uh,uhm,um"
-UNKNOWN = re.compile(r"<unk>|\[unk\]|<oov>|<unknown>|⁇", re.IGNORECASE)
+UNKNOWN_WORD = re.compile(r"<unk>|\[unk\]|<oov>|<unknown>|⁇", re.IGNORECASE)
 NOISE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\{[^{}]*\}")
 NUMERAL = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(st|nd|rd|th)?(?!\w|\.\d)")
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
@@ -93,12 +93,12 @@ def no_fillers(listed: str) -> Step:
 
 def no_unknown(text: str) -> str:
     """Remove the marks of unknown words: `<unk>`, `[UNK]`, `<oov>`, `⁇`."""
-    return " ".join(UNKNOWN.sub(" ", text).split())
+    return " ".join(UNKNOWN_WORD.sub(" ", text).split())
 
 
 def no_noise(text: str) -> str:
     """Remove marks of noise in brackets: `[noise]`, `<laugh>`, `{breath}`; those of unknown words stay."""
-    return " ".join(NOISE.sub(lambda mark: mark[0] if UNKNOWN.fullmatch(mark[0]) else " ", text).split())
+    return " ".join(NOISE.sub(lambda mark: mark[0] if UNKNOWN_WORD.fullmatch(mark[0]) else " ", text).split())
 
 
 def numbers_to_words(language: str) -> Step:

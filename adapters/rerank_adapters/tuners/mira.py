@@ -7,10 +7,10 @@ visit so far is an iterate; the best iterate wins.
 
 The gain of a hypothesis is how much it would improve the metric of a background document, a decaying sum of the
 statistics of hopes (Chiang et al. 2008). The metric is approximated to first order around that document, and its slope
-is recomputed every BLOCK lists, so that any additive metric can be used and the kernel does not call it. Gains are
-divided by their standard deviation within lists, as features are by theirs, so that C means the same for every metric.
-With `gain = "sentence"` a gain is the sentence score of the metric instead: BLEU+1 where the metric is BLEU, chrF where
-it is chrF.
+is recomputed every LISTS_OF_ONE_SLOPE lists, so that any additive metric can be used and the kernel does not call it.
+Gains are divided by their standard deviation within lists, as features are by theirs, so that C means the same for
+every metric. With `gain = "sentence"` a gain is the sentence score of the metric instead: BLEU+1 where the metric is
+BLEU, chrF where it is chrF.
 
 With `prior` the loss that is minimised is the mean hinge loss of a list + prior / 2 * (distance from the prior)^2. The
 proximal step of the second term, after every PULL lists, multiplies the part of the weights that lies off the prior by
@@ -33,8 +33,8 @@ from rerank_adapters.tuners.problem import Prior, Problem
 from rerank_adapters.tuners.within_lists import gains_of, metric_slope, one_best, spread
 from rerank_plugins import FloatArray, option
 
-BLOCK = 50  # lists visited with the same slope of the metric
-PULL = 5  # lists visited between two steps towards the prior; a divisor of BLOCK
+LISTS_OF_ONE_SLOPE = 50  # lists visited with the same slope of the metric
+PULL = 5  # lists visited between two steps towards the prior; a divisor of LISTS_OF_ONE_SLOPE
 
 
 @dataclass
@@ -98,9 +98,9 @@ class Mira(IterativeTuner):
             )  # fmt: skip
             for pass_ in range(self.passes):
                 order[:], earlier = rng.permutation(problem.segments), pass_ * problem.segments
-                step = PULL if self.prior else BLOCK
+                step = PULL if self.prior else LISTS_OF_ONE_SLOPE
                 for begin in range(0, problem.segments, step):
-                    if begin % BLOCK == 0:
+                    if begin % LISTS_OF_ONE_SLOPE == 0:
                         slope[:] = slope_at(background, memory) / unit
                     end = min(begin + step, problem.segments)
                     visit_lists(lists, begin, end, earlier)

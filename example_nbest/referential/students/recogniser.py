@@ -17,7 +17,7 @@ from .channel import PHONES, Channel
 from .pronunciation import Phones, pronunciations
 
 WORST = 14.0  # nats below the best word of its stretch
-MOST = 16  # words of a stretch; with a large vocabulary, one in LARGE words
+LONGEST_STRETCH = 16  # words of a stretch; with a large vocabulary, one in LARGE words
 LARGE = 60
 MARGIN = 3  # phones that a stretch may have more than the longest word
 
@@ -41,7 +41,7 @@ class Recogniser:
         self.lengths = np.array([len(p) for p in phones])
         self.longest = int(self.lengths.max())
         self.word_penalty = -math.log(len(phones) + 1)
-        self.most = max(MOST, len(phones) // large)
+        self.most = max(LONGEST_STRETCH, len(phones) // large)
         self.spoken = np.zeros((self.longest, len(phones)), np.int64)
         for w, p in enumerate(phones):
             self.spoken[: len(p), w] = [PHONES.index(phone) for phone in p]

@@ -29,7 +29,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {  # by kind, the keys of its tables
     "trainer": {"paths": "the files to learn from", "output": "the model file", "help": "the help"},
 }
 OF_USES: Mapping[str, Sequence[str]] = {  # the common options of `rerank train NAME` by what a trainer `uses`
-    **{name: (name,) for name in ("language", "spoken", "seed", "jobs", "parser", "config")},
+    **{name: (name,) for name in ("language", "seed", "jobs", "parser", "config")},
     "text": ("text", "steps"),
     "held-out": ("held_out",),
     "memory": ("memory", "temporary"),

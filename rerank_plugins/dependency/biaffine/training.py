@@ -75,7 +75,7 @@ def train(
     """
     sizes, schedule = sizes or Sizes(), schedule or Schedule()
     gold = [Example(tree, number) for number, trees in enumerate(treebanks) for tree in trees]
-    silvers = [Example(tree, number, True) for number, trees in enumerate(silver, len(treebanks)) for tree in trees]
+    silvers = [Example(tree, number) for number, trees in enumerate(silver, len(treebanks)) for tree in trees]
     tags = sorted({tag for example in gold for tag in example.tree.tags})
     relations = sorted({relation for example in gold for relation in example.tree.relations})
     table = frequent_pieces(word for example in (*gold, *silvers) for word in example.tree.words)

@@ -2,9 +2,7 @@
 
 Treebanks annotate alike but not the same. Each word's input has an offset of its treebank, learnt with the rest; that
 of the first treebank is 0, so that the trained network annotates as the first one does (a treebank embedding, Stymne
-et al. 2018). Of a silver tree, made by projection or by another parser, nothing counts that the gold trees do not have:
-neither a tag or relation that they lack, nor a word with the relation `dep` and the tag `X`, whose head was guessed
-(translation/projection_through_links.py).
+et al. 2018). Of a silver tree, which another parser made, tags and relations that the gold trees lack do not count.
 """
 
 from __future__ import annotations
@@ -21,15 +19,12 @@ from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 from rerank_plugins.dependency.biaffine.parsing import batches
 from rerank_plugins.dependency.biaffine.pieces import pieces, text_form
 
-GUESSED = ("dep", "X")  # relation and tag of a word whose head is a guess
-
 
 class Example(NamedTuple):
-    """A tree to learn from; `treebank` is the number of its treebank, `silver` whether it is no gold tree."""
+    """A tree to learn from; `treebank` is the number of its treebank."""
 
     tree: DependencyTree
     treebank: int = 0
-    silver: bool = False
 
 
 class Batch(NamedTuple):
@@ -97,7 +92,7 @@ class Batches:
         distinct: dict[str, int] = {}
         words, tags, heads, positions, relations, treebanks = (np.empty(total, np.int64) for _ in range(6))
         # The gold tags, heads and relations of each row.
-        for (tree, treebank, silver), rows in zip(examples, grid, strict=True):
+        for (tree, treebank), rows in zip(examples, grid, strict=True):
             rows = rows[: len(tree.words)]
             words[rows] = [distinct.setdefault(word, len(distinct)) for word in tree.words]
             tags[rows] = [self._tags.get(tag, -1) for tag in tree.tags]
@@ -105,10 +100,6 @@ class Batches:
             positions[rows] = np.array(tree.heads) + 1
             heads[rows] = np.append(rows, -1)[list(tree.heads)]
             treebanks[rows] = treebank
-            if silver:
-                guessed = [pair == GUESSED for pair in zip(tree.relations, tree.tags, strict=True)]
-                for column in (tags, relations, positions):
-                    column[rows[guessed]] = -1
         # The pieces of each distinct word, and its vector.
         lost_form, lost_vector = (self._rng.random(len(distinct)) < self._lose_form for _ in range(2))
         pieces_of: list[int] = []

@@ -44,7 +44,6 @@ FURTHER = {"svs-similarity": {"concepts": "concepts.svs"}}  # plugin -> its opti
 READ_BY = {  # plugin that reads another one -> its options for that, of which one is enough, and the other one
     "slr": (("lm",), "treelet-lm"),
     "oov-count": (("lm", "words"), "unigram"),
-    "dependency-agreement": (("parser",), "biaffine"),
 }
 ENGLISH_ALONE = frozenset({"grammar-violations"})  # plugins that have no models of other languages
 

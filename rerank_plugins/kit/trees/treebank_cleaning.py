@@ -1,7 +1,6 @@
-"""Prepares the trees of a treebank for grammars: no traces and function tags, roots named alike, or as of speech.
+"""Prepares the trees of a treebank for grammars: no traces and function tags, roots named alike.
 
-Each step is a function that returns a new tree; `clean` applies them in order. Trees of recognised speech are in lower
-case, without punctuation (clitics, `n't` and `'s`, stay): what depends on a removed word depends on its head instead.
+Each step is a function that returns a new tree; `clean` applies them in order.
 """
 
 from __future__ import annotations
@@ -10,74 +9,12 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
-from rerank_plugins.core.brackets_and_quotes import BRACKETS
 from rerank_plugins.core.constituency_tree import ROOT, Tree
-from rerank_plugins.core.dependency_tree import DependencyTree
 
-ENDS = re.compile(r"^[^\w']+|[^\w']+$")
 EMPTY = "-NONE-"  # the tag of traces and other elements without words
 ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # the names of the root in treebanks and parser outputs
 CRAFT_LABELS = {"NML": "NP", "TITLE": "", "HEADING": "", "CAPTION": "", "CIT": ""}
 _LABEL = re.compile(r"(-[^-]*-|[^-=^][^-=^]*|.[^-=^]*)(.*)", re.DOTALL)
-
-
-@cache
-def spoken_word(word: str) -> str:
-    """The word in lower case without punctuation at its ends; "" if it has no letter and no digit.
-
-    >>> spoken_word("Mr."), spoken_word("n't"), spoken_word("--"), spoken_word("-LRB-")
-    ('mr', "n't", '', '')
-    """
-    if word.upper() in BRACKETS or not any(map(str.isalnum, word)):
-        return ""
-    return ENDS.sub("", word.lower())
-
-
-def spoken_dependencies(tree: DependencyTree) -> DependencyTree | None:
-    """The tree over the spoken words; None if there are none.
-
-    If the root is removed, its first dependent that is not becomes the root, with the others below it.
-
-    >>> spoken_dependencies(DependencyTree(("Dogs", "bark", "."), (1, -1, 1), ("nsubj", "root", "punct"))).words
-    ('dogs', 'bark')
-    """
-    words = [spoken_word(word) for word in tree.words]
-    kept = [i for i, word in enumerate(words) if word]
-    if not kept:
-        return None
-
-    def head_of(word: int) -> int:
-        """The closest ancestor that is kept."""
-        head = tree.heads[word]
-        while head >= 0 and not words[head]:
-            head = tree.heads[head]
-        return head
-
-    heads = {word: head_of(word) for word in kept}
-    root, *others = (word for word in kept if heads[word] == -1)
-    heads |= dict.fromkeys(others, root)
-    new = {word: place for place, word in enumerate(kept)} | {-1: -1}
-    return DependencyTree(
-        tuple(words[i] for i in kept),
-        tuple(new[heads[i]] for i in kept),
-        tuple("root" if i == root else tree.relations[i] for i in kept),
-        tuple(tree.tags[i] for i in kept) if tree.tags else (),
-    )
-
-
-def spoken_tree(tree: Tree) -> Tree | None:
-    """The tree over the spoken words; None if there are none.
-
-    >>> from rerank_plugins.core.constituency_tree import read_trees
-    >>> str(spoken_tree(*read_trees(["(S (NP (NNS Dogs)) (VP (VBP bark)) (PRN (-LRB- -LRB-)) (. .))"])))
-    '(S (NP (NNS dogs)) (VP (VBP bark)))'
-    """
-
-    def leaf(node: Tree) -> Tree | None:
-        word = spoken_word(node.word)
-        return Tree(node.label, (word,)) if word else None
-
-    return _with_leaves(tree, leaf)
 
 
 def _with_leaves(tree: Tree, leaf: Callable[[Tree], Tree | None]) -> Tree | None:

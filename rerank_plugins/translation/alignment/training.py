@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, IntArray, LongArray, in_threads
+from rerank_plugins import FloatArray, IntArray, LongArray
+from rerank_plugins.core.threads import in_threads
 from rerank_plugins.translation.alignment.bitext import Bitext, Cooccurrence, cooccurrence, read_bitext
 from rerank_plugins.translation.alignment.em import (
     BAYES,

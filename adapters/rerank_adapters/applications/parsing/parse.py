@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
 
 
-BLOCK = 100  # sentences that are parsed between two steps of the bar
+SENTENCES_PER_STEP = 100  # sentences that are parsed between two steps of the bar
 
 Row = dict[str, str]
 
@@ -66,13 +66,13 @@ def evaluate_parser(parser: Parser, path: str, longest: int | None = None) -> Ro
     parser.parse(sentences[:1])  # loads the model, and compiles kernels
     seconds = 0.0
     with CountingBar("sentences", len(gold)) as bar:
-        for first in range(0, len(gold), BLOCK):
+        for first in range(0, len(gold), SENTENCES_PER_STEP):
             started = time.process_time()
-            parses = parser.parse(sentences[first : first + BLOCK])
+            parses = parser.parse(sentences[first : first + SENTENCES_PER_STEP])
             seconds += time.process_time() - started
             if compared is None:
                 compared = comparable([tree for _, tree in gold], parses, path)
-            for (_, tree), parse in zip(gold[first : first + BLOCK], parses, strict=True):
+            for (_, tree), parse in zip(gold[first : first + SENTENCES_PER_STEP], parses, strict=True):
                 scores.add(compared.of_gold(tree), compared.of_parse(parse))
             bar.add(len(parses))
     return {

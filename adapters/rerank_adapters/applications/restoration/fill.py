@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("sentence", "rank", "position", "word", "ln_p")
 PLACEHOLDER = "____"
-LEAST = 1e-9  # a probability of zero is written as this
+LEAST_PROBABILITY = 1e-9  # a probability of zero is written as this
 
 
 class Candidate(NamedTuple):
@@ -90,8 +90,8 @@ class ContextFilling(PickledFields):
         model = self.model
         neighbours = model.neighbours([sentence.words for sentence in sentences], gaps)
         filled = model.fill(neighbours, k, self.candidates)
-        words, ln_p = model.vocabulary.words, np.log(np.maximum(filled.p, LEAST)).tolist()
-        parts = np.log(np.maximum(filled.parts, LEAST)).tolist()
+        words, ln_p = model.vocabulary.words, np.log(np.maximum(filled.p, LEAST_PROBABILITY)).tolist()
+        parts = np.log(np.maximum(filled.parts, LEAST_PROBABILITY)).tolist()
         return [
             [Candidate(words[number], ln, tuple(row)) for number, ln, row in zip(*rows, strict=True) if number >= 0]
             for rows in zip(filled.words.tolist(), ln_p, parts, strict=True)

@@ -35,7 +35,7 @@ HEADER = ("id", "sentence")
 HEADER_LINE = '"id","sentence"\n'
 COLUMNS = ("incomplete", "position", "word")
 BLANK = re.compile(r"_{3,}")
-BLOCK = 100  # texts that are tokenised at a time
+TEXTS_AT_A_TIME = 100  # texts that are tokenised at a time
 
 
 def is_header(line: str) -> bool:
@@ -138,7 +138,7 @@ def incomplete_texts(texts: Iterable[Text] | Path, text: TextPipeline, *, gaps: 
         with open_text(texts) as lines:
             yield from parse_incomplete(lines, display_name(texts), gaps=gaps)
         return
-    sentences = (words for block in blocks_of(checked_texts(texts), text, BLOCK) for words in block)
+    sentences = (words for block in blocks_of(checked_texts(texts), text, TEXTS_AT_A_TIME) for words in block)
     for number, words in enumerate(sentences, 1):
         yield incomplete_of(words, number, "texts", gaps=gaps)
 

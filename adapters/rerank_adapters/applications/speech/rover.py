@@ -240,7 +240,8 @@ def tune(
                    "confidences.")  # fmt: skip
 @click.option("--posterior", type=click.Choice(["score", "spread", "rank", "uniform"]), default="score",
               show_default=True,
-              help="With --nbest, what posteriors are made of, as for `rerank lists consensus`.")  # fmt: skip
+              help="With --nbest, make posteriors of the totals, of totals over their deviation in the list, or of "
+                   "ranks; or equal ones.")  # fmt: skip
 @click.option("--scale", type=click.FloatRange(0), default=1.0, show_default=True,
               help="With --nbest, make posteriors flat (towards 0) or peaked (above 1).")  # fmt: skip
 @options.output_option("Write the combined outputs to this file.")
@@ -260,12 +261,14 @@ def command(
     the highest score is taken (ROVER, Fiscus 1997): alpha · frequency + (1 - alpha) · confidence. The first system wins
     ties. A SYSTEM is a file with one output per line, or with the ids of its utterances (kaldi, trn), which need not
     come in the same order, or a CTM (*.ctm), whose last column has confidences. Files of icefall, of NeMo and others in
-    JSON are read by their hypotheses. n-best lists have them too: --nbest.
+    JSON are read by their hypotheses. With --nbest, SYSTEMs are n-best lists: those of one system give the words of
+    highest posterior in its confusion networks (Mangu et al. 2000).
 
     \b
     rerank lists rover whisper.trn kaldi.trn conformer.trn -o combined.trn
     rerank lists rover whisper.ctm kaldi.ctm --alpha 0.4 --null-confidence 0.7 \\
         -o combined.ctm
+    rerank lists rover --nbest dev.nbest --scale 0.3 -o dev.consensus
     rerank lists rover --nbest dev.whisper dev.kaldi -r dev.txt -o dev.combined
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts

@@ -35,7 +35,7 @@ from rerank_adapters.runtime.cluster import ClusterWorkers, workers_for
 from rerank_adapters.runtime.workers import Workers, collected, finished
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, SparseBlock, __version__
 
-START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
+SECONDS_TO_START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
 FORKED = 0.2  # seconds that forks must gain, which have everything loaded
 
 Chunk = list[NBestList]
@@ -62,7 +62,7 @@ class WorkerEstimate:
         loading = sum(seconds for _, seconds in self.timed[:1])  # the first chunk loads models and compiles kernels
         pace = sum(seconds for _, seconds in self.timed[1:]) / max(1, sum(rows for rows, _ in self.timed[1:]))
         left = self.passed if self.rows is None else self.rows - self.passed
-        return left * pace * (1 - 1 / jobs) > (FORKED if forks else START + loading)
+        return left * pace * (1 - 1 / jobs) > (FORKED if forks else SECONDS_TO_START + loading)
 
 
 def extract_groups(

@@ -17,7 +17,6 @@ class CommonOptions:
     held_out: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     language: str = ""
-    spoken: bool = False
     parser: str | None = None
     memory: int = 8 << 30
     temporary: Path | None = None

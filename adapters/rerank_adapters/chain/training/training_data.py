@@ -31,7 +31,7 @@ from rerank_plugins.kit.files.text import display_name, open_text
 from rerank_plugins.kit.trees.dependency_constituents import Conversion
 from rerank_plugins.kit.workspace import Workspace
 
-BLOCK = 1000  # lines that go through the text steps at a time
+LINES_AT_A_TIME = 1000  # lines that go through the text steps at a time
 PARTS = 2  # parts of the work for each worker of a cluster
 ARRAYS = 0.5  # proportion of the memory of a worker for the arrays of a task
 
@@ -44,7 +44,7 @@ class OpenedData(TrainingData):
         report: Callable[[str], object],
     ) -> None:  # fmt: skip
         self.paths, self.output, self.held_out = paths, output, common.held_out
-        self.language, self.spoken = common.language, common.spoken
+        self.language = common.language
         self.workspace = Workspace(common.memory, common.temporary or output.parent)
         self.cluster = _cluster(self.workspace.memory) if on_cluster() else None
         self._trainer, self._common, self._registry, self._report = trainer, common, registry, report
@@ -70,7 +70,7 @@ class OpenedData(TrainingData):
         parser = common.parser or job.models.default_parser(self._trainer.default_parser)
         return TreeSource(
             kind, job, parser, self._text, ParseCounts(),
-            spoken=common.spoken, language=common.language, is_named=bool(common.parser),
+            language=common.language, is_named=bool(common.parser),
             conversion=Conversion(getattr(self._trainer, "tags", "upos")),
         )  # fmt: skip
 
@@ -191,6 +191,6 @@ def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
     if not text.steps:
         yield from lines
         return
-    while block := list(islice(lines, BLOCK)):
+    while block := list(islice(lines, LINES_AT_A_TIME)):
         for line in text.apply([line.rstrip("\r\n") for line in block]):
             yield line + "\n"

@@ -24,7 +24,7 @@ from rerank_plugins.kit.files.cached_parser import CachedParser, record_parser
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.kit.files.treebanks import begins_with_brackets, is_conllu
 from rerank_plugins.kit.trees.dependency_constituents import Conversion, Labels, kind_of_labels
-from rerank_plugins.kit.trees.treebank_cleaning import clean, spoken_dependencies, spoken_tree
+from rerank_plugins.kit.trees.treebank_cleaning import clean
 
 if TYPE_CHECKING:
     from rerank_adapters.chain.job import Job
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BRACKETS = ".ptb"
-BLOCK = 1000  # trees or sentences that are handled at a time
+TREES_AT_A_TIME = 1000  # trees or sentences that are handled at a time
 FOREIGN = 0.3  # the proportion of unknown words above which a text is not in the language of an embedded parser
 
 logger = logging.getLogger(__name__)
@@ -43,14 +43,12 @@ class TreeKind(Generic[AnyTree]):
     """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
 
     A file of another name is a treebank too where it begins like one.
-    `spoken` removes case and punctuation from a tree (kit/trees/treebank_cleaning.py).
     """
 
     endings: tuple[str, ...]
     words: Callable[[AnyTree], Sequence[str]]
     read: Callable[[Iterable[str], str], Iterator[AnyTree]]
     of_parse: Callable[[Parse], AnyTree | None]
-    spoken: Callable[[AnyTree], AnyTree | None]
 
     def is_treebank(self, path: Path) -> bool:
         """Whether a file is a treebank of this kind: `ewt.conllu`, `ewt.conllu.xz`, or any that begins like one.
@@ -75,10 +73,10 @@ def _best_tree(parse: Parse) -> Tree | None:
 
 
 DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
-    (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies, spoken_dependencies
+    (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies
 )
 CONSTITUENTS: TreeKind[Tree] = TreeKind(
-    (BRACKETS, ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree, spoken_tree
+    (BRACKETS, ".mrg", ".brackets", ".conllu"), Tree.words, _clean_trees, _best_tree
 )
 
 
@@ -88,8 +86,7 @@ class TreeSource(Generic[AnyTree]):
 
     Where constituents are wanted, `conversion` makes them of treebanks in CoNLL-U.
 
-    Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
-    of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
+    Lines go through the steps of `text` before they are parsed. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
     the code of the trees' language, if it is given; `is_named` says whether the user named the parser, which then is
     that of the treebanks' trees, too.
@@ -101,7 +98,6 @@ class TreeSource(Generic[AnyTree]):
     text: TextPipeline
     counts: ParseCounts
     seen: Callable[[int], None] = lambda trees: None
-    spoken: bool = False
     language: str = ""
     is_named: bool = False
     conversion: Conversion = field(default_factory=Conversion)
@@ -121,9 +117,7 @@ class TreeSource(Generic[AnyTree]):
             )
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
-            if self.spoken:
-                trees = (tree for tree in map(self.kind.spoken, trees) if tree is not None)
-            while block := list(islice(trees, BLOCK)):
+            while block := list(islice(trees, TREES_AT_A_TIME)):
                 if path not in self._sample:
                     self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
                     self._check_labels(path, block)
@@ -203,7 +197,7 @@ class TreeSource(Generic[AnyTree]):
                     yield tree
 
     def _sentences(self, lines: Iterator[str]) -> Iterator[Words]:
-        while block := list(islice(lines, BLOCK)):
+        while block := list(islice(lines, TREES_AT_A_TIME)):
             for line in self.text.apply([line.strip() for line in block]):
                 if words := tuple(line.split()):
                     yield words
