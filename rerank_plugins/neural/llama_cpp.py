@@ -37,7 +37,7 @@ class LlamaCppLanguageModel(PromptedLanguageModel):
     prompt: str = option("\\n", doc=PROMPT)
     end: str = option("\\n", doc=END)
     context: int = option(
-        512, doc="tokens of the longest text with its prompt; memory: 4 bytes × context × vocabulary", within="[16, ]",
+        512, doc="tokens of the longest text with its prompt; memory: 4 bytes × context × vocabulary", within="[128, ]",
         changes_results=False,
     )  # fmt: skip
     gpu_layers: int = option(0, doc="layers to compute on the GPU; -1: all", within="[-1, ]", changes_results=False)
@@ -105,9 +105,8 @@ class LlamaCpp:
         self.llama.reset()
         for number in sorted(range(len(texts)), key=tokens.__getitem__):
             own = tokens[number]
-            if len(own) > self.llama.n_ctx():
-                length, context = len(own), self.llama.n_ctx()
-                raise ModelError(f"{self.file}: a text of {length} tokens, wanted at most {context}: set 'context'")
+            if len(own) > (context := len(self.llama.scores)):  # the library may round its own limit up
+                raise ModelError(f"{self.file}: a text of {len(own)} tokens, wanted at most {context}: set 'context'")
             scores = self._scores(own, _shared(before, own), scores)
             found[number] = GivenText(self._ends(own, texts[number]), scores.tolist())
             before = own

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -246,13 +247,8 @@ def test_a_wrong_system_is_refused(config, tmp_path, old, new, message):
 def test_decoder_features_are_a_family_of_their_own():
     table = FeatureTable.dense(["LM0", "length"], np.zeros((1, 2)), [0, 1])
 
-    class Length:
-        components = ("",)
-
-    class JobWithLength:
-        extractors = {"length": Length()}  # noqa: RUF012
-
-    assert families(JobWithLength(), table) == {"decoder": ["LM0"], "length": ["length"]}
+    job = SimpleNamespace(plan=SimpleNamespace(names=("length",), columns={"length": ["length"]}))
+    assert families(job, table) == {"decoder": ["LM0"], "length": ["length"]}
 
 
 def test_families_are_measured_by_a_tuner_that_can_be_quick():

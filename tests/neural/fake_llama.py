@@ -35,13 +35,10 @@ class Llama:
             raise ValueError(f"Failed to load model\nfrom file: {model_path}")
         assert logits_all
         assert not verbose
-        self.size, self.batch, self.n_tokens = n_ctx, n_batch, 0
+        self.batch, self.n_tokens = n_batch, 0
         self.tokens = list[int]()
         self.state = list[int]()
         self.scores = np.zeros((n_ctx, len(PIECES)), np.float32)
-
-    def n_ctx(self) -> int:
-        return self.size
 
     def reset(self) -> None:
         self.n_tokens = 0
@@ -61,7 +58,7 @@ class Llama:
         return b"".join(PIECES[token] for token in tokens if token)
 
     def eval(self, tokens: Sequence[int]) -> None:
-        assert self.n_tokens + len(tokens) <= self.size
+        assert self.n_tokens + len(tokens) <= len(self.scores)
         if not self.recurrent:
             self.state = self.state[: self.n_tokens]
         for token in tokens:

@@ -9,6 +9,7 @@ from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.neural.llama_cpp import LlamaCppLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from tests.neural import fake_llama
+from tests.neural.tiny_gguf import write_gguf
 
 SENTENCES = [["the", "cat", "sat"], [], ["a"], ["étude", "in", "é", "."], ["the", "cat", "sat"], ["the", "cat"]]
 
@@ -104,3 +105,23 @@ def test_what_is_missing_is_said(model, tmp_path, monkeypatch):
         own.score([["a"]])
     with pytest.raises(ModelError, match=r"none\.gguf: there is no such file"):
         LlamaCppLanguageModel(tmp_path / "none.gguf").score([["a"]])
+
+
+@pytest.mark.parametrize("space", [False, True])
+def test_values_are_those_that_the_library_reports(space, tmp_path):
+    """By the log probabilities of an echoed prompt, with a tiny model of random weights."""
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    pytest.importorskip("gguf", reason="gguf is not installed")
+    write_gguf(tmp_path / "m.gguf", space=space)
+    own = LlamaCppLanguageModel(tmp_path / "m.gguf", context=128)
+    assert own._opened.shares
+    texts = ["\n" + " ".join(words) + "\n" for words in SENTENCES]
+    for found, text in zip(own.given(texts), texts, strict=True):
+        llama = own._opened.llama
+        llama.reset()
+        answer = llama.create_completion(text, echo=True, logprobs=1, max_tokens=1, temperature=0)
+        wanted = answer["choices"][0]["logprobs"]["token_logprobs"]  # of the tokens after that of the beginning
+        assert found.ends[-1] == len(text)
+        np.testing.assert_allclose(found.ln_p[2:], wanted[1 : len(found.ln_p) - 1], atol=1e-4)
+    with pytest.raises(ModelError, match="wanted at most 128: set 'context'"):
+        own.score([["abc"] * 60])
