@@ -18,7 +18,7 @@ from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.chain.apply import apply_weights, table_pairs
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, stream_tables
+from rerank_adapters.chain.extract import chosen_columns, extract_with, stream_tables
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import features_of, for_lists, tuning_set
 from rerank_adapters.chain.loading import all_plugins, label_of, several
@@ -29,7 +29,6 @@ from rerank_adapters.chain.totals import TOTALS, with_totals
 from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.frames import is_frame
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
@@ -91,7 +90,7 @@ class Pipeline(PipelineParameters):
         """
         lists = checked_lists(nbests)
         with self._settings(progress):
-            return self._extract(for_lists(self._job, lists), lists)
+            return extract_with(for_lists(self._job, lists), lists)
 
     def fit(
         self,
@@ -191,7 +190,7 @@ class Pipeline(PipelineParameters):
         """
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            return explain(job, self.weights_, nbest, references, self._extract(job, [nbest]), (first, second))
+            return explain(job, self.weights_, nbest, references, extract_with(job, [nbest]), (first, second))
 
     def save(self, path: str | Path) -> None:
         """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""
@@ -247,9 +246,6 @@ class Pipeline(PipelineParameters):
         metric = objects.get(config.metric[0].get("use", ""), config.metric[0])
         own = {"tuner": config.tuner, "metric": metric, "language": config.language, "config": config}
         return cls(features, **{**own, **parameters})
-
-    def _extract(self, job: Job, lists: list[NBestList]) -> FeatureTable:
-        return extract_with(job, lists, decoder_table(lists, dense_rule(job), room=len(job.plan.names)))
 
     def _tuning_set(
         self,
