@@ -17,22 +17,19 @@ from rerank_adapters.api.pipeline_parameters import PipelineParameters
 from rerank_adapters.api.plugin_tables import recorded_tuner
 from rerank_adapters.api.reference_texts import files_of, pair_with
 from rerank_adapters.chain.apply import apply_weights, table_pairs
-from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
-from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, stream_tables
+from rerank_adapters.chain.extract import chosen_columns, extract_with, stream_tables
 from rerank_adapters.chain.job import Job
-from rerank_adapters.chain.lists import for_lists
+from rerank_adapters.chain.lists import features_of, for_lists, tuning_set
 from rerank_adapters.chain.loading import all_plugins, label_of, several
 from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, job_of_table, recorded_job, recorded_tables
 from rerank_adapters.chain.reranker import Reranked
 from rerank_adapters.chain.systems import systems_of
 from rerank_adapters.chain.totals import TOTALS, with_totals
-from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn, validate_tuning
+from rerank_adapters.chain.tune import TuningOutcome, compare_tuners, learn
 from rerank_adapters.chain.tuning.cross_validation import CrossValidation
 from rerank_adapters.config import read_config
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.frames import is_frame
-from rerank_adapters.formats.pairing import warn
 from rerank_adapters.formats.references import ReferenceForm
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList
@@ -93,7 +90,7 @@ class Pipeline(PipelineParameters):
         """
         lists = checked_lists(nbests)
         with self._settings(progress):
-            return self._extract(for_lists(self._job, lists), lists)
+            return extract_with(for_lists(self._job, lists), lists)
 
     def fit(
         self,
@@ -193,7 +190,7 @@ class Pipeline(PipelineParameters):
         """
         job, nbest = self._fitted_job, reranked.nbest
         with self._settings(False):
-            return explain(job, self.weights_, nbest, references, self._extract(job, [nbest]), (first, second))
+            return explain(job, self.weights_, nbest, references, extract_with(job, [nbest]), (first, second))
 
     def save(self, path: str | Path) -> None:
         """Write the weights, with all that makes their features, as `rerank tune` does. Raises ConfigError as `fit`."""
@@ -250,9 +247,6 @@ class Pipeline(PipelineParameters):
         own = {"tuner": config.tuner, "metric": metric, "language": config.language, "config": config}
         return cls(features, **{**own, **parameters})
 
-    def _extract(self, job: Job, lists: list[NBestList]) -> FeatureTable:
-        return extract_with(job, lists, decoder_table(lists, dense_rule(job), room=len(job.plan.names)))
-
     def _tuning_set(
         self,
         nbests: Iterable[NBestList],
@@ -264,15 +258,10 @@ class Pipeline(PipelineParameters):
         """What a tuning reads: the job completed by its lists, the lists with their references, and their features."""
         lists = checked_lists(nbests)
         job = self._job.changed(trust_pairs=trust_pairs or None)
-        job = job_of_table(job, table, TABLE) if table is not None else for_lists(job, lists)
+        job = job if table is None else job_of_table(job, table, TABLE)
         paired = pair_with(lists, references, form, "tuning")
-        warn(paired.findings)
-        PairedTexts.of_lists(paired.nbests, paired.references, files_of(references)).check(job)
-        data = Data.of("tune", paired)
-        if table is not None:
-            return job, data, chosen_columns(job, data.nbests, table, TABLE)
-        validate_tuning(job, data, decoder_table(data.nbests, dense_rule(job)))
-        return job, data, self._extract(job, data.nbests)
+        job, data = tuning_set(job, lists, paired, files_of(references), table)
+        return job, data, features_of(job, data, table, TABLE)
 
 
 def numbered(nbests: Iterable[NBestList]) -> Iterator[NBestList]:

@@ -43,8 +43,7 @@ def dense_rule(job: Job) -> DenseRule | None:
 def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureTable:
     """The table of the lists, saved at `path`; values that an earlier run has extracted are used again."""
     work = parts_of(path)
-    decoder = decoder_table(nbests, dense_rule(job), room=len(job.plan.names))
-    table = extract_with(job, nbests, decoder, folder=path.parent, work=work)
+    table = extract_with(job, nbests, folder=path.parent, work=work)
     table.save(path)
     if work is not None:
         work.clear()
@@ -66,18 +65,21 @@ def parts_of(path: Path) -> ValueCache | None:
 def extract_with(
     job: Job,
     nbests: Sequence[NBestList],
-    decoder: FeatureTable,
+    decoder: FeatureTable | None = None,
     *,
     folder: Path = Path(),
     work: ValueCache | None = None,
 ) -> FeatureTable:
     """The decoder's table with the job's features added; what the user's cache may not hold is kept in `work`.
 
-    The table records how it was made, with files named relative to `folder`, where it will be saved.
+    `decoder` is the table of the decoder's features, which is made here if it is None. The table records how it was
+    made, with files named relative to `folder`, where it will be saved.
     """
     cache = value_cache()
     for extractor in job.plan.extractors.values():
         extractor.check_lists(nbests)
+    if decoder is None:
+        decoder = decoder_table(nbests, dense_rule(job), room=len(job.plan.names))
     with ExtractionProgress(len(decoder.values)) as progress:
 
         def report(rows: int, seconds: Mapping[str, float]) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 from rerank_adapters.chain.content import PairedTexts
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, records_extraction
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.provenance import job_of_table
+from rerank_adapters.chain.tune import validate_tuning
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.formats.pairing import Unpaired, pair_lists, warn
+from rerank_adapters.formats.pairing import PairedLists, Unpaired, pair_lists, warn
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.formats.sources import Sources
@@ -93,16 +95,44 @@ def read_tuning_set(
     with StatusLine("reading the lists"):
         sources = Sources.read(source, form) if source else None
         nbests = read_nbest([Path(path) for path in nbest], job.format, sources, lines=False)
-    job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     paired = pair_lists(nbests, read_references(references, form), unpaired, "tuning")
+    return tuning_set(job, nbests, paired, references, values)
+
+
+def tuning_set(
+    job: Job,
+    nbests: Sequence[NBestList],
+    paired: PairedLists,
+    references: Sequence[str | Path],
+    values: FeatureTable | None,
+) -> tuple[Job, Data]:
+    """The job with what the lists need, and the tuning set of those that are paired with their references.
+
+    `references` are the files of these, if they are in files, and `values` is as in `read_tuning_set`, which raises the
+    same errors.
+    """
+    job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     warn(paired.findings)
     PairedTexts.of_lists(paired.nbests, paired.references, references).check(job)
     return job, Data.of("tune", paired)
 
 
-def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path | None) -> FeatureTable:
-    """The job's features of the lists: the columns of `values`, which `table` holds, or extracted where it is None."""
-    job = job.for_set("tune")
-    if table and values:
-        return chosen_columns(job, data.nbests, values, table)
-    return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job), room=len(job.plan.names)))
+def features_of(
+    job: Job,
+    data: Data,
+    values: FeatureTable | None,
+    table: Path | None,
+    *,
+    folder: Path = Path(),
+    work: ValueCache | None = None,
+) -> FeatureTable:
+    """The job's features of a tuning set: the columns of `values`, which `table` holds, or extracted where it is None.
+
+    `folder` and `work` are as in `extract_with`. Wrong settings of the tuning are errors before an extraction.
+    """
+    of_set = job.for_set("tune")
+    if table is not None and values is not None:
+        return chosen_columns(of_set, data.nbests, values, table, folder=folder, work=work)
+    decoder = decoder_table(data.nbests, dense_rule(job), room=len(job.plan.names))
+    validate_tuning(job, data, decoder)
+    return extract_with(of_set, data.nbests, decoder, folder=folder, work=work)

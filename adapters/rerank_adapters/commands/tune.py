@@ -53,11 +53,10 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
-    from rerank_adapters.chain.extract import chosen_columns, dense_rule, extract_with, parts_of
-    from rerank_adapters.chain.lists import read_tuning_set, with_table
-    from rerank_adapters.chain.tune import learn, validate_tuning
+    from rerank_adapters.chain.extract import parts_of
+    from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
+    from rerank_adapters.chain.tune import learn
     from rerank_adapters.chain.tuning.selection import selection_table
-    from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
 
@@ -68,14 +67,8 @@ def command(
     job, values = with_table(job, table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
-    nbests = data.nbests
     parts = parts_of(output) if str(output) != "-" else None
-    if table and values:
-        values = chosen_columns(job.for_set("tune"), nbests, values, table, folder=output.parent, work=parts)
-    else:
-        decoder = decoder_table(nbests, dense_rule(job))
-        validate_tuning(job, data, decoder)
-        values = extract_with(job.for_set("tune"), nbests, decoder, folder=output.parent, work=parts)
+    values = features_of(job, data, values, table, folder=output.parent, work=parts)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)
     if parts is not None:

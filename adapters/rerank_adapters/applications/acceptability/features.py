@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rerank_adapters.chain.text_features import matching_columns
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList
 from rerank_plugins.core.arrays import BoolArray
@@ -111,4 +110,4 @@ def sentence_table(
         raise ConfigError("nothing to judge with: give features with -f, language models with -M, or a config")
     texts = iter(text.apply([hypothesis.text for nbest in nbests for hypothesis in nbest]))
     processed = [nbest.with_texts([next(texts) for _ in nbest]) for nbest in nbests]
-    return matching_columns(extract_with(job, processed, decoder_table(processed)), columns, "--column")
+    return matching_columns(extract_with(job, processed), columns, "--column")

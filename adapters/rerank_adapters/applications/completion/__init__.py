@@ -28,7 +28,6 @@ from rerank_adapters.applications.completion.questions import (
 from rerank_adapters.commands import options
 from rerank_adapters.commands.summary_line import SummaryLine
 from rerank_adapters.evaluation.significance import mcnemar, wilson_interval
-from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.writing import open_lists
 from rerank_adapters.report.tables import Table
 from rerank_adapters.runtime.progress import counted
@@ -115,7 +114,7 @@ def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> lis
 
     if not job.labels:
         raise ConfigError("nothing to answer with: give features with -f or a config")
-    table = extract_with(job, data.nbests, decoder_table(data.nbests))
+    table = extract_with(job, data.nbests)
     systems = single_answers(table)
     if weights is not None:
         chosen = apply_weights(job, weights, table_pairs(data.nbests, table))
