@@ -14,9 +14,9 @@ from rerank_adapters.applications.acceptability.classifiers import read_classifi
 from rerank_adapters.applications.acceptability.judgements import read_judgements
 from rerank_adapters.applications.acceptability.suite_file import read_suite
 from rerank_adapters.applications.completion.questions import read_answers, read_questions
+from rerank_adapters.applications.missing_words.incomplete import parse_incomplete, parse_rows
 from rerank_adapters.applications.negatives.treebank import read_sentences as read_annotated
 from rerank_adapters.applications.parsing.surface_trees import surface_sentences
-from rerank_adapters.applications.restoration.incomplete import parse_incomplete, parse_rows
 from rerank_adapters.applications.similarity import model as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs as read_rated_pairs
 from rerank_adapters.applications.speech.rover import read_lists, read_systems
@@ -344,8 +344,8 @@ def texts() -> Iterable[Target]:
     yield text("answers", "id,answer\n1,a\n2,b\n", lambda path: read_answers(path, 2))
     yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_rated_pairs)
     yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_rated_pairs, "pairs.csv")
-    yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
-    yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
+    yield text("incomplete", head(EXAMPLE / "missing-words" / "test.incomplete"), of_lines(parse_incomplete))
+    yield text("incomplete csv", head(EXAMPLE / "missing-words" / "test.csv"), of_lines(parse_rows))
     yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
     yield text("word classes", "dog\t3\ncat\t3\nran\t4\n", of_lines(lambda lines, path: [read_classes(lines, path)]))
     yield text("word list", "dog 3\ncat\n", read_words)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
     from rerank_adapters.applications.mbr import mbr
+    from rerank_adapters.applications.missing_words.fill import fill
+    from rerank_adapters.applications.missing_words.locate import locate
     from rerank_adapters.applications.parsing.trees import parse
-    from rerank_adapters.applications.restoration.fill import fill
-    from rerank_adapters.applications.restoration.locate import locate
     from rerank_adapters.applications.similarity.pair_scores import similarity
     from rerank_adapters.applications.substitutes import substitutes
 
@@ -59,8 +59,8 @@ __all__ = [
 _MODULES = {
     "compare": "applications.acceptability.compare",
     "complete": "applications.completion.completed",
-    "fill": "applications.restoration.fill",
-    "locate": "applications.restoration.locate",
+    "fill": "applications.missing_words.fill",
+    "locate": "applications.missing_words.locate",
     "mbr": "applications.mbr",
     "parse": "applications.parsing.trees",
     "similarity": "applications.similarity.pair_scores",

@@ -101,10 +101,10 @@ WORDS = Task(
         "align": ("applications.alignment", "Align the words of sentence pairs."),
         "substitutes": ("applications.substitutes", "Find the most probable substitutes of words."),
         "complete": ("applications.completion", "Answer QUESTIONS: choose the word for the blank."),
-        "remove": ("applications.restoration.incomplete", "Remove an inner word from each sentence of a TEXT."),
-        "locate": ("applications.restoration.locate", "Locate the missing word of each sentence of a TEXT."),
-        "fill": ("applications.restoration.fill", "Fill the blank of each sentence of a TEXT."),
-        "restore": ("applications.restoration.restore", "Restore the missing word of each sentence of a TEXT."),
+        "remove": ("applications.missing_words.incomplete", "Remove an inner word from each sentence of a TEXT."),
+        "locate": ("applications.missing_words.locate", "Locate the missing word of each sentence of a TEXT."),
+        "fill": ("applications.missing_words.fill", "Fill the blank of each sentence of a TEXT."),
+        "restore": ("applications.missing_words.restore", "Restore the missing word of each sentence of a TEXT."),
     },
 )
 TOOLS = Task(

@@ -29,11 +29,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.restoration.fill import ContextFilling, Filling, SubstituteFilling
-from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_adapters.applications.restoration.locate import Locating
-from rerank_adapters.applications.restoration.restore import Inserting
+from rerank_adapters.applications.missing_words.accuracy import TOPS, chance, top_accuracies
+from rerank_adapters.applications.missing_words.fill import ContextFilling, Filling, SubstituteFilling
+from rerank_adapters.applications.missing_words.incomplete import Incomplete
+from rerank_adapters.applications.missing_words.locate import Locating
+from rerank_adapters.applications.missing_words.restore import Inserting
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.extract import extract_with

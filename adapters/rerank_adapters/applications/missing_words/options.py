@@ -1,4 +1,4 @@
-"""The options that the commands of restoration share, and batches of sentences for several processes."""
+"""The options that the commands of missing words share, and batches of sentences for several processes."""
 
 from __future__ import annotations
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.restoration import options as sharing
-from rerank_adapters.applications.restoration.accuracy import TOPS, chance, top_accuracies
-from rerank_adapters.applications.restoration.fill import ContextFilling, SubstituteFilling
-from rerank_adapters.applications.restoration.incomplete import (
+from rerank_adapters.applications.missing_words import options as sharing
+from rerank_adapters.applications.missing_words.accuracy import TOPS, chance, top_accuracies
+from rerank_adapters.applications.missing_words.fill import ContextFilling, SubstituteFilling
+from rerank_adapters.applications.missing_words.incomplete import (
     Incomplete,
     incomplete_lines,
     parse_incomplete,
     parse_rows,
     row_lines,
 )
-from rerank_adapters.applications.restoration.locate import Locating
-from rerank_adapters.applications.restoration.restore import Inserting, Restored, _as_table, _as_text, least_edits
+from rerank_adapters.applications.missing_words.locate import Locating
+from rerank_adapters.applications.missing_words.restore import Inserting, Restored, _as_table, _as_text, least_edits
 from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.kit.files.text import open_text
 from rerank_plugins.missing_words.model import read_model
@@ -464,7 +464,7 @@ def test_the_example_is_made_by_the_commands_of_its_readme(tmp_path):
     csv = ("--as", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
     done("words", "remove", example / "mt" / "test.en", "--seed", "1", *csv)
     made = [path for path in tmp_path.iterdir() if path != model]
-    kept = example / "restoration"
+    kept = example / "missing-words"
     assert {path.name for path in made} | {"README.md"} == {path.name for path in kept.iterdir()}
     for path in made:
         if path.suffix != ".xz":

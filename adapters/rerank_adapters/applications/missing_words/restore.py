@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import answered, print_accuracies, top_accuracies
-from rerank_adapters.applications.restoration.fill import Filling, filling_source
-from rerank_adapters.applications.restoration.incomplete import Incomplete, parse_incomplete, row_lines
-from rerank_adapters.applications.restoration.locate import Locating
-from rerank_adapters.applications.restoration.options import (
+from rerank_adapters.applications.missing_words.accuracy import answered, print_accuracies, top_accuracies
+from rerank_adapters.applications.missing_words.fill import Filling, filling_source
+from rerank_adapters.applications.missing_words.incomplete import Incomplete, parse_incomplete, row_lines
+from rerank_adapters.applications.missing_words.locate import Locating
+from rerank_adapters.applications.missing_words.options import (
     accuracy_option,
     candidates_option,
     in_batches,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import TOPS, answered, print_accuracies, top_accuracies
-from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_texts, parse_incomplete
-from rerank_adapters.applications.restoration.options import (
+from rerank_adapters.applications.missing_words.accuracy import TOPS, answered, print_accuracies, top_accuracies
+from rerank_adapters.applications.missing_words.incomplete import Incomplete, incomplete_texts, parse_incomplete
+from rerank_adapters.applications.missing_words.options import (
     accuracy_option,
     candidates_option,
     in_batches,

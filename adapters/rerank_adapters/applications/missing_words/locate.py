@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.applications.restoration.accuracy import TOPS, answered, chance, print_accuracies, top_accuracies
-from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_texts, parse_incomplete
-from rerank_adapters.applications.restoration.options import (
+from rerank_adapters.applications.missing_words.accuracy import TOPS, answered, chance, print_accuracies, top_accuracies
+from rerank_adapters.applications.missing_words.incomplete import Incomplete, incomplete_texts, parse_incomplete
+from rerank_adapters.applications.missing_words.options import (
     accuracy_option,
     in_batches,
     method_option,
