@@ -50,19 +50,19 @@ def metric(server: Server, name: str) -> float:
 
 @pytest.mark.slow
 def test_idle_connections_do_not_keep_others_out(tmp_path):
-    """1,100 clients connect and say nothing: everybody else is answered, and the log stays empty."""
-    server = Server(tmp_path, "-j", 1)
+    """More clients than places connect and say nothing: everybody else is answered, and the log stays empty."""
+    server = Server(tmp_path, "-j", 1, "--max-connections", 64)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     try:
         with ExitStack() as sockets:
-            for _ in range(1100):
+            for _ in range(150):
                 sockets.enter_context(socket.create_connection(server.address))
             for _ in range(5):
                 with httpx.Client(base_url=server.url, timeout=5) as client:
                     assert client.get("/health").json() == {"status": "ok", "processes": 1}
                     assert client.post("/rerank", json=SHORT).status_code == 200
-            assert metric(server, "rerank_connections") <= 512
+            assert metric(server, "rerank_connections") <= 64
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert server.end() == ""

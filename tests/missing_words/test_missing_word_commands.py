@@ -427,12 +427,6 @@ def test_wrong_input_ends_in_one_line(folder, command, stdin, said):
     assert one_line(ran, 2) == said.format_map(names)
 
 
-@pytest.mark.parametrize("command", ["remove", "locate", "fill", "restore"])
-def test_help_fits_80_columns(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert [line for line in done("words", command, "--help").lines if len(line) > 80] == []
-
-
 def test_nothing_half_written_is_left(folder, tmp_path):
     output, lists = tmp_path / "out", tmp_path / "out.nbest"
     refused("words", "restore", "-M", folder / "m.mw", "-o", output, "--nbest-out", lists, stdin="the dogs see\n\n")
