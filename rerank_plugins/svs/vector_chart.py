@@ -224,7 +224,7 @@ def fill_cells(
                     pair, x, y = met_pair[met], met_left[met], met_right[met]
                     # No product with a vector of weights is above this bound times the greatest weight.
                     bound, new = factor * greatest[x] * total[y], True
-                    for rule in range(np.uint64(rule_starts[pair]), np.uint64(rule_starts[pair + 1])):
+                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
                         parent = parents[rule]
                         if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
                             if new:
