@@ -12,11 +12,11 @@ Z(c) is the mass of the finite strings of c. F is needed only for ROOT and for r
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins import FloatArray, IntArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.constituency.grammar import ROOT, Grammar, finite_mass
 from rerank_plugins.kit.charts.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.kit.charts.inside import Chart, emit, sum_of_splits
@@ -39,8 +39,9 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
 
 @kernel
 def fill_prefixes(
-    rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, begins: Any, scales: Any, ahead: Any, totals: Any
-) -> None:
+    rules: Rules, edges: Chains, words: IntArray, kept: LongArray, from_start: FloatArray, begins: NDArray[np.uint64],
+    scales: FloatArray, ahead: FloatArray, totals: FloatArray,
+) -> None:  # fmt: skip
     """Fill ahead[j, s, i] = F(s, i, j) and totals[j] = F(ROOT, 0, j), with the scales of the inside chart.
 
     Cells (i, j) with j <= kept[i] hold valid values already.

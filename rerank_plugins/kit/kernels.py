@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit, vectorize
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from rerank_plugins.kit.machine_code import config, folder_of, kept_in
 
@@ -97,7 +98,7 @@ def compiled() -> list[str]:
 
 
 @part
-def first_not_below(keys: Any, low: int, high: int, key: int) -> int:
+def first_not_below(keys: NDArray[np.integer], low: int, high: int, key: int) -> int:
     """Return the first index in `keys[low:high]`, which ascend, whose key is not below `key`; `high` if none is."""
     while low < high:
         middle = (low + high) >> 1
@@ -109,13 +110,13 @@ def first_not_below(keys: Any, low: int, high: int, key: int) -> int:
 
 
 @part
-def place_of(keys: Any, low: int, high: int, key: int) -> int:
+def place_of(keys: NDArray[np.integer], low: int, high: int, key: int) -> int:
     """Return the index of the key in `keys[low:high]`, which ascend; -1 if it is not there."""
     place = first_not_below(keys, low, high, key)
     return place if place < high and keys[place] == key else -1
 
 
 @part
-def place_in_row(starts: Any, keys: Any, row: int, key: int) -> int:
+def place_in_row(starts: NDArray[np.integer], keys: NDArray[np.integer], row: int, key: int) -> int:
     """Return the index of the key in `keys[starts[row]:starts[row + 1]]`, which ascend; -1 if it is not there."""
     return place_of(keys, starts[row], starts[row + 1], key)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import ModelError
 from rerank_plugins.kit.backoff.tables import BackoffTables
@@ -85,8 +86,8 @@ def format_number(value: Any, out: Any, at: int) -> int:
 
 @kernel
 def format_ngrams(
-    contexts: Any, events: Any, letters: Any, ends: Any, order: int, backoffs: bool, deepest: int, context: int,
-    last: int, event: int, stop: int, out: Any,
+    contexts: NDArray[Any], events: NDArray[Any], letters: Any, ends: Any, order: int, backoffs: bool, deepest: int,
+    context: int, last: int, event: int, stop: int, out: Any,
 ) -> Any:  # fmt: skip
     """Write the lines of the events up to `stop`; returns how many bytes they are, and the context to go on with.
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, ModelError
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_event
@@ -63,8 +64,9 @@ class NgramSampler:
 
 @kernel
 def draw_sentences(
-    contexts: Any, events: Any, sums: Any, start: int, eos: int, forbidden: int, shortest: int, rng: Any, tokens: Any
-) -> Any:
+    contexts: NDArray[Any], events: NDArray[Any], sums: Any, start: int, eos: int, forbidden: int, shortest: int,
+    rng: np.random.Generator, tokens: Any,
+) -> Any:  # fmt: skip
     """Fill the rows of `tokens`; returns the number of words of each row that could be filled."""
     number, longest = tokens.shape
     lengths = np.zeros(number, np.int64)

@@ -25,11 +25,11 @@ from rerank_plugins.kit.charts.k_best import KBest
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
-from rerank_plugins.svs.symbol_filter import Kept
-from rerank_plugins.svs.vector_cells import HIGHEST, power_factor
+from rerank_plugins.svs.symbol_filter import Kept, SymbolSets
+from rerank_plugins.svs.vector_cells import HIGHEST, Heap, power_factor
 from rerank_plugins.svs.vector_chart import VectorChart, meet
 from rerank_plugins.svs.vector_rules import VectorRules
-from rerank_plugins.svs.vector_semirings import FAST
+from rerank_plugins.svs.vector_semirings import FAST, Work
 
 
 class PlainRules(NamedTuple):
@@ -84,7 +84,7 @@ def noted(expected: Expected, plain: int) -> float:
 
 
 @partial(part, fastmath=FAST)
-def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected: Expected) -> None:
+def hand_down(rules: VectorRules, plain: Any, heap: Heap, here: IntArray, cell: int, expected: Expected) -> None:
     """Compute the outside vectors o = Lᵀ Σ … of a cell's items: of those with unary rules, then of those below them."""
     outer, sums, vector = expected.outer, expected.sums, heap.vector
     for level in range(1, -1, -1):
@@ -114,8 +114,8 @@ def hand_down(rules: Any, plain: Any, heap: Any, here: Any, cell: int, expected:
 
 @partial(filling_kernel, fastmath=FAST)
 def expect_rules(
-    rules: Any, sets: Any, plain: Any, words: Any, kept: Kept, heap: Any, work: Any, places: Any, expected: Expected,
-    edges: Edges,
+    rules: VectorRules, sets: SymbolSets, plain: Any, words: IntArray, kept: Kept, heap: Heap, work: Work, places: Any,
+    expected: Expected, edges: Edges,
 ) -> int:  # fmt: skip
     """Fill `edges` with expected counts from the sums of a chart; return how many there are.
 

@@ -7,7 +7,7 @@ leaves hardly more symbols than are in some tree of the sentence. The symbols of
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def every_category(cells: int, groups: int) -> Kept:
 
 
 @filling_kernel
-def allow(rules: Any, sets: Any, n: int, left: Kept) -> None:
+def allow(rules: VectorRules, sets: SymbolSets, n: int, left: Kept) -> None:
     """Add the symbols that fit what is kept to the sets of `left`, which are empty before, and count the ways."""
     kept, starts, groups, allowed = left.kept, left.starts, left.groups, left.allowed
     integers, last, ways = allowed.shape[1], len(kept) - 1, 0

@@ -63,7 +63,7 @@ def enlarged(heap: Heap, cells: int, items: int, categories: int) -> Heap:
 
 
 @part
-def lowest_power(powers: Any, cells: Any, i: int, j: int, n: int) -> int:
+def lowest_power(powers: IntArray, cells: IntArray, i: int, j: int, n: int) -> int:
     """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 for a word.
 
     HIGHEST is the power of a cell without vectors, and the result if there are no products.
@@ -77,13 +77,13 @@ def lowest_power(powers: Any, cells: Any, i: int, j: int, n: int) -> int:
 
 
 @part
-def power_factor(powers: Any, power: int, left: int, right: int) -> float:
+def power_factor(powers: IntArray, power: int, left: int, right: int) -> float:
     """The factor that scales products of two cells' vectors, of these `powers`, to 2^power times the true values."""
     return math.ldexp(1.0, int(power - powers[left] - powers[right]))
 
 
 @part
-def normalise(heap: Any, begin: int, end: int) -> int:
+def normalise(heap: Heap, begin: int, end: int) -> int:
     """Scale the vectors of items to a maximum between 1/2 and 1; return the power of two, HIGHEST if all are 0.
 
     Fills in the greatest number and the sum of each.

@@ -10,16 +10,24 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from rerank_plugins import IntArray
+from rerank_plugins import FloatArray, IntArray
 from rerank_plugins.kit.charts.spans import cell_number
 from rerank_plugins.kit.charts.weighted_rules import ROOT
 from rerank_plugins.kit.kernels import filling_kernel, part
 from rerank_plugins.svs.symbol_filter import Kept, SymbolSets, every_category
-from rerank_plugins.svs.vector_cells import HIGHEST, NEW, enlarged, lowest_power, make_heap, normalise, power_factor
+from rerank_plugins.svs.vector_cells import (
+    HIGHEST,
+    NEW,
+    Heap,
+    enlarged,
+    lowest_power,
+    make_heap,
+    normalise,
+    power_factor,
+)
 from rerank_plugins.svs.vector_rules import VectorRules
 from rerank_plugins.svs.vector_semirings import (
     BARRED,
@@ -37,7 +45,9 @@ ITEMS, MEMORY = 1 << 13, 1 << 26  # room for items at first; bytes of vectors ab
 
 
 @part
-def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, left: int, right: int) -> int:
+def meet(
+    rules: VectorRules, sets: SymbolSets, kept: Kept, heap: Heap, work: Work, cell: int, left: int, right: int,
+) -> int:  # fmt: skip
     """Write to `work` the pairs of items of two cells that have a rule whose parent's category is kept in `cell`.
 
     Returns how many there are.
@@ -76,7 +86,7 @@ def meet(rules: Any, sets: Any, kept: Kept, heap: Any, work: Any, cell: int, lef
 
 
 @part
-def open_cell(rules: Any, kept: Kept, work: Work, cell: int) -> int:
+def open_cell(rules: VectorRules, kept: Kept, work: Work, cell: int) -> int:
     """Let the symbols that may be in a tree be derived; return how many there are in `work.opened`."""
     members, member_starts, opened, worth = rules.members, rules.member_starts, work.opened, work.worth
     exact, count = len(kept.allowed) == 0, 0
@@ -94,7 +104,7 @@ def open_cell(rules: Any, kept: Kept, work: Work, cell: int) -> int:
 
 
 @part
-def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, count: int) -> int:
+def make_items(rules: VectorRules, kept: Kept, heap: Heap, work: Work, cell: int, count: int) -> int:
     """Make items of those of `count` symbols that derive the span of a cell; return their end."""
     chained, chain_starts, chains, above = rules.chained, rules.chain_starts, rules.chains, rules.above
     worth, opened, runs = work.worth, work.opened, heap.runs
@@ -121,7 +131,7 @@ def make_items(rules: Any, kept: Kept, heap: Any, work: Work, cell: int, count: 
 
 
 @partial(part, fastmath=FAST)
-def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums: Any) -> None:
+def write_vectors(rules: VectorRules, heap: Heap, begin: int, end: int, work: Work, sums: FloatArray | None) -> None:
     """Write L e of a cell's items, P(yield | concept of the constituent above): first of those without unary rules."""
     e, both, vector, worth, derived = work.e, work.both, heap.vector, work.worth, work.derived
     for level in range(2):
@@ -166,8 +176,9 @@ def write_vectors(rules: Any, heap: Any, begin: int, end: int, work: Work, sums:
 
 @partial(filling_kernel, fastmath=FAST)
 def fill_cells(
-    rules: Any, sets: Any, words: Any, cells: Any, kept: Kept, heap: Any, size: int, work: Work, sums: Any
-) -> tuple[int, bool]:
+    rules: VectorRules, sets: SymbolSets, words: IntArray, cells: IntArray, kept: Kept, heap: Heap, size: int,
+    work: Work, sums: FloatArray | None,
+) -> tuple[int, bool]:  # fmt: skip
     """Fill the new cells of a sentence, from narrow ones to wide ones.
 
     With best vectors (eq. 8) if `sums` is None, a case that is compiled by itself; else with sums over rules, for which
@@ -213,7 +224,7 @@ def fill_cells(
                     pair, x, y = met_pair[met], met_left[met], met_right[met]
                     # No product with a vector of weights is above this bound times the greatest weight.
                     bound, new = factor * greatest[x] * total[y], True
-                    for rule in range(np.uint64(rule_starts[pair]), np.uint64(rule_starts[pair + 1])):
+                    for rule in range(rule_starts[pair], rule_starts[pair + 1]):
                         parent = parents[rule]
                         if (sums is not None or bound * most[rule] >= worth[parent]) and worth[parent] < BARRED:
                             if new:

@@ -57,7 +57,7 @@ def make_work(symbols: int, concepts: int, pairs: int) -> Work:
 
 @partial(part, fastmath=FAST, forceinline=True)
 def keep_best(
-    work: Any, parent: Any, rule: int, x: Any, y: Any, scale: float, weight: Any, row: int, both: Any
+    work: Work, parent: int, rule: int, x: int, y: int, scale: float, weight: FloatArray, row: int, both: FloatArray
 ) -> None:
     """Keep a rule if aᵀe = weight[row] · both is greater than that of the parent's best rule so far."""
     value = 0.0
@@ -69,7 +69,7 @@ def keep_best(
 
 
 @partial(part, fastmath=FAST, forceinline=True)
-def add_up(work: Any, parent: Any, rule: int, p: Any, row: int, both: Any, sums: Any) -> None:
+def add_up(work: Work, parent: int, rule: int, p: FloatArray, row: int, both: FloatArray, sums: FloatArray) -> None:
     """Add e = p[row] · both to the parent's sum."""
     work.worth[parent], work.derived[parent]["rule"] = 1.0, rule
     for c in range(len(both)):

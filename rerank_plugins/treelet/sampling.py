@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins import ROOT, FloatArray, ModelError, Tree
+from rerank_plugins import ROOT, FloatArray, IntArray, ModelError, Tree
 from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_down, draw_event, seen_above
 from rerank_plugins.kit.backoff.events import NONE
 from rerank_plugins.kit.backoff.scoring import find_context
@@ -192,7 +193,9 @@ class TreeletSampler:
 
 
 @kernel
-def draw_children(contexts: Any, children: Any, events: Any, sums: Any, parent: int, rng: Any) -> Any:
+def draw_children(
+    contexts: NDArray[Any], children: IntArray, events: NDArray[Any], sums: Any, parent: int, rng: np.random.Generator,
+) -> Any:  # fmt: skip
     """Draw symbols until STOP, at most LONGEST_YIELD, given the parent, or without it if that is NONE."""
     drawn = np.empty(LONGEST_YIELD, np.int32)
     path = np.zeros(8, np.int64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins.core.arrays import FloatArray
 from rerank_plugins.kit.backoff.scoring import find_symbol
@@ -27,7 +28,7 @@ def cumulated(tables: BackoffTables) -> FloatArray:
 
 
 @filling_kernel
-def cumulate(contexts: Any, events: Any, sums: Any) -> None:
+def cumulate(contexts: NDArray[Any], events: NDArray[Any], sums: Any) -> None:
     """Fill in the cumulative probabilities within each context."""
     for context in range(len(contexts) - 1):
         total = 0.0
@@ -51,7 +52,7 @@ def first_above(sums: Any, low: int, high: int, value: float) -> int:
 
 
 @kernel
-def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
+def draw_down(contexts: NDArray[Any], sums: Any, path: Any, depth: int, rng: np.random.Generator) -> Any:
     """An event drawn from the context `path[depth]` or a shorter one (-1 from the empty one), and its depth in `path`.
 
     `path` receives the contexts on the way.
@@ -68,7 +69,7 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
 
 
 @kernel
-def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
+def seen_above(contexts: NDArray[Any], events: NDArray[Any], path: Any, depth: int, symbol: int) -> int:
     """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
     for d in range(depth - 1, -1, -1):
         if find_symbol(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
@@ -77,7 +78,9 @@ def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -
 
 
 @kernel
-def draw_event(contexts: Any, events: Any, sums: Any, context: int, path: Any, rng: Any) -> Any:
+def draw_event(
+    contexts: NDArray[Any], events: NDArray[Any], sums: Any, context: int, path: Any, rng: np.random.Generator,
+) -> Any:  # fmt: skip
     """The number of an event drawn from p(· | context); `path` has room for order + 1 contexts."""
     path[0] = context
     symbols = contexts[1]["events"]  # in the empty context, whose events have the numbers of their symbols

@@ -10,7 +10,7 @@ by ln p of the rule, it is that of the best derivation.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def hypergraph(starts: IntArray, edges: Edges, count: int, top: int) -> Hypergra
 
 
 @filling_kernel
-def write_heads(first: Any, following: Any, heads: Any) -> None:
+def write_heads(first: IntArray, following: IntArray, heads: IntArray) -> None:
     """Write the vertex that each edge leads to."""
     for vertex in range(len(first)):
         edge = first[vertex]

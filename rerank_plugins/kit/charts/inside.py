@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray, PlaceArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray, PlaceArray
 from rerank_plugins.core.interfaces import Sentence
 from rerank_plugins.kit.charts.closure import apply_chains
 from rerank_plugins.kit.charts.rules import Rules
@@ -250,8 +250,9 @@ def fill_columns(
 
 @part
 def _rescale(
-    narrow: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, least: float, most: float
-) -> int:
+    narrow: BoolArray, j: int, kept: LongArray, from_start: FloatArray, to_end: FloatArray, scales: FloatArray,
+    least: float, most: float,
+) -> int:  # fmt: skip
     """Multiply column j, whose cells' maxima are too small or too large, by a power of two; return the power."""
     # Multiplication by a power of two is exact, so the order of sentences does not change the values.
     power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
