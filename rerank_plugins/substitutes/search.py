@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins import FloatArray, IntArray, LongArray
 from rerank_plugins.kit.backoff.scoring import find_context, look_up, unseen_symbols
 from rerank_plugins.kit.k_best_heap import offer, sort_heap
 from rerank_plugins.kit.kernels import kernel, place_in_row
