@@ -38,8 +38,15 @@ def excerpts(page: str) -> list[str]:
     return re.split(r"```sh\n.*?```", page, flags=re.S)[-len(shell_blocks(page)) :]
 
 
+def lighter(block: str) -> str:
+    """The block, with the data of a job checked where another decoder's block runs a job of the same features."""
+    if not re.search(r"T=\$W/neural/(marian|sockeye|transformers)\b", block):
+        return block
+    return re.sub(r"rerank run (\S+) --work \S+", r"rerank check \1 --no-estimate", block)
+
+
 SHELL = [
-    pytest.param(name, block, id=f"{name}-{i}")
+    pytest.param(name, lighter(block), id=f"{name}-{i}")
     for name, page in (("readme", TEXT), ("cookbook", COOKBOOK))
     for i, block in enumerate(shell_blocks(page))
 ]
