@@ -129,7 +129,7 @@ def _match(
                 # First the node of the n-gram, then one for each repetition.
                 step = 0
                 while step < repeats:
-                    key = (event << 32) | (token if step == 0 else REPEATED)
+                    key: Any = (np.int64(event) << 32) | (np.int64(token) if step == 0 else np.int64(REPEATED))
                     slot = slot_of(keys, key, mask)
                     if keys[slot] == EMPTY:
                         keys[slot], child[slot] = key, known
@@ -148,13 +148,15 @@ def _match(
             for n in range(min(orders, rows[h + 1] - i)):
                 if tokens[i + n] < 0:
                     break
-                slot = slot_of(keys, (node << 32) | tokens[i + n], mask)
+                key = (np.int64(node) << 32) | np.int64(tokens[i + n])
+                slot = slot_of(keys, key, mask)
                 if keys[slot] == EMPTY:
                     break
                 node = child[slot]
                 event = node
                 for _ in range(count_again(node, len(weights) + h, last, times) - 1):
-                    slot = slot_of(keys, (event << 32) | REPEATED, mask)
+                    key = (np.int64(event) << 32) | np.int64(REPEATED)
+                    slot = slot_of(keys, key, mask)
                     if keys[slot] == EMPTY:
                         event = -1
                         break
