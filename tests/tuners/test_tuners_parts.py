@@ -177,7 +177,7 @@ def test_expected_sentence_score_and_its_gradient():
 @pytest.mark.parametrize("prior", [0.0, 3.0])
 @both_metrics
 def test_mira_equals_its_twin(metric, prior, monkeypatch):
-    monkeypatch.setattr(mira, "BLOCK", 4)
+    monkeypatch.setattr(mira, "LISTS_OF_ONE_SLOPE", 4)
     monkeypatch.setattr(mira, "PULL", 2)
     table, statistics = naive.random_data(np.random.default_rng(3), metric, segments=14)
     problem = problem_of(table, statistics, metric, fixed=["f2"])

@@ -98,9 +98,11 @@ class Array(Stored):
         self.shape, self.name, self.below = shape, name, below
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
+        """Add the array to the contents."""
         contents.arrays[contents.prefix + name] = value
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
+        """The array. Raises ValueError for another type or shape than the field's."""
         array = contents.arrays[contents.prefix + name]
         wanted, found = (KINDS.get(dtype.kind.replace("u", "i")) for dtype in (np.dtype(_scalar(hint)), array.dtype))
         if wanted and found != wanted:
@@ -119,6 +121,7 @@ class Offsets(Array):
         self.whole = whole
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
+        """The offsets. Raises ValueError where they do not rise from 0 to the size of the whole."""
         array = super().read(hint, name, contents)
         if array[0] != 0 or (array[1:] < array[:-1]).any():
             raise ValueError(f"{name} are not ascending offsets")
@@ -130,9 +133,11 @@ class WordList(Array):
     """A list of so many words, none of which contains a line end."""
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
+        """Add the words to the contents, as one array of bytes."""
         contents.arrays[contents.prefix + name] = word_array(value)
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
+        """The words. Raises ValueError for another number of them than the size says."""
         words = words_from(contents.arrays[contents.prefix + name])
         contents.agree(name, (len(words),), self.shape)
         return words
@@ -176,6 +181,7 @@ class Setting(Stored):
         self.name, self.versioned, self.keys, self.size, self.missing = name, versioned, keys, size, missing
 
     def write(self, value: Any, name: str, contents: Contents) -> None:
+        """Add the value to the settings, below the names of its path."""
         *above, last = self._path(name, contents)
         settings = contents.settings
         for key in above:
@@ -183,6 +189,7 @@ class Setting(Stored):
         settings[last] = {**value, "version": __version__} if self.versioned else _to_json(value)
 
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
+        """The value, of the type `hint`. Raises an error of DAMAGE where it is missing or of another type."""
         value: Any = contents.settings
         for key in self._path(name, contents):
             value = value[key] if self.missing is None else value.get(key, self.missing)
