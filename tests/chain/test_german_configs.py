@@ -1,4 +1,4 @@
-"""The configs of German are complete: their inputs are made by the commands in their heads, or by models before them."""
+"""The config of German is complete: its inputs are made by the commands in its head, or by models before them."""
 
 import re
 
@@ -9,12 +9,9 @@ from rerank_adapters.config import read_config
 from rerank_plugins import ConfigError
 from tests.conftest import ROOT
 
-CONFIGS = ("german.toml", "german-10000.toml")
 
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_every_file_is_made_before_it_is_read(name, monkeypatch):
-    path = ROOT / "configs" / name
+def test_every_file_is_made_before_it_is_read(monkeypatch):
+    path = ROOT / "configs" / "german.toml"
     monkeypatch.setenv("DATA", "data")
     text = path.read_text(encoding="utf-8")
     config = read_config(path)
@@ -28,9 +25,3 @@ def test_every_file_is_made_before_it_is_read(name, monkeypatch):
     assert read <= made
     with pytest.raises(ConfigError, match="this model is missing"):
         check_trained(config.model_copy(update={"base": ROOT / "no" / "such"}), path)
-
-
-def test_both_configs_differ_in_folders_alone():
-    texts = ((ROOT / "configs" / name).read_text(encoding="utf-8").partition("\nseed")[2] for name in CONFIGS)
-    one, other = (re.sub(r"en-de(-10000)?/|every = \d+", "", text) for text in texts)
-    assert one == other
