@@ -56,6 +56,22 @@ class Metric(GuestsAreChecked, ABC):
         return np.stack([self.sentence_scores(column) for column in columns], axis=1)
 
 
+class SegmentAverage(Metric):
+    """A metric that averages one score of each hypothesis: the statistics (S = 2) are that score / `unit`, and 1."""
+
+    decomposes: ClassVar[bool] = True
+    unit: ClassVar[float] = 1.0  # 100 where scores are in per cent and statistics are proportions
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """The mean score, 0 where there are no segments: (…, 2) -> (…)."""
+        totals = np.asarray(totals, np.float64)
+        return np.asarray(self.unit * (totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1)))
+
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n): the scores of the hypotheses."""
+        return self.score(statistics)
+
+
 def scores_with_each(metric: Metric, hypotheses: Sequence[str], references: Sequence[str]) -> FloatArray:
     """(references, hypotheses): the sentence score of each hypothesis with each reference as its only one.
 

@@ -16,9 +16,8 @@ from rerank_plugins.kit.files.treebanks import of_dependencies
 if TYPE_CHECKING:
     from rerank_plugins.constituency.grammar import Grammar
 
-TrainedGrammar = tuple[
-    "Grammar", Callable[[Path], object], Iterable[str]
-]  # a grammar, what saves the model, and lines on it
+# A grammar, what saves the model, and lines on it.
+TrainedGrammar = tuple["Grammar", Callable[[Path], object], Iterable[str]]
 
 
 @dataclass

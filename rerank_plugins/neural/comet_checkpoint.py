@@ -82,10 +82,10 @@ def _opened(
 def _weights(torch: Any, checkpoint: Path) -> dict[str, Any]:
     """The tensors of a checkpoint by name. Raises ModelError for a file that holds anything else, and unknown names."""
     try:
-        found = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        contents = torch.load(checkpoint, map_location="cpu", weights_only=True)
     except Exception as error:  # pickle, zipfile and torch raise many kinds
         raise ModelError(f"{checkpoint}: cannot be loaded as weights alone: {one_line(error)}") from None
-    state = found.get("state_dict") if isinstance(found, Mapping) else None
+    state = contents.get("state_dict") if isinstance(contents, Mapping) else None
     if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise ModelError(f"{checkpoint}: found no tensors under the key state_dict")
     known = (MIXTURE, REGRESSION, OF_ENCODER, *OF_TRAINING)

@@ -148,8 +148,8 @@ class CometEstimator:
         lengths = torch.as_tensor([len(row) for row in rows], device=device)
         mask = torch.arange(ids.shape[1], device=device)[None] < lengths[:, None]
         with torch.inference_mode():
-            found = self.encoder(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
-        return found.hidden_states, mask
+            encoded = self.encoder(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
+        return encoded.hidden_states, mask
 
     def _mixed(self, layers: Sequence[Any], mask: Any) -> Any:
         """(rows, longest, width) the mixture of the layers, or the one that the settings name."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, option
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
 from rerank_plugins.neural.comet_estimator import Asked
 from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
@@ -34,13 +35,13 @@ class CometFeature(FeatureExtractor):
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
         """(n, 1) scores of each list; all lists share the batches."""
-        hypotheses, sources = dict[str, int](), dict[str, int]()
+        hypotheses, sources = Numbering(), Numbering()
         rows = list[tuple[int, int]]()
         for nbest in nbests:
             if len(nbest) and nbest.source is None:
                 raise ConfigError(f"comet: segment {nbest.segment_id} has no source sentence: name a source file")
-            place = sources.setdefault(nbest.source or "", len(sources))
-            rows += [(hypotheses.setdefault(text, len(hypotheses)), place) for text in nbest.texts]
+            place = sources.number_of(nbest.source or "")
+            rows += [(hypotheses.number_of(text), place) for text in nbest.texts]
         if not rows:
             return [np.zeros((0, 1)) for _ in nbests]
         estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)

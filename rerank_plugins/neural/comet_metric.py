@@ -13,21 +13,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rerank_plugins import ConfigError, FloatArray, Metric, PickledFields, __version__, check_texts, option
+from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
 from rerank_plugins.core.fingerprint import path_hash
+from rerank_plugins.core.metrics_and_tuners import SegmentAverage
+from rerank_plugins.kit.vocabulary.word_ids import Numbering
 from rerank_plugins.neural.comet_checkpoint import ENCODER, MODEL, open_estimator
 from rerank_plugins.neural.comet_estimator import Asked
 from rerank_plugins.neural.opening import BATCH_READ, DEVICE, DTYPE, ENGINES, TOKENS, Dtype
 
 
 @dataclass
-class CometMetric(PickledFields, Metric):
+class CometMetric(PickledFields, SegmentAverage):
     """Mean score of a COMET estimator for hypothesis, source and reference, or for hypothesis and source alone.
 
     A text is read by the encoder once, also where hypotheses are compared with each other.
     """
 
-    decomposes: ClassVar[bool] = True
     engines: ClassVar[tuple[str, ...]] = ENGINES
 
     model: Path = option(doc=MODEL)
@@ -61,11 +62,11 @@ class CometMetric(PickledFields, Metric):
         """
         check_texts(hypotheses, references)
         sources = self._of_segments(len(hypotheses))
-        texts, places, others = _Numbers(), _Numbers(), _Numbers()
+        texts, places, others = Numbering(), Numbering(), Numbering()
         rows = list[tuple[int, int, int]]()
         for group, several, source in zip(hypotheses, references, sources, strict=True):
-            own = [others[reference] for reference in several]
-            rows += [(texts[text], places[source], other) for text in group for other in own]
+            own = [others.number_of(reference) for reference in several]
+            rows += [(texts.number_of(text), places.number_of(source), other) for text in group for other in own]
         numbers = np.array(rows, np.int64).reshape(-1, 3).T
         scores = self._scores(Asked(list(texts), list(places), list(others), numbers))
         means, start = list[float](), 0
@@ -75,20 +76,11 @@ class CometMetric(PickledFields, Metric):
             start += part.size
         return np.column_stack([np.array(means, np.float64), np.ones(len(means))])
 
-    def score(self, totals: FloatArray) -> FloatArray:
-        """The mean score, 0 where there are no segments: (…, 2) -> (…)."""
-        totals = np.asarray(totals, np.float64)
-        return np.asarray(totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1))
-
-    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """(n): the scores of the hypotheses."""
-        return self.score(statistics)
-
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the scores of pairs of hypotheses of one segment. Raises as `statistics` does."""
         (source,) = self._of_segments(1)
-        numbers, n = _Numbers(), len(hypotheses)
-        places = np.array([numbers[text] for text in hypotheses], np.int64)
+        numbers, n = Numbering(), len(hypotheses)
+        places = numbers.numbers_of(hypotheses)
         rows = np.stack([np.repeat(places, n), np.zeros(n * n, np.int64), np.tile(places, n)])
         return self._scores(Asked(list(numbers), [source], list(numbers), rows)).reshape(n, n)
 
@@ -117,11 +109,3 @@ class CometMetric(PickledFields, Metric):
             return np.zeros(0)
         estimator = open_estimator(self.model, self.encoder, self.device, self.dtype)
         return self.scale * estimator.scores(asked, self.batch_tokens)
-
-
-class _Numbers(dict[str, int]):
-    """The number of each distinct text, in the order of their first use."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = len(self)
-        return self[text]

@@ -138,10 +138,10 @@ class _Keys:
     def one(self, key: str, allowed: tuple[str, ...], default: str | None = None) -> str:
         """One of the allowed texts, whatever its case."""
         value = self.text(key, default)
-        found = next((one for one in allowed if one.lower() == value.lower()), None)
-        if found is None:
+        known = next((one for one in allowed if one.lower() == value.lower()), None)
+        if known is None:
             raise self.error(key, " or ".join([", ".join(allowed[:-1]), allowed[-1]]))
-        return found
+        return known
 
     def texts(self, key: str, default: list[str]) -> list[str]:
         """The texts of a list."""

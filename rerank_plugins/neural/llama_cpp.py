@@ -100,7 +100,7 @@ class LlamaCpp:
     def given(self, texts: Sequence[str]) -> list[GivenText]:
         """The tokens of texts with their ln p. Raises ModelError for a text that is too long for the context."""
         tokens = [list(self.llama.tokenize(text.encode(), add_bos=True)) for text in texts]
-        found: dict[int, GivenText] = {}
+        scored: dict[int, GivenText] = {}
         before, scores = list[int](), np.zeros(0)
         self.llama.reset()
         for number in sorted(range(len(texts)), key=tokens.__getitem__):
@@ -108,9 +108,9 @@ class LlamaCpp:
             if len(own) > (context := len(self.llama.scores)):  # the library may round its own limit up
                 raise ModelError(f"{self.file}: a text of {len(own)} tokens, wanted at most {context}: set 'context'")
             scores = self._scores(own, _shared(before, own), scores)
-            found[number] = GivenText(self._ends(own, texts[number]), scores.tolist())
+            scored[number] = GivenText(self._ends(own, texts[number]), scores.tolist())
             before = own
-        return [found[number] for number in range(len(texts))]
+        return [scored[number] for number in range(len(texts))]
 
     def _scores(self, own: Sequence[int], shared: int, before: FloatArray) -> FloatArray:
         """(tokens) ln p of a text's tokens; the first `shared` are those of the text with the values `before`."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins import FloatArray, Metric, Parser, PickledFields, __version__, check_texts, option
+from rerank_plugins import FloatArray, Parser, PickledFields, __version__, check_texts, option
+from rerank_plugins.core.metrics_and_tuners import SegmentAverage
 from rerank_plugins.similarity import meaning
 from rerank_plugins.similarity.meaning import Meaning
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeaningMetric(Metric, PickledFields):
+class MeaningMetric(SegmentAverage, PickledFields):
     """The meaning that hypotheses share with their references, in per cent: words aligned by concepts and roles.
 
     Raises ModelError for a model that is missing, cut short, of another version or kind.
     """
 
-    decomposes: ClassVar[bool] = True
+    unit: ClassVar[float] = 100.0
 
     concepts: Path | None = option(
         None, doc="model of `rerank train svs-concepts` or `svs`; default: the embedded English concepts"
@@ -67,21 +68,11 @@ class MeaningMetric(Metric, PickledFields):
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self._sentences.of([text.split() for text in distinct]), strict=True))
 
-    def score(self, totals: FloatArray) -> FloatArray:
-        """The mean of the shared meanings in per cent, 0 where there are no segments: (…, 2) -> (…)."""
-        totals = np.asarray(totals, np.float64)
-        shared, segments = totals[..., 0], totals[..., 1]
-        return np.asarray(100 * (shared / np.where(segments > 0, segments, 1)))
-
-    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """(n): the shared meaning of each hypothesis in per cent."""
-        return self.score(statistics)
-
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the meaning that the hypotheses share with each other, in per cent; symmetric."""
         known = self._of(hypotheses)
         each = [known[text] for text in hypotheses]
-        return 100 * meaning.between(each, each)
+        return self.unit * meaning.between(each, each)
 
     def signature(self) -> str:
         """The concepts, and the version of the program, in sacrebleu's form."""

@@ -88,15 +88,15 @@ def main(lists: Path, source: Path, number: int, most: int, layers: int, width: 
     chosen = [(nbest.source or "", list(dict.fromkeys(nbest.texts))[:most]) for nbest in nbests]
     estimator = estimator_of([text for own, texts in chosen for text in (own, *texts)], layers, width)
     print("| way | pairs | texts read | pairs/s | times the loop |\n|---|---|---|---|---|")
-    found: dict[str, tuple[float, list[float]]] = {}
+    timings: dict[str, tuple[float, list[float]]] = {}
     for way, function in (("loop", loop), ("each text once", at_once)):
         at_once(estimator, chosen[:1])  # warm
         before = estimator.read
-        found[way] = timed(partial(function, estimator, chosen), 1)
-        seconds, values = found[way]
-        read, ratio = estimator.read - before, found["loop"][0] / seconds
+        timings[way] = timed(partial(function, estimator, chosen), 1)
+        seconds, values = timings[way]
+        read, ratio = estimator.read - before, timings["loop"][0] / seconds
         print(f"| {way} | {len(values)} | {read} | {len(values) / seconds:.1f} | {ratio:.1f} |")
-    np.testing.assert_allclose(found["each text once"][1], found["loop"][1], atol=1e-4)
+    np.testing.assert_allclose(timings["each text once"][1], timings["loop"][1], atol=1e-4)
 
 
 if __name__ == "__main__":

@@ -252,9 +252,8 @@ def explain(
     scores = {}
     if references:
         for measure in job.measures:
-            texts = measure.seen([nbest.texts]), measure.seen([references])
-            metric = measure.metric.with_sources([nbest.source])
-            scores[measure.name] = metric.sentence_scores(metric.statistics(*texts))
+            statistics = measure.statistics([nbest.texts], [references], [nbest.source])
+            scores[measure.name] = measure.metric.sentence_scores(statistics)
     measure = job.measures[0]
     merits, higher = scores.get(measure.name), measure.metric.higher_is_better
     first, second = (choose(choice, nbest, rescored, merits, higher) for choice in choices)

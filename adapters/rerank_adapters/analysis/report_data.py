@@ -96,9 +96,7 @@ def list_lengths(job: Job, data: Data, orders: Sequence[Sequence[int]]) -> ListL
     the whole list. From a cut list, that hypothesis is chosen which comes first in the order.
     """
     measure = job.measures[0]
-    hypotheses = measure.seen([nbest.texts for nbest in data.nbests])
-    metric = measure.metric.with_sources([nbest.source for nbest in data.nbests])
-    statistics = metric.statistics(hypotheses, measure.seen(data.references))
+    statistics = measure.statistics([nbest.texts for nbest in data.nbests], data.references, data.sources)
     sizes = np.array([len(nbest) for nbest in data.nbests])
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     lengths = lengths_up_to(int(sizes.max()))

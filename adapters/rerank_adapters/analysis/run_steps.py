@@ -162,7 +162,7 @@ def _facts(run: Run, tuned: Weights) -> RunFacts:
 def _evaluation(run: Run, name: str) -> Evaluation:
     """The comparison of the decoder's 1-bests with those of each system, which are in its file."""
     outputs, data = run.outputs(name, *run.systems), run.lists(name).counted
-    facts = SegmentFacts(data.ids, [nbest.source for nbest in data.nbests], data.groups)
+    facts = SegmentFacts(data.ids, data.sources, data.groups)
     with StatusLine(f"evaluating {data.name}"):
         return compare(
             run.job,

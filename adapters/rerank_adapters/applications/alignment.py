@@ -66,7 +66,7 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """  # noqa: D301
     from rerank_plugins.translation.alignment.model import read_model
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     alignment = read_model(model)
     right = None if gold is None else read_gold(gold)
     with open_atomic(output) as out, CountingBar("sentence pairs aligned") as bar:
@@ -75,4 +75,4 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
             out.writelines(aligned_lines(alignment, pairs, method))
         else:
             out.writelines(error_lines(alignment, pairs, right, str(gold)))
-    closing.wrote(f"the {'links' if right is None else 'errors'} of {counted(bar.done, 'sentence pair')}", output)
+    summary_line.wrote(f"the {'links' if right is None else 'errors'} of {counted(bar.done, 'sentence pair')}", output)

@@ -194,7 +194,7 @@ def command(
     rerank lists mbr test.nbest -m bleu,sentence=sacrebleu \\
         --posterior score --details utilities.tsv
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if len(job.config.metric) != 1:
         raise ConfigError(f"found {len(job.config.metric)} metrics, wanted one utility (-m METRIC)")
     measure = job.measure(0)
@@ -209,5 +209,5 @@ def command(
     warn([one_bests.finding] if one_bests.finding else [])
     if details is not None:
         rows.to_csv(details)
-        closing.wrote("their expected utilities", details)
-    closing.wrote(counted(len(rows), "choice"), output)
+        summary_line.wrote("their expected utilities", details)
+    summary_line.wrote(counted(len(rows), "choice"), output)

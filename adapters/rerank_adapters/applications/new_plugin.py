@@ -96,7 +96,7 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     """  # noqa: D301
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     registry: Registry = context.obj
     root = context.find_root().command
     train = root.get_command(context, "train") if isinstance(root, GroupWithHeadings) else None
@@ -105,4 +105,4 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
     folder = output or Path(name)
     for path in write_package(name, folder):
         click.echo(str(folder / path))
-    closing.wrote(f"the plugin {name}", folder)
+    summary_line.wrote(f"the plugin {name}", folder)

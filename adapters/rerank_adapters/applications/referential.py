@@ -123,9 +123,9 @@ def command(
     rerank lm ground said.txt --world acts.csv -g directives.grammar --as trees
     rerank lm ground said.txt --world people.ttl -g talk.grammar --context ann
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     model = ReferentialLanguageModel(world=world, grammar=grammar, context=context, depth=depth).model
     write = {"tsv": as_table, "json": as_json, "trees": as_trees}[form]
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences grounded") as bar:
         out.writelines(write(model, bar.over(ground_lines(model, lines))))
-    closing.wrote(f"the referents of {counted(bar.done, 'sentence')}", output)
+    summary_line.wrote(f"the referents of {counted(bar.done, 'sentence')}", output)

@@ -258,7 +258,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
     """  # noqa: D301
     from rerank_plugins.substitutes.fastsubs import FastSubs
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     with StatusLine(f"sorting the n-grams of {model}"):
         searcher = FastSubs.load(model, unknown=unknown)
     ngrams = searcher.ngrams
@@ -271,7 +271,7 @@ def command(text: str, model: Path, k: int, at: str, least: float, unknown: bool
         places = substitute(searcher, map(str.split, lines), positions_of, k, least=least, jobs=cores())
         write = as_json if form == "json" else as_table
         out.writelines(write(_counting(places, bar), ngrams.vocabulary.words))
-    closing.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)
+    summary_line.wrote(f"the substitutes of {counted(bar.done, 'word')}", output)
 
 
 def _counting(lines: Iterator[list[Place]], bar: CountingBar) -> Iterator[list[Place]]:

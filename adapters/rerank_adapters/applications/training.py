@@ -69,12 +69,12 @@ def trainer_command(entry: Entry) -> click.Command:
         from rerank_adapters.chain.training.common_options import CommonOptions
         from rerank_adapters.chain.training.training import Training
 
-        closing = SummaryLine()
+        summary_line = SummaryLine()
         own = {option.name: values.pop(option.name) for option in entry.options()}
         if "steps" in values:
             values["steps"] = options.text_steps(values["steps"], ())
         training = Training(_made(entry, own), paths, output, CommonOptions(**values), registry)
-        closing.wrote(training.run(partial(click.echo, err=True)), output)
+        summary_line.wrote(training.run(partial(click.echo, err=True)), output)
 
     command.callback = train
     for decorate in _common_options(factory):

@@ -66,6 +66,11 @@ class Data:
         """The ids of the lists."""
         return [nbest.segment_id for nbest in self.nbests]
 
+    @property
+    def sources(self) -> list[str | None]:
+        """The source sentence of each list, where it is known."""
+        return [nbest.source for nbest in self.nbests]
+
     def warnings(self, name: str) -> Iterator[str]:
         """A line for each finding, with the name of the data set."""
         yield from (f"rerank: warning: {name}: {finding}" for finding in self.findings)

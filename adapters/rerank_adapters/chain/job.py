@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import BaseModel
+
 from rerank_adapters.chain.builder import Builder
 from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.chain.measures import Measure
@@ -54,13 +56,14 @@ class Job:
     def changed(self, **tables: Any) -> Job:
         """The same job with other values of some keys of its config; None leaves a key as it is.
 
-        Of `tuning` and `evaluation`, a mapping has other values of some of their keys.
+        Of a key with settings of its own, as `tuning`, a mapping has other values of some of them.
         """
         changes: dict[str, Any] = {}
         for key, value in tables.items():
-            if key in ("tuning", "evaluation") and isinstance(value, Mapping):
-                given = {name: setting for name, setting in value.items() if setting is not None}
-                changes[key] = getattr(self.config, key).model_copy(update=given)
+            settings = getattr(self.config, key)
+            if isinstance(settings, BaseModel) and isinstance(value, Mapping):
+                new = {name: setting for name, setting in value.items() if setting is not None}
+                changes[key] = settings.model_copy(update=new)
             elif value is not None:
                 changes[key] = value
         return replace(self, config=self.config.model_copy(update=changes))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rerank_adapters.formats.nist.markup import is_marked, shown, through_runs
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, Metric
+from rerank_plugins import ConfigError, FloatArray, Metric
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,12 @@ class Measure:
         """The texts of each segment as the metric sees them. Raises ConfigError as `check` and `through` do."""
         self.check(groups)
         return through(self.text, groups)
+
+    def statistics(
+        self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], sources: Sequence[str | None]
+    ) -> FloatArray:
+        """(rows, S) the metric's statistics of texts as they are read. Raises as `seen` and the metric do."""
+        return self.metric.with_sources(sources).statistics(self.seen(hypotheses), self.seen(references))
 
     def check(self, groups: Sequence[Sequence[str]]) -> None:
         """Raise ConfigError where texts have alternatives or optional words and the metric does not know these."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from rerank_adapters.chain.data import Data
 from rerank_adapters.chain.job import Job
 from rerank_adapters.chain.lists import wanted_by, with_wanted
-from rerank_adapters.chain.measures import Measure, through
+from rerank_adapters.chain.measures import Measure
 from rerank_adapters.chain.run import TUNE, Run
 from rerank_adapters.chain.run_steps import features_step, lists_step, weights_step, with_lists
 from rerank_adapters.chain.steps import Print, Record, Step
@@ -124,7 +124,5 @@ def _first_scores(run: Run, label: str) -> Iterator[str]:
 
 def _score(measure: Measure, texts: Sequence[str], data: Data) -> float:
     """The score of one text for each segment."""
-    hypotheses = through(measure.text, [[text] for text in texts])
-    metric = measure.metric.with_sources([nbest.source for nbest in data.nbests])
-    statistics = metric.statistics(hypotheses, through(measure.text, data.references))
+    statistics = measure.statistics([[text] for text in texts], data.references, data.sources)
     return float(measure.metric.score(statistics.sum(axis=0)))

@@ -80,12 +80,9 @@ def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
     measure = job.measures[0]
     if not any(hypothesis.text.strip() for nbest in data.nbests for hypothesis in nbest):
         raise ConfigError("all hypotheses of the tuning lists are empty: there is nothing to choose from")
-    sources = [nbest.source for nbest in data.nbests]
+    sources = data.sources
     parts = [
-        measure.metric.with_sources(sources[part]).statistics(
-            measure.seen([nbest.texts for nbest in data.nbests[part]]),
-            measure.seen(data.references[part]),
-        )
+        measure.statistics([nbest.texts for nbest in data.nbests[part]], data.references[part], sources[part])
         for part in _parts([len(nbest) for nbest in data.nbests])
     ]
     settings = job.config.tuning

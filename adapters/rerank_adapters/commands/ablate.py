@@ -305,7 +305,7 @@ def command(
     from rerank_adapters.chain.tuning.selection import FamilyTrials
     from rerank_adapters.report.output import write_records
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     whole_config = len(nbest) == 1 and nbest[0].endswith(".toml")
     if whole_config:
         if references or source:
@@ -366,8 +366,8 @@ def command(
     write_records(list(ablation_records(result, metric)), ablation_tables(result, metric), style)
     if plots is not None:
         for file in plot_ablation(result, metric, plots):
-            closing.wrote("a plot", file)
-    closing.report(
+            summary_line.wrote("a plot", file)
+    summary_line.report(
         f"compared {counted(len(by_family), 'family', 'families')} of features on {counted(trials.folds, 'fold')}"
     )
 

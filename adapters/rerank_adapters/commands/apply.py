@@ -89,7 +89,7 @@ def command(
     from rerank_plugins import ConfigError, FeatureTable
     from rerank_plugins.kit.files.text import arrives, open_atomic
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     tuned = read_weights(weights)
     job = recorded_job(tuned.provenance, weights, registry)
     job = job.changed(nbest=plugin_table(format_) if format_ else None, jobs=jobs)
@@ -133,5 +133,5 @@ def command(
     if nbest_out:
         if not known_format(job.format).keeps_totals:
             click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)
-        closing.wrote("the reranked lists", nbest_out)
-    closing.wrote(counted(lists_read, "1-best"), output)
+        summary_line.wrote("the reranked lists", nbest_out)
+    summary_line.wrote(counted(lists_read, "1-best"), output)

@@ -58,7 +58,7 @@ def command(
     from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if config is None and not nbest:
         raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
     job = options.JobFlags(config, metrics=metrics, format_=format_, trust_pairs=trust_pairs).job
@@ -78,5 +78,7 @@ def command(
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}")
     levels = [finding.level for finding in findings]
-    closing.report(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
+    summary_line.report(
+        f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}"
+    )
     return 2 if "error" in levels else 0

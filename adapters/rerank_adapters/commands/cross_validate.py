@@ -55,7 +55,7 @@ def command(
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.runtime.progress import CountingBar
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job, values = with_table(job, table)
     job.build("measures")
     known = job.registry.entries["tuner"].items()
@@ -69,4 +69,4 @@ def command(
         result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), bar.add)
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
     runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
-    closing.report(f"compared {counted(len(built), 'tuner')} on {runs}")
+    summary_line.report(f"compared {counted(len(built), 'tuner')} on {runs}")

@@ -31,7 +31,7 @@ def command(folder: Path) -> None:
     """  # noqa: D301
     from rerank_plugins import ConfigError, open_atomic
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     config, lists = _example()
     texts = {name: (lists / name).read_bytes().decode() for name in NAMES}
     texts[CONFIG] = config.read_bytes().decode().replace(f"../{LISTS}/", "")
@@ -42,7 +42,7 @@ def command(folder: Path) -> None:
     for name, text in texts.items():
         with open_atomic(folder / name) as file:
             file.write(text)
-    closing.wrote(f"{CONFIG} and {len(NAMES)} files of lists and texts", folder)
+    summary_line.wrote(f"{CONFIG} and {len(NAMES)} files of lists and texts", folder)
 
 
 def _example() -> tuple[Traversable, Traversable]:

@@ -82,7 +82,7 @@ def command(
     from rerank_adapters.report.output import write_report
     from rerank_adapters.runtime.progress import StatusLine
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     tests = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
     job = job.changed(evaluation=tests)
     if alignments is not None and not any(isinstance(measure.metric, Aligning) for measure in job.measures):
@@ -117,12 +117,12 @@ def command(
         evaluation = compare(job, outputs, wanted, facts, nbests=lists, baseline=baseline)
     if alignments is not None:
         write_alignments(job, outputs, wanted, ids, alignments)
-        closing.wrote("alignments", alignments)
+        summary_line.wrote("alignments", alignments)
     write_report(evaluation, style, output, changes=changes, plots=plots)
     if plots:
-        closing.wrote("plots", plots)
+        summary_line.wrote("plots", plots)
     measured = f"{counted(len(outputs), 'system')} by {counted(len(job.measures), 'metric')}"
-    closing.wrote(f"an evaluation of {measured}", output)
+    summary_line.wrote(f"an evaluation of {measured}", output)
 
 
 def _named(system: str) -> tuple[str, str]:

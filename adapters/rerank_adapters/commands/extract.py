@@ -40,7 +40,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.runtime.progress import StatusLine
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source, lines=False)
     job = for_lists(job, nbests)
@@ -48,4 +48,4 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, source: Path | None,
     table = feature_table(job, nbests, output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"
-    closing.wrote(f"{features} of {lists_size(table.segments, len(table.values))}", output)
+    summary_line.wrote(f"{features} of {lists_size(table.segments, len(table.values))}", output)

@@ -70,7 +70,7 @@ def command(
     from rerank_plugins import ConfigError
     from rerank_plugins.kit.files.text import open_atomic
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if output.exists() and not force and str(output) != "-":
         raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
     asking = sys.stdin.isatty() and sys.stderr.isatty() and not yes
@@ -142,7 +142,7 @@ def command(
         click.echo(f"not used: {', '.join(map(str, unused))}", err=True)
     with open_atomic(output) as stream:
         stream.write(text)
-    closing.wrote("a config", output)
+    summary_line.wrote("a config", output)
     if str(output) != "-":
         click.echo(f"next: rerank check {quote(str(output))}; rerank run {quote(str(output))}", err=True)
     if len(sets) == 1:

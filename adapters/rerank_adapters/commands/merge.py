@@ -66,7 +66,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
     from rerank_adapters.formats.writing import open_lists
     from rerank_adapters.runtime.progress import StatusLine, counted
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     decoders = _by_decoder(nbest)
     if agreements and not decoders:
         raise ConfigError("--agreement compares the hypotheses of decoders with each other: name them, DECODER=FILE")
@@ -91,7 +91,7 @@ def command(job: Job, nbest: tuple[str, ...], output: Path, form: str | None, ag
         texts = counted(respelt, "hypothesis holds", "hypotheses hold")
         spelt = "line ends and tabs become spaces, and the bars of ||| &#124;"
         click.echo(f"rerank: warning: {texts} what ends a line or a column in this format: {spelt}", err=True)
-    closing.wrote(lists_size(segments, hypotheses), output)
+    summary_line.wrote(lists_size(segments, hypotheses), output)
 
 
 def _metric(job: Job, table: dict[str, Any]) -> tuple[str, Metric]:

@@ -37,7 +37,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
     from rerank_adapters.config import read_config
     from rerank_plugins.core.loader import with_files
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     settings = read_config(config)
     models = chosen_models(settings, config, names)
     registry = with_files(ctx.obj, [settings.path(path) for path in settings.plugins])
@@ -52,7 +52,7 @@ def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: boo
             trained += 1
         else:
             click.echo(f"{output}: unchanged, so not trained again", err=True)
-    closing.report(f"trained {counted(trained, 'model')} of {len(models)}")
+    summary_line.report(f"trained {counted(trained, 'model')} of {len(models)}")
 
 
 def _train(name: str, training: Training) -> None:

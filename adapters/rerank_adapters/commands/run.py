@@ -47,7 +47,7 @@ def command(
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job = JobFlags(config, seed=seed, jobs=jobs, trust_pairs=trust_pairs).job
     if job.config.model:
         from rerank_adapters.chain.training.model_tables import check_trained
@@ -61,7 +61,7 @@ def command(
             files = ", ".join(file.name for file in step.files)
             click.echo(f"{'skip' if unchanged else 'do':5}{step.key} ({files})")
         left, planned = sum(not unchanged for _, unchanged in steps), counted(len(steps), "step")
-        closing.report(f"planned {planned}, {left} of which would be done, for the folder {record.folder}")
+        summary_line.report(f"planned {planned}, {left} of which would be done, for the folder {record.folder}")
         return
     made = do(running, record, analyses, lambda line: click.echo(line, err=True))
     results = results_of(running)
@@ -75,6 +75,6 @@ def command(
     for page in (file for file in made.all if file.suffix == ".html"):
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
     if made.written:
-        closing.wrote(", ".join(path.name for path in made.written), record.folder)
+        summary_line.wrote(", ".join(path.name for path in made.written), record.folder)
     else:
-        closing.report(f"found all files in {record.folder} up to date")
+        summary_line.report(f"found all files in {record.folder} up to date")

@@ -60,7 +60,7 @@ def command(
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if start not in (None, "uniform", "decoder"):
         start = str(Path(start).resolve())  # a weights file, which is not relative to the config
     job = job.changed(tuning={"start": start, "fixed": list(fixed) or None, "select": select or None})
@@ -77,4 +77,4 @@ def command(
         print_table(selection_table(learnt.selection, job.measures[0].name), Console(stderr=True))
     for line in learnt.summary:
         click.echo(line, err=True)
-    closing.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)
+    summary_line.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)

@@ -43,7 +43,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     )
     from rerank_plugins.kit.files.text import open_atomic
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     tuned = read_weights(weights)
     if tuned.trees is not None and form != "toml":
         raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")
@@ -67,4 +67,4 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
         left_out = f"the margin of {tuned.margin:.4g} is left out: a decoder takes the highest sum"
         click.echo(f"rerank: {weights}: {left_out}", err=True)
     number = len(tuned.dense) + len(tuned.sparse)
-    closing.wrote(f"{counted(number, 'weight')} ({form})", output)
+    summary_line.wrote(f"{counted(number, 'weight')} ({form})", output)

@@ -16,14 +16,15 @@ import numpy as np
 from rerank_adapters.formats.nist.markup import is_marked
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
 from rerank_adapters.metrics.word_networks import NetworkAligner
-from rerank_plugins import FloatArray, Metric, __version__, check_texts, option
+from rerank_plugins import FloatArray, __version__, check_texts, option
+from rerank_plugins.core.metrics_and_tuners import SegmentAverage
 
 
 @dataclass
-class Accuracy(Metric):
+class Accuracy(SegmentAverage):
     """The percentage of hypotheses that equal a reference."""
 
-    decomposes: ClassVar[bool] = True
+    unit: ClassVar[float] = 100.0
     reads_alternatives: ClassVar[bool] = True
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
@@ -41,21 +42,11 @@ class Accuracy(Metric):
             correct += [self._compared(text) in wanted for text in texts]
         return np.column_stack([np.array(correct, np.float64), np.ones(len(correct))])
 
-    def score(self, totals: FloatArray) -> FloatArray:
-        """The percentage of correct answers, 0 where there are no questions: (…, 2) -> (…)."""
-        totals = np.asarray(totals, np.float64)
-        correct, questions = totals[..., 0], totals[..., 1]
-        return np.asarray(100 * (correct / np.where(questions > 0, questions, 1)))
-
-    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """(n): 100 for a correct hypothesis, otherwise 0."""
-        return self.score(statistics)
-
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): 100 where two hypotheses are equal, otherwise 0."""
         number: dict[str, int] = {}
         ids = np.array([number.setdefault(self._compared(text), len(number)) for text in hypotheses], np.int64)
-        return np.where(ids[:, None] == ids[None, :], 100.0, 0.0)
+        return np.where(ids[:, None] == ids[None, :], self.unit, 0.0)
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""

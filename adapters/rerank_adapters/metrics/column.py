@@ -13,21 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from rerank_adapters.formats.pairs import ScoredPairs, plain_text, read_scored_pairs
 from rerank_adapters.metrics.sacrebleu_conventions import join_signature
-from rerank_plugins import ConfigError, FloatArray, Metric, PickledFields, __version__, check_texts, option
+from rerank_plugins import ConfigError, FloatArray, PickledFields, __version__, check_texts, option
+from rerank_plugins.core.metrics_and_tuners import SegmentAverage
 from rerank_plugins.core.paths import content_hash
 
 
 @dataclass
-class ColumnMetric(PickledFields, Metric):
+class ColumnMetric(PickledFields, SegmentAverage):
     """The mean of scores computed elsewhere for pairs of a hypothesis and a reference, or for hypotheses alone."""
-
-    decomposes: ClassVar[bool] = True
 
     file: Path = option(
         doc="file of the scores: lines of `hypothesis TAB reference TAB score` (`rerank table pairs`), or of "
@@ -64,15 +62,6 @@ class ColumnMetric(PickledFields, Metric):
             )
             wanted = "`rerank table pairs` writes the pairs to be scored"
             raise ConfigError(f"{self.file}: there is no score for {pair}; {wanted}") from None
-
-    def score(self, totals: FloatArray) -> FloatArray:
-        """The mean score, 0 where there are no segments: (…, 2) -> (…)."""
-        totals = np.asarray(totals, np.float64)
-        return np.asarray(totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1))
-
-    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """(n): the scores of the hypotheses."""
-        return self.score(statistics)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): the scores of pairs of hypotheses; each is looked up once. Raises as `statistics` does."""

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import __version__
+from rerank_plugins.core.arrays import are_below, are_offsets
 from rerank_plugins.core.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.core.trained_on import TrainedOn
 from rerank_plugins.kit.files.model_file import Arrays, read_model, word_array, words_from, write_model
@@ -73,7 +74,7 @@ class Contents:
     def check_indices(self) -> None:
         """Raise ValueError for an index that is out of range, once all sizes are known."""
         for name, array, size in self.indices:
-            if len(array) and not 0 <= array.min() <= array.max() < self.sizes[size]:
+            if not are_below(array, self.sizes[size]):
                 raise ValueError(f"{name} has an index out of range, wanted 0 to {self.sizes[size] - 1}")
 
 
@@ -123,7 +124,7 @@ class Offsets(Array):
     def read(self, hint: Any, name: str, contents: Contents) -> Any:
         """The offsets. Raises ValueError where they do not rise from 0 to the size of the whole."""
         array = super().read(hint, name, contents)
-        if array[0] != 0 or (array[1:] < array[:-1]).any():
+        if not are_offsets(array, int(array[-1])):
             raise ValueError(f"{name} are not ascending offsets")
         contents.agree(f"what {name} divide", (int(array[-1]),), (self.whole,))
         return array

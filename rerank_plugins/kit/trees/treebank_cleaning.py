@@ -17,16 +17,6 @@ CRAFT_LABELS = {"NML": "NP", "TITLE": "", "HEADING": "", "CAPTION": "", "CIT": "
 _LABEL = re.compile(r"(-[^-]*-|[^-=^][^-=^]*|.[^-=^]*)(.*)", re.DOTALL)
 
 
-def _with_leaves(tree: Tree, leaf: Callable[[Tree], Tree | None]) -> Tree | None:
-    """The tree with `leaf(tag)` in place of each tag, without tags that are None and phrases of these alone."""
-
-    def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
-        remaining = tuple(child for child in children if child is not None)
-        return Tree(node.label, remaining) if remaining else None
-
-    return tree.fold(leaf, phrase)
-
-
 @cache
 def split_label(label: str) -> tuple[str, str]:
     """The category, and the rest of the label: function tags, indices and annotations, with their separators.
@@ -45,7 +35,12 @@ def category(label: str) -> str:
 
 def remove_empty(tree: Tree) -> Tree | None:
     """The tree without empty elements (-NONE-) and phrases that have no other words; None if nothing is left."""
-    return _with_leaves(tree, lambda tag: None if tag.label == EMPTY else tag)
+
+    def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
+        remaining = tuple(child for child in children if child is not None)
+        return Tree(node.label, remaining) if remaining else None
+
+    return tree.fold(lambda tag: None if tag.label == EMPTY else tag, phrase)
 
 
 def strip_functions(tree: Tree, keep: Collection[str] = ()) -> Tree:

@@ -304,7 +304,7 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     """  # noqa: D301
     from rerank_adapters.chain.provenance import recorded_job
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     learnt = read_classifier(classifier)
     job: Job = recorded_job(learnt.provenance, classifier, registry)
     job = job.changed(jobs=jobs)
@@ -314,4 +314,4 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     with open_atomic(output) as out:
         for sentence, margin, score in zip(sentences, margins.tolist(), scores.tolist(), strict=True):
             out.write(f"{int(margin > 0)}\t{score:.6g}\t{sentence}\n")
-    closing.wrote(f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted", output)
+    summary_line.wrote(f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted", output)

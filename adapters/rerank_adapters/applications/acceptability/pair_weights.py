@@ -102,7 +102,7 @@ def command(
     rerank acceptability pairs blimp.jsonl -f dependency-lm -f pcfg \\
         -w weights.toml
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))
@@ -118,4 +118,4 @@ def command(
     accuracies = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (held_out, best)]
     fitted = f"{counted(len(weights), 'weight')} fitted to {counted(len(held_out.credit), 'pair')}"
     click.echo(f"{fitted}: {accuracies[0]}; the best feature alone: {accuracies[1]}", err=True)
-    closing.wrote("the weights", output)
+    summary_line.wrote("the weights", output)

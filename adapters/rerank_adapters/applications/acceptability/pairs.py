@@ -185,7 +185,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job = with_models(job, models)
     job.build()
     given_weights = read_weights(weights) if weights else None
@@ -213,4 +213,4 @@ def command(
         failed = failure_records(minimal_pairs, systems)
         with open_atomic(failures) as out:
             out.write(records_tsv(failed))
-        closing.wrote(counted(len(failed), "failure"), failures)
+        summary_line.wrote(counted(len(failed), "failure"), failures)

@@ -167,7 +167,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import write_records
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job = with_models(job, models)
     job.build()
     text = TextPipeline(options.text_steps(steps))
@@ -187,7 +187,7 @@ def command(
     write_records(records, classification_tables(records, systems, criterion), style)
     if plots is not None:
         for path in plot_classification(systems, plots):
-            closing.wrote("a plot", path)
+            summary_line.wrote("a plot", path)
     if save is not None:
         chosen = by_name[choose or best]
         (record,) = (record for record in records if record["system"] == chosen.system)
@@ -196,4 +196,4 @@ def command(
             job, chosen.classifier, text, save.parent, criterion=criterion, measured=measures
         )
         write_classifier(classifier, save)
-        closing.wrote(f"the classifier {chosen.system!r}", save)
+        summary_line.wrote(f"the classifier {chosen.system!r}", save)

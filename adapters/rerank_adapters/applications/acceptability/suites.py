@@ -189,7 +189,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.output import records_tsv, write_records
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with -M")
     tables = dict(named_model(job, spec) for spec in models)
@@ -204,4 +204,4 @@ def command(
     if surprisals is not None:
         with open_atomic(surprisals) as out:
             out.write(records_tsv(surprisal_records(results)))
-        closing.wrote("the surprisals of all regions", surprisals)
+        summary_line.wrote("the surprisals of all regions", surprisals)

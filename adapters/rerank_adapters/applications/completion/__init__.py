@@ -202,7 +202,7 @@ def command(
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job = completion_job(job)
     job.build()
     text = TextPipeline(options.text_steps(steps))
@@ -217,9 +217,9 @@ def command(
         warn_of_tuned(fixed_weights.provenance, data.references, str(questions))
     if lists is not None:
         write_lists(job, data, lists)
-        closing.wrote(counted(len(items), "list"), f"{lists}.nbest")
+        summary_line.wrote(counted(len(items), "list"), f"{lists}.nbest")
         if known:
-            closing.wrote(counted(len(items), "reference"), f"{lists}.ref")
+            summary_line.wrote(counted(len(items), "reference"), f"{lists}.ref")
     ours = answer_all(job, data, fixed_weights, folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     if baseline is not None and baseline not in systems:
@@ -231,4 +231,4 @@ def command(
         chosen = ours[-1]
         with open_atomic(output) as stream:
             stream.writelines(answer_lines(items, chosen.choices.tolist()))
-        closing.wrote(f"{counted(len(items), 'answer')} of {chosen.system!r}", output)
+        summary_line.wrote(f"{counted(len(items), 'answer')} of {chosen.system!r}", output)

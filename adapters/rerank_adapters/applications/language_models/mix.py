@@ -106,10 +106,10 @@ def command(job: Job, held_out: str, models: tuple[str | Path, ...], output: Pat
     rerank lm mix dev.en -M news.ngram -M novels.arpa -o mixture.toml
     rerank lm score test.en -c mixture.toml -M mixture
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job, named = name_models(job, models)
     with open_text(held_out) as lines:
         weights = mix(named, list(lines))
     with open_atomic(output) as out:
         out.write(mixture_config(job, named, weights))
-    closing.wrote("the config of the mixture", output)
+    summary_line.wrote("the config of the mixture", output)

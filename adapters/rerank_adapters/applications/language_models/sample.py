@@ -53,7 +53,7 @@ def command(job: Job, lm: str, number: int, length: str, form: str, output: Path
     rerank lm sample ngram-lm,model=lm.ngram -n 5 --length 15-20
     rerank lm sample treelet-lm --as trees
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     shortest, longest = length_range(length)
     model = job.models.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
@@ -67,4 +67,4 @@ def command(job: Job, lm: str, number: int, length: str, form: str, output: Path
         drawn = list(map(str, drawn))
     with open_atomic(output) as out:
         out.writelines(f"{line}\n" for line in drawn)
-    closing.wrote(counted(len(drawn), "tree" if trees else "sentence"), output)
+    summary_line.wrote(counted(len(drawn), "tree" if trees else "sentence"), output)

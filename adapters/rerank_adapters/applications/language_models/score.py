@@ -128,7 +128,7 @@ def command(
     rerank lm score dev.en -M unigram --detail 2
     rerank lm score dev.en -M lm.arpa --as tsv > scores.tsv
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     pipeline = TextPipeline(options.text_steps(steps))
     detail = detail if detail is not None else int(form == "tsv")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
@@ -142,4 +142,4 @@ def command(
                 out.writelines(srilm_layout(scored, detail, display_name(text)))
             else:
                 out.writelines(kenlm_layout(scored, detail) if form == "kenlm" else word_table(scored))
-    closing.wrote(f"the scores of {counted(bar.done, 'sentence')}", output)
+    summary_line.wrote(f"the scores of {counted(bar.done, 'sentence')}", output)

@@ -138,7 +138,7 @@ def command(
     rerank lm surprisal stories.txt -M lm.arpa --as json
     rerank lm surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     language_model = job.models.word_model(model)
     text_pipeline = TextPipeline(options.text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
@@ -155,7 +155,7 @@ def command(
                 stream.write(surprisal_page(sentences, "stdin" if text == "-" else Path(text).name))
         out.writelines(as_json(measured) if form == "json" else as_table(measured))
     if plot is not None:
-        closing.wrote("the plot of the first sentence", plot)
+        summary_line.wrote("the plot of the first sentence", plot)
     if html is not None:
-        closing.wrote("a page of the text, for a browser,", html)
-    closing.wrote(f"the measures of {counted(bar.done, 'sentence')}", output)
+        summary_line.wrote("a page of the text, for a browser,", html)
+    summary_line.wrote(f"the measures of {counted(bar.done, 'sentence')}", output)

@@ -284,7 +284,7 @@ def command(
     echo 'he went ____ the house' | rerank words fill -M news.mw --top 10
     rerank words fill novel.incomplete --ngram lm.ngram --accuracy
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if (model is None) == (ngram is None):
         raise ConfigError("give one of -M (a model of missing words) and --ngram (an n-gram model)")
     source = filling_source(model, ngram, candidates, most)
@@ -299,4 +299,4 @@ def command(
                 out.writelines(f"{sentence.restored(sentence.gap or 0, words[0].word)}\n" for sentence, words in filled)
             else:
                 out.writelines(as_json(filled, source.parts) if form == "json" else as_table(filled))
-    closing.wrote(f"the words of {counted(bar.done, 'sentence')}", output)
+    summary_line.wrote(f"the words of {counted(bar.done, 'sentence')}", output)

@@ -215,7 +215,7 @@ def command(text: str, form: str, complete: Path | None, output: Path, seed: int
     """  # noqa: D301
     from rerank_plugins.missing_words.tuning import remove_inner_word
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     rng = np.random.default_rng(1 if seed is None else seed)
     written = 0
 
@@ -243,8 +243,8 @@ def command(text: str, form: str, complete: Path | None, output: Path, seed: int
     left_out = bar.done - written
     rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""
     if complete is not None:
-        closing.wrote(counted(written, "complete sentence"), complete)
-    closing.wrote(f"{counted(written, 'incomplete sentence')}{rest}", output)
+        summary_line.wrote(counted(written, "complete sentence"), complete)
+    summary_line.wrote(f"{counted(written, 'incomplete sentence')}{rest}", output)
 
 
 def _number(sentence: Incomplete) -> str:

@@ -179,7 +179,7 @@ def command(
     echo 'he went the house' | rerank words locate -M news.mw --top 3
     rerank words locate novel.incomplete -M news.mw --accuracy
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:
@@ -188,4 +188,4 @@ def command(
         with open_atomic(output) as out, CountingBar("sentences located") as bar:
             located = bar.over(in_batches(Locating(model, method, most), sentences, jobs))
             out.writelines(as_json(located) if form == "json" else as_table(located))
-    closing.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)
+    summary_line.wrote(f"the positions of {counted(bar.done, 'sentence')}", output)

@@ -311,7 +311,7 @@ def command(
     from rerank_adapters.chain.provenance import recorded_job
     from rerank_adapters.config import Config
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
     locating.load()
@@ -328,6 +328,6 @@ def command(
         else:
             number = restoring.write(sentences, form, output, nbest_out)
     if nbest_out is not None:
-        closing.wrote(counted(number, "n-best list"), nbest_out)
+        summary_line.wrote(counted(number, "n-best list"), nbest_out)
     if not accuracy:
-        closing.wrote(counted(number, "restored sentence"), output)
+        summary_line.wrote(counted(number, "restored sentence"), output)

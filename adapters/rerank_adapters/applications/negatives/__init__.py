@@ -256,7 +256,7 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     sentences = [words for line in read_lines(text) if (words := line.split())]
     check_english(job, parser, sentences, "`negatives errors`")
     inserter, rng = error_inserter(sentences, kinds), np.random.default_rng(job.config.seed)
@@ -264,7 +264,7 @@ def errors(job: Job, text: str, kinds: tuple[str, ...], parser: str, output: Pat
     written = write_pairs(pairs, len(sentences), ERROR_COLUMNS, output)
     left_out = len(sentences) - written
     rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""
-    closing.wrote(f"{counted(written, 'pair')}{rest}", output)
+    summary_line.wrote(f"{counted(written, 'pair')}{rest}", output)
 
 
 @command.command("phenomena")
@@ -299,7 +299,7 @@ def phenomena(
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
 
@@ -313,7 +313,7 @@ def phenomena(
             raise ConfigError(f"{text}: no rule applies to any sentence; {needs}")
 
     write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
-    closing.wrote(f"{counted(maker.counts.total(), 'pair')} by {counted(len(maker.counts), 'rule')}", output)
+    summary_line.wrote(f"{counted(maker.counts.total(), 'pair')} by {counted(len(maker.counts), 'rule')}", output)
 
 
 @command.command("samples")
@@ -334,7 +334,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
     """  # noqa: D301
     from rerank_adapters.formats.references import read_lines
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     sentences = [words for line in read_lines(text) if (words := line.split())]
     with StatusLine("drawing sentences"):
         pairs = list(sampled_pairs(sentences, model, np.random.default_rng(job.config.seed)))
@@ -345,7 +345,7 @@ def samples(job: Job, text: str, model: Path, output: Path) -> None:
         click.echo(f"{left_out} of {len(sentences)} sentences left out: no sample has their length", err=True)
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("words",)))
-    closing.wrote(counted(len(pairs), "pair"), output)
+    summary_line.wrote(counted(len(pairs), "pair"), output)
 
 
 @command.command("nbest")
@@ -372,7 +372,7 @@ def nbest(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     lists = read_nbest([Path(path) for path in nbest], job.format)
     paired = pair_lists(lists, read_references([reference], reference_form), unpaired, "tuning")
     warn(paired.findings)
@@ -380,4 +380,4 @@ def nbest(
     pairs = list(decoder_pairs(paired.nbests, [first_alternative(text) for (text,) in paired.references]))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
-    closing.wrote(counted(len(pairs), "pair"), output)
+    summary_line.wrote(counted(len(pairs), "pair"), output)

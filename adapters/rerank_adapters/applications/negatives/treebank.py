@@ -55,7 +55,7 @@ def command(
     rerank negatives treebank german.conllu > pairs.tsv
     rerank acceptability pairs pairs.tsv -M own.ngram --by phenomenon
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     sentences = []
     for path in paths:
         with open_text(path) as lines:
@@ -72,4 +72,4 @@ def command(
             )
 
     written = write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
-    closing.wrote(f"{counted(written, 'pair')} by {counted(len(breaker.counts), 'rule')}", output)
+    summary_line.wrote(f"{counted(written, 'pair')} by {counted(len(breaker.counts), 'rule')}", output)

@@ -242,7 +242,7 @@ def command(
     rerank trees parse --evaluate dev.conllu.xz
     rerank trees parse -p treebank,path=my.ptb --evaluate gold.ptb
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
@@ -250,8 +250,8 @@ def command(
     chosen = job.models.parser(parser or job.models.default_parser())
     if gold:
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
-        closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
+        summary_line.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
     pipeline = TextPipeline(options.text_steps(steps, () if nbest else ("penn-tokenize",)))
     counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
-    closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)
+    summary_line.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

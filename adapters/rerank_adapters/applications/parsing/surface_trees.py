@@ -41,7 +41,7 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
     rerank trees surface gsd.conllu.xz --except-every 5 -o train.conllu
     rerank trees surface gsd.conllu.xz --every 5 -o dev.conllu
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if every and except_every:
         raise click.UsageError("give either --every or --except-every, not both")
     read = written = 0
@@ -55,7 +55,7 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
                     out.writelines(f"{line}\n" for line in [*sentence, ""])
                     written += 1
                     bar.add(1)
-    closing.wrote(counted(written, "tree"), output)
+    summary_line.wrote(counted(written, "tree"), output)
 
 
 def surface_sentences(lines: Iterable[str], path: str) -> Iterator[list[str]]:

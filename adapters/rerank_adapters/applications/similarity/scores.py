@@ -222,7 +222,7 @@ def apply(
     rerank similarity apply pairs.tsv -M model.sim > scores.txt
     rerank similarity apply pairs.tsv --measure tfidf.stems --with-pairs
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     sentences = read_sentence_pairs(pairs)
     check_choice(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
@@ -231,7 +231,7 @@ def apply(
     with open_atomic(output) as out:
         for row in rows:
             out.write("\t".join([f"{row['score']:.4f}", *((row["first"], row["second"]) if with_pairs else ())]) + "\n")
-    closing.wrote(f"scores of {counted(len(rows), 'pair')}", output)
+    summary_line.wrote(f"scores of {counted(len(rows), 'pair')}", output)
 
 
 @click.command("evaluate")

@@ -273,7 +273,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.chain.content import PairedTexts
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     paths = [Path(path) for path in systems]
     if nbest:
         voters = [read_lists(path, job.format, posterior, scale) for path in paths]
@@ -313,4 +313,4 @@ def command(
             else:
                 one_bests[utterance] = combination.text(combination.winners([settings])[0])
         combined.writelines(OneBests.of(one_bests, form).lines())
-    closing.wrote(counted(len(ids), "combined output"), output)
+    summary_line.wrote(counted(len(ids), "combined output"), output)

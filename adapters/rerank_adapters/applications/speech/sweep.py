@@ -168,7 +168,7 @@ def command(
     from rerank_adapters.chain.lists import features_of, read_tuning_set, with_table
     from rerank_adapters.report.output import write_records
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     job, values = with_table(job.changed(tuner={"use": "grid", "axes": list(axes)}), table)
     job.build("tuner", "measures")
     job, data = read_tuning_set(job, nbest, references, reference_form, source, values, unpaired)
@@ -178,11 +178,11 @@ def command(
     write_records(sweep_records(sweep, metric), [sweep_table(sweep, metric)], style)
     if plot is not None:
         plot_sweep(sweep, metric, plot)
-        closing.wrote("a plot", plot)
+        summary_line.wrote("a plot", plot)
     if output is not None:
         write_weights(sweep.learnt.weights, output)
     for line in sweep.learnt.summary:
         click.echo(line, err=True)
     if output is not None:
-        closing.wrote(counted(len(sweep.learnt.weights.dense), "weight"), output)
-    closing.report(f"tried {counted(sweep.scores.size, 'point')}")
+        summary_line.wrote(counted(len(sweep.learnt.weights.dense), "weight"), output)
+    summary_line.report(f"tried {counted(sweep.scores.size, 'point')}")

@@ -67,7 +67,7 @@ def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ..
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if not names and str(scores) == "-":
         raise ConfigError("the scores come from stdin: name their columns by --name")
     with StatusLine("reading the lists"):
@@ -75,7 +75,7 @@ def command(job: Job, scores: Path, nbest: tuple[str, ...], names: tuple[str, ..
     table = score_table(nbests, scores, names or (scores.name.partition(".")[0],))
     table.save(output)
     size = lists_size(table.segments, len(table.values))
-    closing.wrote(f"{counted(len(table.names), 'feature')} of {size}", output)
+    summary_line.wrote(f"{counted(len(table.names), 'feature')} of {size}", output)
 
 
 def pair_lines(
@@ -132,7 +132,7 @@ def pairs(
     from rerank_adapters.chain.content import PairedTexts
     from rerank_adapters.chain.text_pipelines import text_pipeline
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     if not references and not mbr:
         raise ConfigError("there is nothing to pair the hypotheses with: give -r, or --mbr for pairs of hypotheses")
     pipeline = text_pipeline(job.config, steps, "--text")
@@ -151,4 +151,4 @@ def pairs(
         for line in pair_lines(paired.nbests, paired.references, pipeline, mbr=mbr):
             out.write(line)
             number += 1
-    closing.wrote(counted(number, "pair"), output)
+    summary_line.wrote(counted(number, "pair"), output)

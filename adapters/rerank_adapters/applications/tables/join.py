@@ -161,7 +161,7 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     """  # noqa: D301
     from rerank_adapters.chain.data import lists_size
 
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     loaded: dict[str, FeatureTable] = {}
     for argument in tables:
         prefix, _, name = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
@@ -174,7 +174,7 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     joined = join(loaded)
     joined.save(output)
     size = lists_size(joined.segments, len(joined.values))
-    closing.wrote(f"{counted(len(joined.all_names), 'feature')} of {size}", output)
+    summary_line.wrote(f"{counted(len(joined.all_names), 'feature')} of {size}", output)
 
 
 def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[FeatureTable, list[str]]:
@@ -218,7 +218,7 @@ def drop_features(registry: Registry, table: Path, features: tuple[str, ...], ou
     \b
     rerank table drop all.npz consensus lm.oovs 'nmt.*' -o fewer.npz
     """  # noqa: D301
-    closing = SummaryLine()
+    summary_line = SummaryLine()
     whole = load(table, registry, output.parent)
     kept, halved = drop(whole, features, str(table))
     for label in halved:
@@ -228,4 +228,4 @@ def drop_features(registry: Registry, table: Path, features: tuple[str, ...], ou
         )
     kept.save(output)
     dropped = len(whole.all_names) - len(kept.all_names)
-    closing.wrote(f"{counted(len(kept.all_names), 'feature')} ({dropped} dropped)", output)
+    summary_line.wrote(f"{counted(len(kept.all_names), 'feature')} ({dropped} dropped)", output)
