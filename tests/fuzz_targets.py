@@ -90,7 +90,7 @@ from rerank_plugins.treelet import headlex
 from rerank_plugins.treelet import model as treelet_file
 from rerank_plugins.treelet import training as treelet
 from rerank_plugins.treelet.model import Settings as TreeletSettings
-from tests.dependency.test_parsers_biaffine import random_params
+from tests.dependency.test_parsers_biaffine import random_params, write_archive
 from tests.neural.tiny_comet import as_yaml, hparams
 from tests.similarity.small_wordnet import write_wordnet
 from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST, TREES
@@ -465,9 +465,14 @@ def concept_model(path: Path) -> None:
 
 def biaffine_model(path: Path) -> None:
     """An untrained parser."""
-    biaffine.BiaffineModel(
-        random_params(np.random.default_rng(0)), ("p",), ("a",), np.zeros((1, 3)), ("T",), ("det",), "en"
-    ).save(path)
+    lists = tuple("abcdefghijk"), ("a",), np.zeros((1, 3)), tuple("TUVW"), ("det", "obj", "root")
+    biaffine.BiaffineModel(random_params(np.random.default_rng(0)), *lists, "en").save(path)
+
+
+def parser_archive(path: Path) -> None:
+    """The same in the form of earlier versions."""
+    biaffine_model(path)
+    write_archive(biaffine.read_model(path), path, 2)
 
 
 def models() -> Iterable[Target]:
@@ -477,7 +482,8 @@ def models() -> Iterable[Target]:
     """
     yield Target("feature table", "t.npz", feature_table, FeatureTable.load)
     yield Target("recorded table", "t.npz", feature_table, lambda path: load_table(path, REGISTRY, path.parent))
-    yield Target("biaffine parser", "parser.npz", biaffine_model, biaffine.read_model)
+    yield model("biaffine parser", biaffine_model, biaffine.read_model)
+    yield Target("archive of a parser", "parser.npz", parser_archive, biaffine.read_model)
     yield model("boosted trees", lambda path: boosted().write(path), Trees.read)
     yield Target("boosted weights", "w.toml", write_boosted_weights, read_weights)
     yield Target("trees of weights", "w.trees", lambda path: write_boosted_weights(path.with_suffix(".toml")),

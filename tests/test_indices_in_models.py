@@ -18,7 +18,7 @@ TARGETS = [each for each in models() if each.is_container and each.name not in (
 # Numbers that are no places: counts and hashes, values, the symbols of n-grams, which are only compared, and, of
 # events of the HHMM, a -1 for the end of the sentence and for the awaited symbol itself.
 NO_PLACES = re.compile(
-    r"(.*\.)?(counts|totals|hashes|documents|sentences|impacts|highest|contexts/symbol|events/symbol)"
+    r"(.*\.)?(vectors|counts|totals|hashes|documents|sentences|impacts|highest|contexts/symbol|events/symbol)"
     r"|reductions5|expansions3"
 )
 OF_PLACES = {("esa", "documents"), ("translation memory", "documents")}

@@ -106,7 +106,7 @@ class UdpipeParser(Parser, PickledFields):
 
 
 LONGEST = 300  # words; longer ones are not parsed: arcs grow with the square, and such "sentences" are none
-EMBEDDED = embedded("parser.npz")
+EMBEDDED = embedded("parser.biaffine")
 
 
 @dataclass(frozen=True)

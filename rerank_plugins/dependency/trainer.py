@@ -159,8 +159,8 @@ class DependencyParserTrainer(Trainer):
 
     \b
     rerank train dependency-parser train.conllu.xz text.xz --language de \\
-        -o german.npz
-    rerank trees parse --evaluate dev.conllu.xz -p biaffine,model=german.npz
+        -o german.biaffine
+    rerank trees parse --evaluate dev.conllu.xz -p biaffine,model=german.biaffine
     """  # noqa: D301
 
     reads = "files"

@@ -1,10 +1,10 @@
-"""Adds checksums to model files of earlier versions, which have none; the models are unchanged.
+"""Rewrites model files of earlier versions, which have no checksums; the models are unchanged.
 
     python -m rerank_plugins.resources.renew MODEL...
 
-MODEL is a model file of `rerank train` or `rerank similarity train`, compressed or not, or a dependency parser
-(`.npz`). Files of the current version are not changed. Damage that an old file already has cannot be detected, and
-remains.
+MODEL is a model file of `rerank train` or `rerank similarity train`, compressed or not, or a dependency parser, which
+earlier versions wrote as a NumPy archive. Files of the current version are not changed. Damage that an old file already
+has cannot be detected, and remains.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rerank_plugins.core.checksummed_files import ZIP
 from rerank_plugins.core.errors import ModelError
+from rerank_plugins.dependency.biaffine.former_archive import is_archive
 from rerank_plugins.dependency.biaffine.parser_file import read_model
 from rerank_plugins.kit.files.model_file import renew_model
 
@@ -24,9 +24,7 @@ LEVEL = 19  # compression level of files that are compressed
 def renew(path: Path) -> int:
     """Rewrite a model file and return its size in bytes. Raises ModelError for a damaged or any other file."""
     try:
-        with open(path, "rb") as stream:
-            archive = stream.read(len(ZIP)) == ZIP
-        if not archive:
+        if not is_archive(path):
             return renew_model(path, LEVEL)
         read_model(path).save(path)
         return path.stat().st_size

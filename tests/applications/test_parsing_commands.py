@@ -272,7 +272,7 @@ def test_evaluation_with_brackets(bracketed, treebank_path):
         (("-", "-p", "englsh"), "no parser named 'englsh'; did you mean 'english'"),
         (("-", "-p", "udpipe"), "udpipe needs the option 'model'"),
         (("-", "-p", "udpipe,model=none.udpipe"), "none.udpipe: the UDPipe model cannot be read"),
-        (("-", "-p", "biaffine,model=none.npz"), "none.npz: the parser's model cannot be read"),
+        (("-", "-p", "biaffine,model=none.biaffine"), "none.biaffine: cannot be read"),
         (("none.txt",), "none.txt: no such file"),
         (("--evaluate", "none.conllu"), "none.conllu: no such file"),
         (("-", "-o", "/nowhere/out"), "there is no folder /nowhere"),
@@ -299,7 +299,7 @@ def test_odd_text_ends_well():
 
 def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
     (tmp_path / "text").write_text("the cat sleeps .\n" * 5)
-    model = tmp_path / "own.npz"
+    model = tmp_path / "own.biaffine"
     ran = done(
         "train", "dependency-parser", treebank_path, tmp_path / "text", "--language", "en", "--epochs", 2, "-o", model,
         "--silver", treebank_path, "--networks", 2,

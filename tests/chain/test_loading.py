@@ -127,7 +127,7 @@ def test_what_was_loaded_goes_to_other_processes():
 @pytest.mark.parametrize(
     ("file", "kind", "found"),
     [
-        ("en/parser.npz", None, "BiaffineParser"),
+        ("en/parser.biaffine", None, "BiaffineParser"),
         ("en/treelet-lm.zst", None, "TreeletLanguageModel"),
         ("en/dependency-lm.zst", None, "DependencyLanguageModel"),
         ("en/grammar.pcfg", "parser", "PcfgParser"),
@@ -166,7 +166,12 @@ def test_a_file_says_what_it_holds(file, kind, found):
             ConfigError,
             "holds a model of the kind 'concepts', which is not",
         ),
-        (FOLDER / "en/parser.npz", {"kind": "language_model"}, ConfigError, "which is not read by a language model"),
+        (
+            FOLDER / "en/parser.biaffine",
+            {"kind": "language_model"},
+            ConfigError,
+            "which is not read by a language model",
+        ),
         (FOLDER / "de/models.toml", {}, ConfigError, "wanted a trained model or an ARPA file"),
         ({"model": "x"}, {}, ConfigError, "wants its name under 'use'"),
         (Own, {}, TypeError, "found the class Own: write Own()"),
@@ -213,7 +218,7 @@ def test_one_or_many():
 
 
 def test_models_of_a_language():
-    assert load("biaffine", language="de").parser.model == FOLDER / "de/parser.npz"
+    assert load("biaffine", language="de").parser.model == FOLDER / "de/parser.biaffine"
     assert load("hhmm-lm", language="de").model == FOLDER / "de/hhmm.pcfg"
     with pytest.raises(ModelError, match="language 'xx'"):
         load("treelet-lm", language="xx")

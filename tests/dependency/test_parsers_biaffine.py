@@ -1,6 +1,8 @@
 """The project's own parser: network, gradient, spanning trees and training against twins that are slow and obvious."""
 
 import dataclasses
+import json
+import re
 
 import numpy as np
 import pytest
@@ -9,18 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
+from rerank_plugins.core.checksummed_files import add_checksums
 from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
 from rerank_plugins.dependency.biaffine import network
 from rerank_plugins.dependency.biaffine.gradient import loss_and_gradient
 from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm, halved, lower_states, upper_states
 from rerank_plugins.dependency.biaffine.network import Sizes, initial
-from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel, read_model
+from rerank_plugins.dependency.biaffine.parser_file import KIND, VECTOR_SCALE, BiaffineModel, read_model
 from rerank_plugins.dependency.biaffine.parsing import best_tree, best_trees, parse_all
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, frequent_pieces, pieces, word_inputs
 from rerank_plugins.dependency.biaffine.training import Schedule, train
 from rerank_plugins.dependency.biaffine.training_batches import Batch, Batches, Dropout, Example
 from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
 from rerank_plugins.dependency.parsers import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.files.model_file import model_kind
 from rerank_plugins.kit.trees.dependency_constituents import lift, to_dependencies
 from rerank_plugins.kit.trees.parseval import Attachment
 from rerank_plugins.resources.renew import renew
@@ -209,8 +213,8 @@ def test_training_learns_its_treebank(treebank):
 
 def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path):
     """They come back as the same dependencies, lifted where these are not projective."""
-    trained.save(tmp_path / "small.npz")
-    plain, both = (BiaffineParser(tmp_path / "small.npz", constituents=wanted) for wanted in (False, True))
+    trained.save(tmp_path / "small.biaffine")
+    plain, both = (BiaffineParser(tmp_path / "small.biaffine", constituents=wanted) for wanted in (False, True))
     assert (plain.trained_on.labels, both.trained_on.labels) == ("", "upos")
     sentences = [tree.words for tree in treebank[:20]]
     for one, other in zip(plain.parse(sentences), both.parse(sentences), strict=True):
@@ -222,11 +226,11 @@ def test_constituents_are_made_from_the_dependencies(trained, treebank, tmp_path
 
 
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):
-    path = tmp_path / "small.npz"
+    path = tmp_path / "small.biaffine"
     trained.save(path)
     again = read_model(path)
-    again.save(tmp_path / "again.npz")
-    assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
+    again.save(tmp_path / "again.biaffine")
+    assert (tmp_path / "again.biaffine").read_bytes() == path.read_bytes()
     assert (again.tags, again.relations, again.language) == (trained.tags, trained.relations, "en")
     assert again.settings["schedule"] == dataclasses.asdict(BRIEF)
     parser = BiaffineParser(path, "en")
@@ -268,8 +272,8 @@ def test_silver_trees_teach_what_gold_trees_do_not_show(treebank):
 
 def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path):
     """Equal networks parse as one; a network that finds everything equally likely changes nothing, up to rounding."""
-    trained.save(tmp_path / "alone.npz")
-    trained = read_model(tmp_path / "alone.npz")  # as the file rounds it
+    trained.save(tmp_path / "alone.biaffine")
+    trained = read_model(tmp_path / "alone.biaffine")  # as the file rounds it
     sentences = [tree.words for tree in treebank[:20]]
     alone = parse_all(trained, sentences)
     outputs = ("tag.w", "tag.b", "arc.w", "arc.b", "label.w")
@@ -277,8 +281,8 @@ def test_an_ensemble_sums_what_its_networks_believe(trained, treebank, tmp_path)
     assert parse_all(dataclasses.replace(trained, others=(trained.params,) * 2), sentences) == alone
     for params, other in ((trained.params, unsure), (unsure, trained.params)):
         ensemble = dataclasses.replace(trained, params=params, others=(other,))
-        ensemble.save(tmp_path / "ensemble.npz")
-        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.npz", "en").parse(sentences)]
+        ensemble.save(tmp_path / "ensemble.biaffine")
+        trees = [parse.dependencies for parse in BiaffineParser(tmp_path / "ensemble.biaffine", "en").parse(sentences)]
         assert sum(a == b for a, b in zip(trees, alone, strict=True)) >= 18
 
 
@@ -345,13 +349,14 @@ def test_odd_text_is_parsed_or_has_no_parse():
     ("content", "message"),
     [
         (None, "cannot be read"),
-        (b"", "not a model of a biaffine parser, or cut short"),
-        (b"not an archive", "not a model of a biaffine parser, or cut short"),
-        (EMBEDDED.read_bytes()[:100_000], "not a model of a biaffine parser, or cut short"),
+        (b"", "not a model file of this program"),
+        (b"no model", "not a model file of this program"),
+        (b"PK\x03\x04 not an archive", "not a model of a biaffine parser, or cut short"),
+        (EMBEDDED.read_bytes()[:100_000], "compressed model file is cut short or damaged"),
     ],
 )
 def test_files_that_are_no_models(tmp_path, content, message):
-    path = tmp_path / "model.npz"
+    path = tmp_path / "model"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ModelError, match=message) as caught:
@@ -362,7 +367,7 @@ def test_files_that_are_no_models(tmp_path, content, message):
 
 def test_an_interrupted_save_leaves_the_older_model_and_nothing_else(tmp_path, monkeypatch):
     model = BiaffineModel(random_params(np.random.default_rng(0)), (), (), np.zeros((1, 3)), (), (), "en")
-    path = tmp_path / "model.npz"
+    path = tmp_path / "model"
     path.write_bytes(b"older")
 
     def interrupted(source, target):
@@ -371,48 +376,86 @@ def test_an_interrupted_save_leaves_the_older_model_and_nothing_else(tmp_path, m
     monkeypatch.setattr("os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.save(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
     assert path.read_bytes() == b"older"
 
 
 def test_damage_to_a_model_is_seen(trained, tmp_path):
-    path = tmp_path / "model.npz"
+    path = tmp_path / "model"
     trained.save(path)
     check_damage_is_seen(path, read_model, ModelError)
 
 
-def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, tmp_path, monkeypatch, caplog):
-    model = trained
-    path = tmp_path / "model.npz"
-    model.save(path)
-    wanted = read_model(path)
-    monkeypatch.setattr("rerank_plugins.dependency.biaffine.parser_file.VERSION", 1)
-    path.write_bytes(model.to_bytes())
-    monkeypatch.undo()
-    assert not caplog.messages
-    read_model(path)
-    assert f"{path}: parser of version 1, without checksums" in caplog.text
+def write_archive(model, path, version):
+    """A file of an earlier version: an archive of arrays, with checksums in version 2."""
+    names = ("pieces", "forms", "tags", "relations", "language", "settings")
+    header = {"kind": KIND, "version": version} | {name: getattr(model, name) for name in names}
+    arrays = {
+        f"params{number or ''}/{name}": value.astype(np.float16)
+        for number, params in enumerate((model.params, *model.others))
+        for name, value in params.items()
+    }
+    arrays["vectors"] = np.rint(model.vectors * VECTOR_SCALE).astype(np.int8)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    with open(path, "wb") as stream:
+        np.savez_compressed(stream, **arrays)
+    if version > 1:
+        add_checksums(path)
+
+
+def check_equal(one, other):
+    """That two models are the same."""
+    for name in ("pieces", "forms", "tags", "relations", "language", "settings"):
+        assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.vectors, other.vectors)
+    for params, others in zip((one.params, *one.others), (other.params, *other.others), strict=True):
+        assert list(params) == list(others)
+        for name, value in params.items():
+            np.testing.assert_array_equal(value, others[name])
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_archives_of_earlier_versions_are_read_and_renewed(version, trained, tmp_path, caplog):
+    path = tmp_path / "model"
+    trained.save(path)
+    model = dataclasses.replace(read_model(path), others=(read_model(path).params,))
+    write_archive(model, path, version)
+    check_equal(read_model(path), model)
+    assert caplog.messages == [] if version == 2 else f"{path}: parser of version 1, without checksums" in caplog.text
     renew(path)
     caplog.clear()
-    again = read_model(path)
+    assert model_kind(path) == KIND
+    check_equal(read_model(path), model)
     assert not caplog.messages
-    assert (again.pieces, again.forms, again.tags, again.settings) == (
-        wanted.pieces, wanted.forms, wanted.tags, wanted.settings
-    )  # fmt: skip
-    np.testing.assert_array_equal(again.vectors, wanted.vectors)
-    for name, value in wanted.params.items():
-        np.testing.assert_array_equal(again.params[name], value)
 
 
-def test_models_of_another_version_or_language(trained, tmp_path, monkeypatch):
-    model = trained
+def test_damage_to_an_archive_is_seen(trained, tmp_path):
     path = tmp_path / "model.npz"
-    monkeypatch.setattr("rerank_plugins.dependency.biaffine.parser_file.VERSION", 3)
-    model.save(path)
-    monkeypatch.undo()
+    write_archive(trained, path, 2)
+    check_damage_is_seen(path, read_model, ModelError)
+
+
+@pytest.mark.parametrize("name", ["pieces", "vectors", "label.w", "lstm2.backward.b", "tag.w"])
+def test_arrays_that_do_not_fit_the_lists_are_refused(name, trained, tmp_path):
+    """With one row too few, as a file may have whose checksums fit."""
+    if name == "vectors":
+        changes = {"forms": (*trained.forms, "more")}
+    else:
+        changes = {"params": trained.params | {name: trained.params[name][1:]}}
+    path = tmp_path / "model"
+    dataclasses.replace(trained, **changes).save(path)
+    with pytest.raises(ModelError, match=f"{re.escape(name)} has the shape .*, wanted ") as caught:
+        read_model(path)
+    assert str(caught.value).startswith(f"{path}: damaged model of a parser")
+
+
+def test_models_of_another_version_or_language(trained, tmp_path):
+    model = trained
+    path = tmp_path / "model"
+    write_archive(model, path, 3)
     with pytest.raises(ModelError, match="version 3; wanted biaffine dependency parser, version 2"):
         BiaffineParser(path).parse([["a"]])
-    BiaffineModel(model.params, model.pieces, (), model.vectors, model.tags, model.relations, "de").save(path)
+    dataclasses.replace(model, language="de").save(path)
     with pytest.raises(ModelError, match="a model for 'de', wanted 'en'"):
         BiaffineParser(path, "en").parse([["a"]])
     assert BiaffineParser(path).parse([["a"]])[0].dependencies is not None

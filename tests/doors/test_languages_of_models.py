@@ -109,7 +109,7 @@ def test_a_model_that_is_an_object_and_no_file_has_no_language():
 def test_english_rules_refuse_other_languages(put, kind):
     text = put("text.de", GERMAN)
     assert "has rules for English alone, and knows" in refused("negatives", kind, text)
-    parser = f"biaffine,model={embedded('parser.npz', 'de')}"
+    parser = f"biaffine,model={embedded('parser.biaffine', 'de')}"
     assert "and the parser reads 'de'; `rerank negatives treebank`" in refused(
         "negatives", kind, text, "--parser", parser
     )
@@ -140,29 +140,29 @@ def package(tmp_path, monkeypatch):
 
 def test_a_model_of_a_treebank_records_the_parser_that_is_named(package, tmp_path):
     """And finds it beside itself, under any name."""
-    parser = tmp_path / "german.npz"
-    shutil.copy(embedded("parser.npz", "de"), parser)
+    parser = tmp_path / "german.biaffine"
+    shutil.copy(embedded("parser.biaffine", "de"), parser)
     trees, model = tmp_path / "trees.conllu", tmp_path / "german.treelet"
     named = f"biaffine,model={parser},constituents=true"
     done("train", "treelet-lm", trees, "-p", named, "--language", "de", "-o", model)
     assert read_trained_on(model).parser["use"] == "biaffine"
     shutil.move(model, package / "treelet-lm.zst")
-    shutil.move(parser, package / "parser.npz")
+    shutil.move(parser, package / "parser.biaffine")
     treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
-    assert treelet.parsers[0].parser.model == package / "parser.npz"
+    assert treelet.parsers[0].parser.model == package / "parser.biaffine"
     assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
     wrong = refused(
-        "train", "treelet-lm", trees, "-p", f"biaffine,model={package}/parser.npz", "--language", "de", "-o", model
+        "train", "treelet-lm", trees, "-p", f"biaffine,model={package}/parser.biaffine", "--language", "de", "-o", model
     )
     assert "(biaffine gives such trees with constituents=true)" in wrong
 
 
 def test_a_model_that_records_no_parser_has_that_of_the_language(package, tmp_path):
-    shutil.copy(embedded("parser.npz", "de"), package / "parser.npz")
+    shutil.copy(embedded("parser.biaffine", "de"), package / "parser.biaffine")
     done("train", "treelet-lm", tmp_path / "trees.conllu", "--language", "de", "-o", package / "treelet-lm.zst")
     assert not read_trained_on(package / "treelet-lm.zst").parser
     treelet = Builder(REGISTRY, language="xx").build("feature", {"use": "treelet-lm"})
-    assert treelet.parsers[0].parser.model == package / "parser.npz"
+    assert treelet.parsers[0].parser.model == package / "parser.biaffine"
     assert treelet.totals([["der", "Hund", "schläft"]])[0] < 0
 
 

@@ -79,7 +79,7 @@ def test_models_of_the_language_are_used_where_none_is_named(installed, tmp_path
     assert built("parser", "pcfg", model=str(tmp_path / "own.pcfg")).model == tmp_path / "own.pcfg"
     with pytest.raises(ModelError, match=r"\[feature\]: the models of 'eo' have no hhmm\.pcfg; name one by `model`"):
         built("feature", "hhmm-lm")
-    with pytest.raises(ModelError, match=r"have no parser\.npz"):
+    with pytest.raises(ModelError, match=r"have no parser\.biaffine"):
         built("parser", "biaffine")
 
 
@@ -99,7 +99,7 @@ def test_features_that_read_another_plugin_read_that_of_the_language(installed, 
 def test_english_is_what_plugins_have_anyhow():
     """Named or not: but a plugin that needs a model gets it only where the language is named."""
     assert Builder(REGISTRY, language="en").build("feature", {"use": "hhmm-lm"}).model is None
-    assert Builder(REGISTRY, language="en").build("parser", {"use": "biaffine"}).model == embedded("parser.npz")
+    assert Builder(REGISTRY, language="en").build("parser", {"use": "biaffine"}).model == embedded("parser.biaffine")
     with pytest.raises(ConfigError, match="biaffine needs the option 'model'"):
         Builder(REGISTRY).build("parser", {"use": "biaffine"})
     assert defaults_of("", "pcfg", ["model"], []) == {}

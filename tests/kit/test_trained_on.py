@@ -49,7 +49,9 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "de.ptb").write_text(BRACKETS.format("die", "Katze", "schläft") * 9, encoding="utf-8")
     sizes, labels = Sizes(4, 3, 4, 4, 3), ("a", "b")
     params = initial(sizes, 2, 2, 2, np.random.default_rng(0))
-    BiaffineModel(params, labels, (), np.zeros((0, 3), np.float32), labels, labels, "de").save(tmp_path / "german.npz")
+    BiaffineModel(params, labels, (), np.zeros((0, 3), np.float32), labels, labels, "de").save(
+        tmp_path / "german.biaffine"
+    )
     (tmp_path / "models").mkdir()
     return tmp_path
 
@@ -67,23 +69,23 @@ def build(use, path, **options):
 
 
 def test_the_parser_of_the_trees_is_the_default(place):
-    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.npz'}", "--text", "lowercase")
+    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.biaffine'}", "--text", "lowercase")
     recorded = read_trained_on(path)
     assert (recorded.language, recorded.text, recorded.parser["use"]) == ("de", "lowercase", "biaffine")
-    assert recorded.parser["model"]["path"] == "../german.npz"
+    assert recorded.parser["model"]["path"] == "../german.biaffine"
     feature = build("dependency-lm", path)
-    assert feature.parser.parser == BiaffineParser(place / "german.npz")
+    assert feature.parser.parser == BiaffineParser(place / "german.biaffine")
     assert feature.values([["die", "Katze"]]).shape == (1, 3)
 
 
 def test_the_parser_is_found_from_a_config_elsewhere(place, monkeypatch):
     """Paths that are relative to this folder do not become relative to the config's."""
-    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.npz'}")
+    path = train(place, place / "de.txt", "-p", f"biaffine,model={place / 'german.biaffine'}")
     monkeypatch.chdir(place)
     (place / "configs").mkdir()
     builder = Builder(REGISTRY, Path("configs"))
     feature = builder.build("feature", {"use": "dependency-lm", "model": os.path.relpath(path, place / "configs")})
-    assert feature.parser.parser == BiaffineParser(place / "german.npz")
+    assert feature.parser.parser == BiaffineParser(place / "german.biaffine")
 
 
 def test_a_parser_of_another_language_is_refused(place):
@@ -93,10 +95,10 @@ def test_a_parser_of_another_language_is_refused(place):
             build("dependency-lm", path, **options)
     with pytest.raises(ModelError, match="trained on 'de', and the default parser reads 'en'"):
         DependencyLanguageModel(path).values([["die", "Katze"]])
-    german = DependencyLanguageModel(path, BiaffineParser(place / "german.npz"))
+    german = DependencyLanguageModel(path, BiaffineParser(place / "german.biaffine"))
     assert german.values([["die", "Katze"]]).shape == (1, 3)
     with pytest.raises(ModelError, match="the embedded model: trained on 'en', and the parser reads 'de'"):
-        DependencyLanguageModel(None, BiaffineParser(place / "german.npz")).values([["die", "Katze"]])
+        DependencyLanguageModel(None, BiaffineParser(place / "german.biaffine")).values([["die", "Katze"]])
 
 
 @pytest.mark.parametrize("use", ["treelet-lm", "headlex"])
@@ -118,9 +120,9 @@ def test_the_parser_gives_as_many_trees_as_are_summed_over(place):
 
 
 def test_a_parser_file_is_found_beside_the_model_and_told_from_another(place):
-    parser = place / "german.npz"
+    parser = place / "german.biaffine"
     path = train(place, place / "de.txt", "-p", f"biaffine,model={parser}")
-    moved = shutil.move(parser, place / "models" / "german.npz")
+    moved = shutil.move(parser, place / "models" / "german.biaffine")
     assert build("dependency-lm", path).parser.parser.model == moved
     content = moved.read_bytes()
     moved.write_bytes(content + b" ")
@@ -129,10 +131,10 @@ def test_a_parser_file_is_found_beside_the_model_and_told_from_another(place):
     ):
         build("dependency-lm", path)
     moved.unlink()
-    with pytest.raises(ModelError, match=rf"there is no \S+german.npz and no \S+german.npz: {NAME}"):
+    with pytest.raises(ModelError, match=rf"there is no \S+german.biaffine and no \S+german.biaffine: {NAME}"):
         build("dependency-lm", path)
     parser.write_bytes(content)
-    assert build("dependency-lm", path).parser.parser.model == place / "german.npz"
+    assert build("dependency-lm", path).parser.parser.model == place / "german.biaffine"
 
 
 def test_english_is_assumed_where_the_embedded_parser_knows_the_words(place, caplog):
@@ -165,7 +167,7 @@ def test_language_and_parser_that_contradict_each_other(place):
 
 def test_languages_of_parsers(place):
     assert EnglishParser().trained_on == PcfgParser().trained_on == TrainedOn("en")
-    assert BiaffineParser(place / "german.npz").trained_on == StanzaParser("de").trained_on == TrainedOn("de")
+    assert BiaffineParser(place / "german.biaffine").trained_on == StanzaParser("de").trained_on == TrainedOn("de")
     assert UdpipeParser(place / "german-gsd-ud-2.5-191206.udpipe").trained_on == TrainedOn("de")
     assert UdpipeParser(place / "own.udpipe").trained_on == TrainedOn("")
     assert not TrainedOn("en").differs(TrainedOn("en-GB"))

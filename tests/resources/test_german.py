@@ -20,9 +20,9 @@ FAMILIES = (*MODELS, "unigram", "oov-count", "slr", "svs-similarity", "meaning-i
 def test_the_files_are_all_there_and_small():
     assert set(models_of("de")) == set(FILES)
     assert all(has_defaults(name, models_of("de")) for name in OF_LANGUAGE)  # what `rerank init` drafts
-    folder = embedded("parser.npz", "de").parent
+    folder = embedded("parser.biaffine", "de").parent
     assert sum(path.stat().st_size for path in folder.iterdir() if path.name in FILES.values()) <= 12_200_000
-    for name in set(FILES.values()) - {"parser.npz"}:
+    for name in set(FILES.values()) - {"parser.biaffine"}:
         assert read_trained_on(folder / name).language == "de"
 
 

@@ -42,31 +42,42 @@ class Roles(NamedTuple):
     label_head: Float32
 
 
-def initial(sizes: Sizes, pieces: int, tags: int, relations: int, rng: np.random.Generator) -> Params:
-    """Initial weights: uniform as in Glorot & Bengio (2010), forget gates open, biaffine terms 0."""
-
-    def uniform(rows: int, columns: int) -> Float32:
-        bound = np.sqrt(6 / (rows + columns))
-        return rng.uniform(-bound, bound, (rows, columns)).astype(np.float32)
-
-    params: Params = {"pieces": rng.normal(0, 0.3, (pieces, sizes.piece)).astype(np.float32)}
+def shapes(sizes: Sizes, pieces: int, tags: int, relations: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each array of weights."""
+    shape: dict[str, tuple[int, ...]] = {"pieces": (pieces, sizes.piece)}
     for layer, width in (("lstm1", sizes.piece + sizes.vector), ("lstm2", 2 * sizes.lstm)):
         for direction in ("forward", "backward"):
-            params[f"{layer}.{direction}.w"] = uniform(width, 4 * sizes.lstm)
-            params[f"{layer}.{direction}.u"] = uniform(sizes.lstm, 4 * sizes.lstm)
-            params[f"{layer}.{direction}.b"] = np.repeat(np.array([0, 1, 0, 0], np.float32), sizes.lstm)
+            shape[f"{layer}.{direction}.w"] = width, 4 * sizes.lstm
+            shape[f"{layer}.{direction}.u"] = sizes.lstm, 4 * sizes.lstm
+            shape[f"{layer}.{direction}.b"] = (4 * sizes.lstm,)
     roles = 2 * (sizes.arc + sizes.label)
-    params |= {
-        "tag.w": uniform(2 * sizes.lstm, tags),
-        "tag.b": np.zeros(tags, np.float32),
-        "roles.w": uniform(2 * sizes.lstm, roles),
-        "roles.b": np.zeros(roles, np.float32),
-        "root.arc": np.zeros(sizes.arc, np.float32),
-        "root.label": np.zeros(sizes.label, np.float32),
-        "arc.w": np.zeros((sizes.arc, sizes.arc), np.float32),
-        "arc.b": np.zeros(sizes.arc, np.float32),
-        "label.w": np.zeros((sizes.label + 1, relations * (sizes.label + 1)), np.float32),
+    return shape | {
+        "tag.w": (2 * sizes.lstm, tags),
+        "tag.b": (tags,),
+        "roles.w": (2 * sizes.lstm, roles),
+        "roles.b": (roles,),
+        "root.arc": (sizes.arc,),
+        "root.label": (sizes.label,),
+        "arc.w": (sizes.arc, sizes.arc),
+        "arc.b": (sizes.arc,),
+        "label.w": (sizes.label + 1, relations * (sizes.label + 1)),
     }
+
+
+def initial(sizes: Sizes, pieces: int, tags: int, relations: int, rng: np.random.Generator) -> Params:
+    """Initial weights: uniform as in Glorot & Bengio (2010), forget gates open, biaffine terms 0."""
+    params: Params = {}
+    for name, shape in shapes(sizes, pieces, tags, relations).items():
+        layer, _, part = name.rpartition(".")
+        if name == "pieces":
+            params[name] = rng.normal(0, 0.3, shape).astype(np.float32)
+        elif layer.startswith("lstm") and part == "b":
+            params[name] = np.repeat(np.array([0, 1, 0, 0], np.float32), sizes.lstm)
+        elif part in ("w", "u") and layer not in ("arc", "label"):
+            bound = np.sqrt(6 / sum(shape))
+            params[name] = rng.uniform(-bound, bound, shape).astype(np.float32)
+        else:
+            params[name] = np.zeros(shape, np.float32)
     return params
 
 

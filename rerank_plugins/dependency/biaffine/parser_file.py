@@ -1,38 +1,32 @@
-"""Reads and writes a trained parser: a NumPy archive (npz) of the network's weights, pieces, tags and relations.
+"""Reads and writes a trained parser: a model file of the weights of its networks, its word vectors, and its labels.
 
-Weights are stored in half precision with few bits (kit/files/coarse_floats.py) and word vectors in bytes, which takes a
-quarter of the space and parses as well. The archive's comment holds the checksums of the whole file
-(core/checksummed_files.py); files of version 1 have none.
+Weights are stored in half precision with few bits (kit/files/coarse_floats.py), and word vectors in bytes. Byte planes
+and Zstandard (kit/files/model_file.py) then make a file of a third of the bytes that the weights have in single
+precision, and the parser is as good.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import logging
-import os
-import zipfile
-import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rerank_plugins.core.checksummed_files import DamagedFileError, add_checksums, checked, unfinished
 from rerank_plugins.core.errors import DAMAGE, ModelError
-from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.dependency.biaffine.former_archive import is_archive, read_archive
 from rerank_plugins.dependency.biaffine.lstm import Direction, Float32, Params, halved
+from rerank_plugins.dependency.biaffine.network import Sizes, shapes
 from rerank_plugins.dependency.biaffine.pieces import WordInputs, text_form
+from rerank_plugins.kit.files import model_file
 from rerank_plugins.kit.files.coarse_floats import coarse
 
-KIND, VERSION = "biaffine dependency parser", 2
-FORMER = 1  # the version of files without checksums
+KIND = "biaffine dependency parser"
+LISTS = ("pieces", "forms", "tags", "relations")
 VECTOR_SCALE = 200.0  # factor of the components of a unit vector, rarely above 0.6, when they are stored as bytes
-
-DAMAGED = (*DAMAGE, EOFError, OSError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,71 +76,65 @@ class BiaffineModel:
         """The inputs of the network for words."""
         return WordInputs(self)
 
-    def to_bytes(self) -> bytes:
-        """The archive without checksums; the same model always gives the same bytes."""
-        names = ("pieces", "forms", "tags", "relations", "language", "settings")
-        header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
+    def save(self, path: Path) -> None:
+        """Write the file completely or not at all; the same model always gives the same bytes. Raises OSError."""
         arrays = {
-            f"params{number or ''}/{name}": coarse(value)
+            f"{_network(number)}/{name}": coarse(value)
             for number, params in enumerate((self.params, *self.others))
             for name, value in params.items()
         }
         arrays["vectors"] = np.clip(np.rint(self.vectors * VECTOR_SCALE), -127, 127).astype(np.int8)
-        arrays["header"] = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in arrays.items():
-                content = io.BytesIO()
-                np.save(content, array)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), zipfile.ZIP_DEFLATED, 9)
-        return stream.getvalue()
+        settings = {name: getattr(self, name) for name in (*LISTS, "language", "settings")}
+        model_file.write_model(path, KIND, settings | {"networks": 1 + len(self.others)}, arrays, compressed=True)
 
-    def save(self, path: Path) -> None:
-        """Write the file completely or not at all."""
-        with unfinished(path) as temporary:
-            temporary.write_bytes(self.to_bytes())
-            add_checksums(temporary)
-            os.replace(temporary, path)
+
+def _network(number: int) -> str:
+    """The beginning of the names of a network's arrays."""
+    return f"params{number or ''}"
 
 
 def read_model(path: Path) -> BiaffineModel:
-    """Read a model file. A file of version 1, which has no checksums, is read with a warning in the log.
+    """Read a model file, or an archive of an earlier version.
 
     Raises ModelError for a file that is missing, damaged, cut short, or of another kind or version.
     """
+    settings, arrays = read_archive(path, KIND) if is_archive(path) else model_file.read_model(path, KIND)
     try:
-        content = path.read_bytes()
-        has_checksums = checked(np.frombuffer(content, np.uint8)) is not None
-    except OSError as error:
-        raise ModelError(f"{path}: the parser's model cannot be read ({error.strerror})") from None
-    except DamagedFileError as error:
-        raise ModelError(f"{path}: {error}") from None
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = read_json(arrays.pop("header").tobytes())
-        kind, version = header["kind"], header["version"]
-    except DAMAGED:
-        raise ModelError(f"{path}: not a model of a biaffine parser, or cut short") from None
-    if kind == KIND and version == (FORMER if has_checksums else VERSION):
-        raise ModelError(f"{path}: damaged, cut short, or added to: its end is not that of its checksums")
-    if kind == KIND and version == FORMER:
-        logger.warning(
-            "%s: parser of version %d, without checksums: damage to it goes unseen (train the parser again, or run "
-            "`python -m rerank_plugins.resources.renew %s`)",
-            path, FORMER, path,
+        lists = {name: tuple(settings[name]) for name in LISTS}
+        vectors = arrays["vectors"].astype(np.float32) / np.float32(VECTOR_SCALE)
+        networks = [_params(arrays, _network(number)) for number in range(settings["networks"])]
+        model = BiaffineModel(
+            networks[0], vectors=vectors, language=settings["language"], settings=settings["settings"],
+            others=tuple(networks[1:]), **lists,
         )  # fmt: skip
-    elif (kind, version) != (KIND, VERSION):
-        raise ModelError(f"{path}: {kind}, version {version}; wanted {KIND}, version {VERSION}")
-    try:
-        vectors = arrays.pop("vectors").astype(np.float32) / np.float32(VECTOR_SCALE)
-        networks: dict[str, Params] = {}
-        for path_in_archive, value in arrays.items():
-            network, _, name = path_in_archive.partition("/")
-            networks.setdefault(network, {})[name] = value.astype(np.float32)
-        params, *others = networks.values()
-        pieces, forms, tags, relations = (tuple(header[name]) for name in ("pieces", "forms", "tags", "relations"))
-        language, settings = header["language"], header["settings"]
-        return BiaffineModel(params, pieces, forms, vectors, tags, relations, language, settings, tuple(others))
+        _check_shapes(model)
+        return model
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None
+
+
+def _params(arrays: Mapping[str, NDArray[Any]], network: str) -> Params:
+    """The weights of one network, in single precision."""
+    beginning = f"{network}/"
+    return {
+        name.removeprefix(beginning): value.astype(np.float32)
+        for name, value in arrays.items()
+        if name.startswith(beginning)
+    }
+
+
+def _check_shapes(model: BiaffineModel) -> None:
+    """Raise ValueError where arrays do not fit each other or the lists: products and rows would be out of range."""
+    found: dict[str, tuple[int, ...]] = {"vectors": model.vectors.shape}
+    wanted: dict[str, tuple[int, ...]] = {"vectors": (len(model.forms), model.vectors.shape[1])}
+    for number, params in enumerate((model.params, *model.others)):
+        sizes = Sizes(
+            piece=params["pieces"].shape[1], vector=model.vectors.shape[1], lstm=len(params["lstm1.forward.u"]),
+            arc=len(params["root.arc"]), label=len(params["root.label"]),
+        )  # fmt: skip
+        own = shapes(sizes, len(model.pieces), len(model.tags), len(model.relations))
+        wanted |= {f"{_network(number)}/{name}": shape for name, shape in own.items()}
+        found |= {f"{_network(number)}/{name}": value.shape for name, value in params.items()}
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) != found.get(name):
+            raise ValueError(f"{name} has the shape {found.get(name)}, wanted {wanted.get(name)}")

@@ -28,7 +28,7 @@ FOLDER = Path(str(files("rerank_plugins.resources")))
 ENGLISH = "en"  # the language of the models that are used where no other one is named
 GROUP = "rerank_plugins.languages"
 FILES = {  # plugin -> the file that is its model
-    "biaffine": "parser.npz",
+    "biaffine": "parser.biaffine",
     "pcfg": "grammar.pcfg",
     "hhmm": "hhmm.pcfg",
     "svs": "vectors.svs",

@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], every: int | None, except_every: int | None,
 
     \b
     rerank trees surface gsd.conllu.xz pud.conllu.xz -o german.conllu
-    rerank train dependency-parser german.conllu --language de -o german.npz
+    rerank train dependency-parser german.conllu --language de -o german.biaffine
     rerank trees surface gsd.conllu.xz --except-every 5 -o train.conllu
     rerank trees surface gsd.conllu.xz --every 5 -o dev.conllu
     """  # noqa: D301
