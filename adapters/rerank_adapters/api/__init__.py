@@ -42,7 +42,6 @@ __all__ = [
     "Reranker",
     "Weights",
     "evaluate",
-    "load",
     "load_all",
     "read_nbest",
 ]

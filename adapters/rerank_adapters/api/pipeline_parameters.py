@@ -120,3 +120,12 @@ class PipelineParameters:
             if not self.cache:
                 settings.enter_context(without_cache())
             yield
+
+
+def job_of(features: object, **parameters: Any) -> tuple[Job, dict[str, Any]]:
+    """The job of a pipeline with these features, and by label those that are objects of a class of the caller's own.
+
+    Raises what `Pipeline` raises.
+    """
+    pipeline = PipelineParameters(features, **parameters)
+    return pipeline._job, pipeline._objects

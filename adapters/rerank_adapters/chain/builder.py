@@ -235,7 +235,7 @@ class Builder:
             plain = json.loads(json.dumps([{**table, **files}, more], default=_plain))
         except TypeError:
             return None
-        stats = [(text, _state(resolve(text, self.base))) for text in texts_in(plain) if text]
+        stats = [(text, file_state(resolve(text, self.base))) for text in texts_in(plain) if text]
         return plain_hash(
             [entry.kind, entry.owner, str(self.base.absolute()) * inner, self.language or ENGLISH, plain, stats]
         )
@@ -256,7 +256,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(part)
 
 
-def _state(path: Path) -> tuple[int, int] | None:
+def file_state(path: Path) -> tuple[int, int] | None:
     """When a file changed last, in ns, and its size in bytes; None if there is none."""
     try:
         stat = path.stat()
