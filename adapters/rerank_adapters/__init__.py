@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         Reranker,
         Weights,
         evaluate,
-        load_all,
         read_nbest,
     )
     from rerank_adapters.api.training import train
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.acceptability.sentence_classifier import SentenceClassifier
     from rerank_adapters.applications.completion.completed import complete
     from rerank_adapters.applications.language_models.word_measures import surprisal
-    from rerank_adapters.applications.loading import load
+    from rerank_adapters.applications.loading import load, load_all
     from rerank_adapters.applications.mbr import mbr
     from rerank_adapters.applications.missing_words.fill import fill
     from rerank_adapters.applications.missing_words.locate import locate
@@ -64,6 +63,7 @@ _MODULES = {
     "complete": "applications.completion.completed",
     "fill": "applications.missing_words.fill",
     "load": "applications.loading",
+    "load_all": "applications.loading",
     "locate": "applications.missing_words.locate",
     "mbr": "applications.mbr",
     "parse": "applications.parsing.trees",

@@ -4,6 +4,7 @@ import gc
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import ANY, Mock
 
 import numpy as np
 import pytest
@@ -155,6 +156,9 @@ def test_parsers_take_texts_and_trees_print_themselves():
     tree = parser.parse("It rains.")
     assert tree.dependencies.words == ("It", "rains", ".")
     assert str(tree) + "\n\n" == tree.to_conllu()
+    printer = Mock()  # of IPython
+    tree._repr_pretty_(printer, False)
+    printer.text.assert_called_once_with(str(tree))
     assert parser.parse(SENTENCES) == parser.parse(WORDS)
     assert str(load("pcfg", "parser").parse(SENTENCES)[0]).startswith("(ROOT (S (NP (PRP It))")
     with pytest.raises(ValueError, match="no constituents"):
@@ -248,6 +252,12 @@ def test_one_or_many():
     assert load_all({"small": ARPA, "own": own}) == {"small": model, "own": own}
     assert load_all([own, "length", {"use": "rank", "label": "r"}], "feature").keys() == {"Own", "length", "r"}
     assert load_all(load("english")).keys() == {"EnglishParser"}
+    assert load_all({"m": "tfidf.stems", "c": "threshold", "l": "length"}) == {
+        "m": load("tfidf.stems"),
+        "c": ANY,
+        "l": load("length"),
+    }
+    assert load_all(["tfidf.stems", "chrf"], "measure").keys() == {"tfidf.stems", "chrf"}
     with pytest.raises(ConfigError, match="two are called 'Own'"):
         load_all([own, Own()])
     with pytest.raises(TypeError, match="at least one language model"):

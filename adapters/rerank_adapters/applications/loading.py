@@ -69,6 +69,21 @@ def load(
     )
 
 
+def load_all(specs: object, kind: str | None = None, *, language: str = "", text: object = None) -> dict[str, Any]:
+    """One or many plugins, measures or classifiers, each as `load` takes it, by label.
+
+    A text, a path, a table with `use` or an object is one; a mapping without `use` has labels of its own; any other
+    iterable is many. The label of a text is the text, of a file its name, of a table its `label` or `use`, and of an
+    object the name of its class. Raises ConfigError for two of the same label, TypeError for none at all, and what
+    `load` raises.
+
+    >>> list(load_all(["length", {"use": "rank", "label": "place"}], "feature"))
+    ['length', 'place']
+    """
+    named = loading.labelled(specs, kind)
+    return {label: load(spec, kind, language=language, text=text) for label, spec in named.items()}
+
+
 def _kind_of(spec: object) -> str | None:
     """Of which kind of an application something is; None for a plugin, or whatever else."""
     if not isinstance(spec, str | Path | Mapping):

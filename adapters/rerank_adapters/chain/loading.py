@@ -71,15 +71,16 @@ def load(
 
 
 def load_all(specs: object, kind: str | None = None, *, language: str = "", text: object = None) -> dict[str, Any]:
-    """One or many plugins of a kind, each as `load` takes it, by label.
+    """One or many plugins of a kind by label: `load_all` of applications/loading.py, for plugins."""
+    named = labelled(specs, kind)
+    return {label: load(spec, kind, language=language, text=text) for label, spec in named.items()}
 
-    A text, a path, a table with `use` or a plugin is one; a mapping without `use` has labels of its own; any other
-    iterable is many. The label of a text is the text, of a file its name, of a table its `label` or `use`, and of an
-    object the name of its class. Raises ConfigError for two of the same label, TypeError for none at all, and what
-    `load` raises.
 
-    >>> list(load_all(["length", {"use": "rank", "label": "place"}], "feature"))
-    ['length', 'place']
+def labelled(specs: object, kind: str | None = None) -> dict[str, Any]:
+    """One or many of what `load` takes, by label. Raises ConfigError for two of the same, TypeError for none at all.
+
+    >>> labelled(["length", {"use": "rank", "label": "place"}])
+    {'length': 'length', 'place': {'use': 'rank', 'label': 'place'}}
     """
     if isinstance(specs, Mapping) and "use" not in specs:
         named = [(str(label), spec) for label, spec in specs.items()]
@@ -87,12 +88,12 @@ def load_all(specs: object, kind: str | None = None, *, language: str = "", text
         named = [(label_of(spec), spec) for spec in several(specs)]
     if not named:
         raise TypeError(f"wanted at least one {(kind or 'plugin').replace('_', ' ')}, found none")
-    loaded: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for label, spec in named:
-        if label in loaded:
+        if label in by_label:
             raise ConfigError(f"two are called {label!r}: give one a label, as in {{label: model}}")
-        loaded[label] = load(spec, kind, language=language, text=text)
-    return loaded
+        by_label[label] = spec
+    return by_label
 
 
 def several(specs: object) -> list[Any]:
